@@ -1,0 +1,59 @@
+"""trietok: BERT's tokenizer in pure Python, exactly as HuggingFace's slow one, with room for your own tokens."""
+
+from trietok.added_tokens import AddedToken
+from trietok.basic_tokenizer import BasicTokenizer
+from trietok.batch_encoding import BatchEncoding, CharSpan, TokenSpan
+from trietok.bert import BertTokenizer
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    NotSupportedError,
+    OptionError,
+    SpecialTokenError,
+    TokenIdError,
+    TrietokError,
+    UnknownTokenError,
+    VocabularyError,
+)
+from trietok.padding import PaddingStrategy
+from trietok.pretrained import PreTrainedTokenizer
+from trietok.tensors import TensorType
+from trietok.trie import Trie
+from trietok.truncation import TruncationStrategy
+from trietok.vocabulary import Vocabulary, load_vocab
+from trietok.wordpiece import WordpieceTokenizer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AddedToken",
+    "BasicTokenizer",
+    "BatchEncoding",
+    "BertTokenizer",
+    "CharSpan",
+    "FileError",
+    "FileFormatError",
+    "InputError",
+    "InputTypeError",
+    "MissingDependencyError",
+    "NotSupportedError",
+    "OptionError",
+    "PaddingStrategy",
+    "PreTrainedTokenizer",
+    "SpecialTokenError",
+    "TensorType",
+    "TokenIdError",
+    "TokenSpan",
+    "Trie",
+    "TrietokError",
+    "TruncationStrategy",
+    "UnknownTokenError",
+    "Vocabulary",
+    "VocabularyError",
+    "WordpieceTokenizer",
+    "__version__",
+    "load_vocab",
+]

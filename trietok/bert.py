@@ -1,0 +1,224 @@
+"""`BertTokenizer`: basic tokenization and WordPiece behind transformers' interface.
+
+In: a vocab.txt and transformers' parameters. Out: exactly the ids of transformers 4.57.6, but for the departures in
+`docs/hf_compatibility.md`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trietok.basic_tokenizer import BasicTokenizer
+from trietok.errors import FileError, TokenIdError, VocabularyError
+from trietok.pretrained import PreTrainedTokenizer
+from trietok.special_tokens import Token
+from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
+from trietok.vocabulary import Vocabulary
+from trietok.wordpiece import WordpieceTokenizer
+
+
+class BertTokenizer(PreTrainedTokenizer):
+    """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
+
+    Args:
+        vocab_file: the vocab.txt, one token a line.
+        do_lower_case: lower-case the text.
+        do_basic_tokenize: split into words before WordPiece; else only at whitespace.
+        never_split: words that are left as they are.
+        unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
+        tokenize_chinese_chars: make every Chinese character a word of its own.
+        strip_accents: True or False; None follows `do_lower_case`.
+        clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
+        **kwargs: see `PreTrainedTokenizerBase`.
+
+    Raises:
+        FileError: the vocabulary file is missing or cannot be read.
+        FileFormatError: it is not UTF-8.
+        VocabularyError: it is empty, or lacks the unknown token.
+
+    >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    >>> tokenizer("The people").input_ids == tokenizer.convert_tokens_to_ids(["[CLS]", "the", "people", "[SEP]"])
+    True
+    """
+
+    vocab_files_names = {"vocab_file": VOCAB_FILE}
+
+    def __init__(
+        self,
+        vocab_file: str | os.PathLike[str],
+        do_lower_case: bool = True,
+        do_basic_tokenize: bool = True,
+        never_split: Iterable[str] | None = None,
+        unk_token: Token = "[UNK]",
+        sep_token: Token = "[SEP]",
+        pad_token: Token = "[PAD]",
+        cls_token: Token = "[CLS]",
+        mask_token: Token = "[MASK]",
+        tokenize_chinese_chars: bool = True,
+        strip_accents: bool | None = None,
+        clean_up_tokenization_spaces: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if not os.path.isfile(vocab_file):
+            raise FileError(
+                f"there is no vocabulary file {os.fspath(vocab_file)}; "
+                "BertTokenizer.from_pretrained takes a directory or a name",
+                path=vocab_file,
+            )
+        self.vocabulary = Vocabulary.from_file(vocab_file)
+        never_split = None if never_split is None else list(never_split)
+        self.do_basic_tokenize = do_basic_tokenize
+        if do_basic_tokenize:
+            self.basic_tokenizer = BasicTokenizer(
+                do_lower_case=do_lower_case,
+                never_split=never_split,
+                tokenize_chinese_chars=tokenize_chinese_chars,
+                strip_accents=strip_accents,
+            )
+        self.wordpiece_tokenizer = WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=str(unk_token))
+        self._require_unknown_token(str(unk_token), vocab_file, kwargs.get("added_tokens_decoder") or {})
+        super().__init__(
+            do_lower_case=do_lower_case,
+            do_basic_tokenize=do_basic_tokenize,
+            never_split=never_split,
+            unk_token=unk_token,
+            sep_token=sep_token,
+            pad_token=pad_token,
+            cls_token=cls_token,
+            mask_token=mask_token,
+            tokenize_chinese_chars=tokenize_chinese_chars,
+            strip_accents=strip_accents,
+            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
+            **kwargs,
+        )
+
+    def _require_unknown_token(self, unk_token: str, path: str | os.PathLike[str], added: Mapping[int, Token]) -> None:
+        if unk_token not in self.vocabulary and unk_token not in map(str, added.values()):
+            raise VocabularyError(
+                f"{os.fspath(path)} does not hold the unknown token {unk_token!r}; add it as a line, or name the token "
+                "that plays its part with unk_token=...",
+                path=path,
+                token=unk_token,
+            )
+
+    # ---- the vocabulary ---------------------------------------------------------------------------------------------
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The vocabulary without the added tokens: token → id. Do not change it."""
+        return self.vocabulary.token_to_id
+
+    @property
+    def ids_to_tokens(self) -> dict[int, str]:
+        """`vocab` the other way round."""
+        return {token_id: token for token, token_id in self.vocab.items()}
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.vocabulary)
+
+    @property
+    def max_id(self) -> int:
+        return max(self.vocabulary.max_id, *self._added.decoder, -1)
+
+    def get_vocab(self) -> dict[str, int]:
+        return {**self.vocab, **self.added_tokens_encoder}
+
+    def _known_ids(self) -> Mapping[str, int]:
+        return self.vocab
+
+    def _total_size(self) -> int:
+        return len(self.vocab) + sum(token not in self.vocab for token in self._added.encoder)
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        token_id = self.vocab.get(token)
+        return self.vocab.get(self.unk_token) if token_id is None else token_id
+
+    def _convert_id_to_token(self, index: int) -> str:
+        if not 0 <= index <= self.max_id:
+            raise TokenIdError(
+                f"id {index} is outside the vocabulary, whose ids run from 0 to {self.max_id}; ids that a loss ignores "
+                "(-100) have to go before decoding",
+                token_id=index,
+                max_id=self.max_id,
+            )
+        token = self.vocabulary.tokens[index] if index <= self.vocabulary.max_id else None
+        # The earlier line of a token that stands twice reads as unknown, as in transformers: no text gives that id.
+        known = token is not None and self.vocab[token] == index
+        return token if known and token is not None else self.unk_token
+
+    def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
+        """Write vocab.txt, every token on the line of its id.
+
+        Args:
+            save_directory: a directory, or the path of the file.
+            filename_prefix: put before the file's name, with a hyphen.
+
+        Returns:
+            The path written, as a tuple of one.
+
+        Raises:
+            FileError: the file cannot be written.
+            VocabularyError: a token holds a line break, or an id has no token.
+        """
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        if os.path.isdir(save_directory):
+            path = os.path.join(save_directory, prefix + VOCAB_FILE)
+        else:
+            path = prefix + save_directory
+        for token_id in self.vocabulary.holes:
+            raise VocabularyError(
+                f"id {token_id} has no token, and a line of {VOCAB_FILE} cannot say so", path=path, found_id=token_id
+            )
+        write_vocab_lines(path, [token for token in self.vocabulary.tokens if token is not None])
+        return (path,)
+
+    # ---- text to tokens to text -------------------------------------------------------------------------------------
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether texts are lower-cased; without basic tokenization there is no such attribute, as in transformers."""
+        return self.basic_tokenizer.do_lower_case
+
+    def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
+        if not self.do_basic_tokenize:
+            return self.wordpiece_tokenizer.tokenize(text)
+        words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else self._special_tokens())
+        never_split = self.basic_tokenizer.never_split
+        if not never_split:
+            return self.wordpiece_tokenizer.tokenize(" ".join(words))
+        return [
+            piece
+            for word in words
+            for piece in ([word] if word in never_split else self.wordpiece_tokenizer.tokenize(word))
+        ]
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """Join tokens to a text: pieces that continue a word without a space.
+
+        >>> BertTokenizer.from_pretrained("trietok-en").convert_tokens_to_string(["un", "##afford", "##able", "!"])
+        'unaffordable !'
+        """
+        return " ".join(tokens).replace(" ##", "").strip()
+
+    # ---- the template -----------------------------------------------------------------------------------------------
+
+    def build_inputs_with_special_tokens(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+    ) -> list[int]:
+        """[CLS] A [SEP], or [CLS] A [SEP] B [SEP] for a pair."""
+        cls, sep = self.cls_token_id, self.sep_token_id
+        if token_ids_1 is None:
+            return [cls, *token_ids_0, sep]
+        return [cls, *token_ids_0, sep, *token_ids_1, sep]
+
+    def get_special_tokens_mask(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None, already_has_special_tokens: bool = False
+    ) -> list[int]:
+        """1 where the template puts [CLS] and [SEP], 0 for the ids between; see `PreTrainedTokenizerBase`."""
+        if already_has_special_tokens:
+            return super().get_special_tokens_mask(token_ids_0, token_ids_1, already_has_special_tokens=True)
+        mask = [1, *[0] * len(token_ids_0), 1]
+        return mask if token_ids_1 is None else [*mask, *[0] * len(token_ids_1), 1]

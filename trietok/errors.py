@@ -1,0 +1,127 @@
+"""Every error trietok raises on purpose.
+
+Each class derives from `TrietokError` and from the built-in exception that transformers raises for the same
+mistake, so code written for transformers keeps catching it. The values that explain the error are attributes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+class TrietokError(Exception):
+    """The parent of every error in this package.
+
+    >>> import trietok
+    >>> try:
+    ...     trietok.BertTokenizer.from_pretrained("trietok-en").decode([10**9])
+    ... except trietok.TrietokError as error:
+    ...     print(type(error).__name__)
+    TokenIdError
+    """
+
+
+class FileError(TrietokError, OSError, ValueError):
+    """A file or directory is missing, unreadable or cannot be written. `path` names it."""
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str]) -> None:
+        super().__init__(message)
+        self.path = os.fspath(path)
+
+
+class FileFormatError(TrietokError, ValueError):
+    """A file was read but does not hold what it should. `path` and, where known, `line_number` (from 1)."""
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str], line_number: int | None = None) -> None:
+        super().__init__(message)
+        self.path = os.fspath(path)
+        self.line_number = line_number
+
+
+class VocabularyError(TrietokError, ValueError):
+    """A vocabulary contradicts itself or lacks what it must have.
+
+    Attributes: `path`, `line_number` (from 1), `token`, `expected_id`, `found_id`; None where not known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line_number: int | None = None,
+        token: str | None = None,
+        expected_id: int | None = None,
+        found_id: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.path = None if path is None else os.fspath(path)
+        self.line_number = line_number
+        self.token = token
+        self.expected_id = expected_id
+        self.found_id = found_id
+
+
+class UnknownTokenError(TrietokError, KeyError):
+    """A token or an id is looked up in a vocabulary that does not hold it. `item` is what was asked for."""
+
+    def __init__(self, message: str, *, item: Any) -> None:
+        super().__init__(message)
+        self.item = item
+
+    def __str__(self) -> str:  # KeyError would show the message's repr
+        return str(self.args[0])
+
+
+class TokenIdError(TrietokError, IndexError):
+    """An id lies outside the vocabulary. `token_id` and `max_id`, the highest id there is."""
+
+    def __init__(self, message: str, *, token_id: int, max_id: int) -> None:
+        super().__init__(message)
+        self.token_id = token_id
+        self.max_id = max_id
+
+
+class SpecialTokenError(TrietokError, ValueError, TypeError, AssertionError):
+    """A special token is missing, or is given in a form that cannot be one. `role` names it, e.g. `pad_token`."""
+
+    def __init__(self, message: str, *, role: str | None = None) -> None:
+        super().__init__(message)
+        self.role = role
+
+
+class InputError(TrietokError, ValueError):
+    """What was passed in cannot be encoded, padded, truncated or decoded."""
+
+
+class InputTypeError(InputError, TypeError):
+    """What was passed in has the wrong type. `value` is the offender."""
+
+    def __init__(self, message: str, *, value: Any = None) -> None:
+        super().__init__(message)
+        self.value = value
+
+
+class OptionError(TrietokError, TypeError):
+    """A keyword that no method on the way understands. `name` is the keyword."""
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class NotSupportedError(TrietokError, AttributeError, NotImplementedError):
+    """A part of transformers' interface that trietok leaves out on purpose. `name` is what was asked for."""
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class MissingDependencyError(TrietokError, ImportError):
+    """An optional package is needed and not installed. `extra` is the one that brings it."""
+
+    def __init__(self, message: str, *, extra: str) -> None:
+        super().__init__(message)
+        self.extra = extra

@@ -1,0 +1,250 @@
+"""Loading and saving: a directory's files ⇄ the arguments of a tokenizer.
+
+In: a tokenizer class and a name, or a tokenizer and a directory. Out: a tokenizer, or files in transformers' layout.
+
+Nothing in a directory is executed: the files are text and JSON, `auto_map` is kept and never followed, and no path
+written in a file is opened.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from trietok.added_tokens import AddedToken
+from trietok.errors import FileError, FileFormatError, NotSupportedError, TrietokError
+from trietok.model_files import ModelFiles, locate
+from trietok.special_tokens import ADDITIONAL, LEFT_OUT
+from trietok.vocab_files import (
+    ADDED_TOKENS_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    read_added_tokens_of_tokenizer_json,
+    read_json_object,
+    write_json,
+)
+
+logger = logging.getLogger("trietok")
+
+_HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder")
+# transformers takes these and no tokenizer here has a use for them.
+_IGNORED_OPTIONS = ("trust_remote_code", "resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
+
+
+def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, **kwargs: Any) -> Any:
+    """`cls.from_pretrained(name, ...)`."""
+    name = os.fspath(name)
+    hub_options = {key: kwargs.pop(key) for key in _HUB_OPTIONS if key in kwargs}
+    for key in _IGNORED_OPTIONS:
+        kwargs.pop(key, None)
+    side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
+    files = locate(name, (*cls.vocab_files_names.values(), *side_files), **hub_options)
+    arguments = _arguments(cls, files, kwargs)
+    for argument, path in _vocabulary_paths(cls, name, files).items():
+        arguments.setdefault(argument, path)
+    saved_inputs = arguments.pop("init_inputs", ())
+    return cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name)
+
+
+def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
+    """The vocabulary files by the name of the argument that takes them."""
+    if files.single_file is not None:
+        if len(cls.vocab_files_names) != 1:
+            raise FileError(f"{cls.__name__} needs a directory; {name} is a single file", path=name)
+        return {argument: str(files.single_file) for argument in cls.vocab_files_names}
+    paths: dict[str, str] = {}
+    for argument, file in cls.vocab_files_names.items():
+        if file not in files.found:
+            there = f"it has {', '.join(sorted(files.found))}" if files.found else "it has no tokenizer file at all"
+            raise FileError(f"{name} has no {file}, which {cls.__name__} needs; {there}", path=Path(name, file))
+        paths[argument] = str(files.found[file])
+    return paths
+
+
+def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What the files and the caller say a tokenizer should be made of; the caller comes first."""
+    arguments: dict[str, Any] = {}
+    if TOKENIZER_CONFIG_FILE in files.found:
+        arguments = read_json_object(files.found[TOKENIZER_CONFIG_FILE])
+        saved_class = arguments.pop("tokenizer_class", None)
+        if saved_class is not None and str(saved_class).removesuffix("Fast") != cls.__name__.removesuffix("Fast"):
+            logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+        for path_of_another_machine in ("tokenizer_file", "name_or_path", "special_tokens_map_file"):
+            arguments.pop(path_of_another_machine, None)
+    arguments.update(kwargs)
+    if "added_tokens_decoder" in arguments:
+        source = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
+        decoder = _decoder_from_config(arguments["added_tokens_decoder"], source)
+    else:
+        decoder = _decoder_from_older_files(files, arguments, kwargs)
+    arguments = convert_added_tokens(arguments)
+    by_content = {token.content: token for token in decoder.values()}
+    for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
+        if arguments[role] is not None:  # the role's token with the flags it was added with
+            arguments[role] = by_content.get(str(arguments[role]), arguments[role])
+    arguments["added_tokens_decoder"] = decoder
+    return arguments
+
+
+def _decoder_from_config(value: Any, source: str | os.PathLike[str]) -> dict[int, AddedToken]:
+    """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six fields."""
+    if not isinstance(value, dict):
+        raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
+    decoder: dict[int, AddedToken] = {}
+    for key, token in value.items():
+        where = f"{source}: added_tokens_decoder[{key!r}]"
+        decoder[_id(key, where, source)] = _added_token(token, where, source)
+    return decoder
+
+
+def _decoder_from_older_files(
+    files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]
+) -> dict[int, AddedToken]:
+    """What transformers wrote before 4.34: special_tokens_map.json and added_tokens.json, and any tokenizer.json."""
+    decoder: dict[int, AddedToken] = {}
+    if SPECIAL_TOKENS_MAP_FILE in files.found:
+        path = files.found[SPECIAL_TOKENS_MAP_FILE]
+        for role, value in read_json_object(path).items():
+            if kwargs.get(role):
+                continue
+            if role == ADDITIONAL and isinstance(value, list):
+                there = list(arguments.get(ADDITIONAL) or [])
+                tokens = [_special_token(token, f"{path}: {role}", path) for token in value]
+                arguments[role] = there + [token for token in tokens if token not in there]
+            else:
+                arguments[role] = _special_token(value, f"{path}: {role}", path)
+    if ADDED_TOKENS_FILE in files.found:
+        path = files.found[ADDED_TOKENS_FILE]
+        special = _contents_of_roles(arguments)
+        for content, token_id in read_json_object(path).items():
+            where = f"{path}: {content!r}"
+            decoder[_id(token_id, where, path)] = AddedToken(content, special=content in special)
+    if TOKENIZER_FILE in files.found:
+        path = files.found[TOKENIZER_FILE]
+        for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
+            where = f"{path}: added_tokens[{number}]"
+            token_id = _id(entry.pop("id", None), where, path)
+            decoder[token_id] = _added_token(entry, where, path)
+    return decoder
+
+
+def _contents_of_roles(arguments: dict[str, Any]) -> set[str]:
+    contents: set[str] = set()
+    for role, value in arguments.items():
+        if role == ADDITIONAL:
+            contents.update(map(str, value or ()))
+        elif role.endswith("_token") and value is not None:
+            contents.add(str(value))
+    return contents
+
+
+def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
+    """A token of special_tokens_map.json: an object of flags becomes an `AddedToken`, all else stays as it is."""
+    return _added_token({**value, "special": True}, where, path) if isinstance(value, dict) else value
+
+
+def _added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
+    if isinstance(value, AddedToken):
+        return value
+    if isinstance(value, dict):
+        try:
+            return AddedToken(**{key: flag for key, flag in value.items() if key != "__type"})
+        except (TypeError, TrietokError) as error:
+            raise FileFormatError(f"{where} is not a token: {error}", path=path) from None
+    raise FileFormatError(f"{where} should be an object with content and flags, not {type(value).__name__}", path=path)
+
+
+def _id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    if type(value) is int and value >= 0:
+        return value
+    raise FileFormatError(f"{where}: {value!r} is not an id; an id is a whole number from 0", path=path)
+
+
+def convert_added_tokens(obj: Any, save: bool = False, add_type_field: bool = True) -> Any:
+    """Turn every `AddedToken` inside lists and dicts into a dict of its fields, or back.
+
+    >>> convert_added_tokens([AddedToken("a")], save=True)[0]["__type"]
+    'AddedToken'
+    >>> convert_added_tokens({"x": {"__type": "AddedToken", "content": "a"}})["x"] == AddedToken("a")
+    True
+
+    Args:
+        obj: anything.
+        save: from tokens to dicts; else from dicts with a `__type` of "AddedToken" to tokens.
+        add_type_field: when saving, mark the dicts with `__type`; else leave `special` out, as special_tokens_map.json
+            has it.
+    """
+    if isinstance(obj, dict):
+        if obj.get("__type") == "AddedToken" and not save:
+            return AddedToken(**{key: value for key, value in obj.items() if key != "__type"})
+        return {key: convert_added_tokens(value, save, add_type_field) for key, value in obj.items()}
+    if isinstance(obj, (list, tuple)):
+        return [convert_added_tokens(item, save, add_type_field) for item in obj]
+    if isinstance(obj, AddedToken) and save:
+        state = obj.__getstate__()
+        if add_type_field:
+            return {**state, "__type": "AddedToken"}
+        del state["special"]
+        return state
+    return obj
+
+
+def save(
+    tokenizer: Any,
+    save_directory: str | os.PathLike[str],
+    legacy_format: bool | None = None,
+    filename_prefix: str | None = None,
+    push_to_hub: bool = False,
+    **kwargs: Any,
+) -> tuple[str, ...]:
+    """`tokenizer.save_pretrained(save_directory, ...)`."""
+    if push_to_hub:
+        raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
+    if legacy_format is False:
+        raise ValueError("a Python tokenizer has only the format that transformers calls legacy; pass None")
+    directory = Path(save_directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
+    prefix = f"{filename_prefix}-" if filename_prefix else ""
+    written: list[str] = []
+
+    def write(file: str, value: Any) -> None:
+        write_json(directory / (prefix + file), value)
+        written.append(str(directory / (prefix + file)))
+
+    write(TOKENIZER_CONFIG_FILE, _config(tokenizer))
+    roles = tokenizer.special_tokens_map_extended
+    write(SPECIAL_TOKENS_MAP_FILE, convert_added_tokens(roles, save=True, add_type_field=False))
+    written += tokenizer.save_vocabulary(str(directory), filename_prefix=filename_prefix)
+    added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
+    if added:
+        write(ADDED_TOKENS_FILE, added)
+    return tuple(written)
+
+
+def _config(tokenizer: Any) -> dict[str, Any]:
+    """tokenizer_config.json: the arguments the tokenizer was made with, as they stand now, and its added tokens."""
+    config = copy.deepcopy(tokenizer.init_kwargs)
+    for key in {*config, "model_max_length", "clean_up_tokenization_spaces"}:
+        if hasattr(tokenizer, key):
+            config[key] = getattr(tokenizer, key)
+    config.update(tokenizer.special_tokens_map)
+    config.setdefault("extra_special_tokens", tokenizer.extra_special_tokens)
+    if tokenizer.init_inputs:
+        config["init_inputs"] = copy.deepcopy(tokenizer.init_inputs)
+    for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
+        config.pop(key, None)
+    config = convert_added_tokens(config, save=True)
+    config["added_tokens_decoder"] = {
+        token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
+    }
+    config["tokenizer_class"] = type(tokenizer).__name__
+    return dict(config)

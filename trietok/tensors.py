@@ -1,0 +1,101 @@
+"""Python lists ⇄ numpy arrays and PyTorch tensors. Neither package is imported before a tensor is asked for or met.
+
+In: nested lists of ints, or tensors. Out: tensors of int64, or lists.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from trietok.errors import InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+class ExplicitEnum(str, Enum):
+    """An enum of strings whose error for an unknown value lists the known ones."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        raise InputError(f"{value!r} is not a valid {cls.__name__}; select one of {[member.value for member in cls]}")
+
+
+class TensorType(ExplicitEnum):
+    """The values of `return_tensors`: `"np"` for numpy, `"pt"` for PyTorch."""
+
+    NUMPY = "np"
+    PYTORCH = "pt"
+
+
+def to_tensor(value: Any, tensor_type: TensorType) -> Any:
+    """A nested list as a tensor; int64 unless it holds floats. A tensor of that kind is returned as it is.
+
+    A ragged list becomes a numpy array of arrays (dtype object), as in transformers, and has no PyTorch form.
+
+    Raises:
+        MissingDependencyError: the package is not installed.
+        ValueError, TypeError: the package cannot make a tensor of it.
+    """
+    package = _package(tensor_type)
+    if tensor_type is TensorType.PYTORCH:
+        if package.is_tensor(value):
+            return value
+        if isinstance(value, list) and value and _is_array(value[0]):
+            return package.stack([package.as_tensor(row) for row in value])
+        return package.tensor(value, dtype=package.int64 if _is_empty(value) else None)
+    if isinstance(value, package.ndarray):
+        return value
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple, package.ndarray)):
+        if len({len(row) for row in value}) > 1:
+            rows = package.empty(len(value), dtype=object)
+            rows[:] = [package.asarray(row, dtype=package.int64 if _is_empty(row) else None) for row in value]
+            return rows
+    return package.asarray(value, dtype=package.int64 if _is_empty(value) else None)
+
+
+def to_python(value: Any) -> Any:
+    """Tensors and arrays as lists and ints, inside lists and dicts too; everything else as it is."""
+    if isinstance(value, dict):
+        return {key: to_python(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        if value and not isinstance(value[0], (int, str)):
+            return [to_python(item) for item in value]
+        return list(value)
+    return value.tolist() if tensor_type_of(value) is not None or _is_numpy_number(value) else value
+
+
+def tensor_type_of(value: Any) -> TensorType | None:
+    """The kind of tensor that `value` is, found without importing what is not imported."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return TensorType.PYTORCH
+    return TensorType.NUMPY if _is_array(value) else None
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def _is_numpy_number(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.number)
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether nested lists hold no element at all, so that no dtype can be read off them."""
+    return isinstance(value, (list, tuple)) and all(map(_is_empty, value))
+
+
+def _package(tensor_type: TensorType) -> ModuleType:
+    name = "torch" if tensor_type is TensorType.PYTORCH else "numpy"
+    try:
+        return __import__(name)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"return_tensors={tensor_type.value!r} needs {name}, which is not installed: pip install {name}",
+            extra=name,
+        ) from error

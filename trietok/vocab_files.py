@@ -1,0 +1,189 @@
+"""Reading and writing the files of a tokenizer directory: each format to plain values and back.
+
+In: paths. Out: lists of lines and dicts. Every error names the file, and the line where one is to blame. A file is
+written whole under a temporary name, flushed to the disk and then renamed, so a reader sees the old file or the new.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from trietok.errors import FileError, FileFormatError, VocabularyError
+
+VOCAB_FILE = "vocab.txt"
+ADDED_TOKENS_FILE = "added_tokens.json"
+SPECIAL_TOKENS_MAP_FILE = "special_tokens_map.json"
+TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
+TOKENIZER_FILE = "tokenizer.json"
+
+Path_ = str | os.PathLike[str]
+
+
+def read_text(path: Path_) -> str:
+    """The whole of a UTF-8 file, with Python's universal newlines, as transformers opens it.
+
+    Raises:
+        FileError: the file is missing, a directory, or may not be read.
+        FileFormatError: a byte is not UTF-8; the error has the line.
+    """
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read {os.fspath(path)}: {error.strerror}", path=path) from error
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(
+            f"{os.fspath(path)}, line {line}: byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; "
+            "convert the file to UTF-8",
+            path=path,
+            line_number=line,
+        ) from None
+    if "\r" in text:  # a lone carriage return ends a line too, as it does for transformers
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def read_vocab_lines(path: Path_) -> list[str]:
+    """The lines of a vocab.txt: one token each, the id is the line's number from 0.
+
+    Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark and blank lines
+    stay, so that every id is transformers' id.
+
+    Raises:
+        FileError, FileFormatError: as `read_text`.
+        VocabularyError: the file is empty.
+    """
+    lines = read_text(path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not lines:
+        raise VocabularyError(
+            f"{os.fspath(path)} is empty; a vocabulary needs at least one token, one a line", path=path
+        )
+    return lines
+
+
+def read_json_object(path: Path_) -> dict[str, Any]:
+    """A JSON file that holds one object.
+
+    Raises:
+        FileError, FileFormatError: as `read_text`.
+        FileFormatError: it does not parse, or holds something else than an object.
+    """
+    text = read_text(path)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _bad_json(path, error) from None
+    except RecursionError:
+        raise FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path) from None
+    if not isinstance(value, dict):
+        raise FileFormatError(
+            f"{os.fspath(path)} holds a JSON {type(value).__name__}, not an object {{...}}", path=path
+        )
+    return value
+
+
+def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
+    """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
+
+    Raises:
+        FileError, FileFormatError: as `read_json_object`; also when the list is missing.
+    """
+    for key, value in _top_level_members(path):
+        if key == "added_tokens":
+            if isinstance(value, list) and all(isinstance(token, dict) for token in value):
+                return value
+            break
+    raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
+
+
+def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
+    """The members of a JSON object one after the other, each parsed only when its turn comes."""
+    text = read_text(path)
+    decoder = json.JSONDecoder()
+
+    def skip(position: int, expected: str) -> int:
+        while text[position : position + 1] in (" ", "\t", "\n"):
+            position += 1
+        if text[position : position + 1] not in tuple(expected):
+            raise json.JSONDecodeError(f"Expecting one of {expected!r}", text, position)
+        return position
+
+    try:
+        position = skip(0, "{") + 1
+        while text[position := skip(position, '"}')] != "}":
+            key, position = decoder.raw_decode(text, position)
+            position = skip(position, ":") + 1
+            while text[position : position + 1] in (" ", "\t", "\n"):
+                position += 1
+            value, position = decoder.raw_decode(text, position)
+            yield key, value
+            position = skip(position, ",}")
+            if text[position] == ",":
+                position = skip(position + 1, '"')
+    except json.JSONDecodeError as error:
+        raise _bad_json(path, error) from None
+
+
+def _bad_json(path: Path_, error: json.JSONDecodeError) -> FileFormatError:
+    return FileFormatError(
+        f"{os.fspath(path)}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}",
+        path=path,
+        line_number=error.lineno,
+    )
+
+
+def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
+    """Write one token a line, so that reading the file gives the same list.
+
+    Raises:
+        VocabularyError: a token holds a newline or a carriage return, which the format cannot keep.
+        FileError: the file cannot be written; what was there before is untouched.
+    """
+    for token_id, token in enumerate(tokens):
+        if "\n" in token or "\r" in token:
+            raise VocabularyError(
+                f"token {token!r} (id {token_id}) holds a line break, which {VOCAB_FILE} cannot keep; nothing was "
+                "written",
+                path=path,
+                line_number=token_id + 1,
+                token=token,
+            )
+    write_text(path, "".join(token + "\n" for token in tokens))
+
+
+def write_json(path: Path_, value: Any) -> None:
+    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end.
+
+    Raises:
+        FileError: the file cannot be written; what was there before is untouched.
+    """
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path_, text: str) -> None:
+    """Replace a file by `text` in UTF-8, whole or not at all.
+
+    Raises:
+        FileError: the file cannot be written; what was there before is untouched.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}", path=path) from error
