@@ -117,7 +117,7 @@ class Trie:
         """
         if len(args) > 1:
             raise TypeError(f"Trie.update takes one iterable of words, {len(args)} given")
-        new = [word for word in dict.fromkeys(*args) if word and word not in self._tokens]
+        new = [word for words in args for word in dict.fromkeys(words) if word and word not in self._tokens]
         for word in new:
             if not isinstance(word, str):
                 raise TypeError(f"a trie holds strings, not {type(word).__name__}: {word!r}")
