@@ -148,11 +148,13 @@ class AddedTokens:
     Attributes:
         decoder: id → token, in the order of adding.
         encoder: content → id.
+        version: a number that changes with every change of the tokens.
     """
 
     def __init__(self, decoder: Mapping[int, AddedToken] | None = None) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.encoder: dict[str, int] = {}
+        self.version = 0
         self.update(decoder or {})
 
     def update(self, tokens: Mapping[int, AddedToken]) -> None:
@@ -167,6 +169,7 @@ class AddedTokens:
 
     def _derive(self) -> None:
         """Work out all that follows from `decoder`: the one place where derived state is made."""
+        self.version += 1
         self._trie: Trie | None = None
         self._single_words = frozenset(t.content for t in self.decoder.values() if t.single_word)
         self._strips = any(t.lstrip or t.rstrip for t in self.decoder.values())

@@ -76,7 +76,6 @@ class BasicTokenizer:
     ['A', 'Ph.D.', 'in', 'C', '+', '+']
     """
 
-    cleaning_tables = _CLEANING
     composes = True  # to NFC, so that one character written in two ways is one
 
     def __init__(
@@ -116,9 +115,14 @@ class BasicTokenizer:
             return text.translate(_PUNCTUATION).split()
         return [piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)]
 
+    @property
+    def cleaning_table(self) -> CleaningTable:
+        """What cleaning makes of each character."""
+        return _CLEANING[bool(self.tokenize_chinese_chars)]
+
     def clean(self, text: str) -> str:
         """Delete control characters, make all whitespace spaces, set Chinese characters apart, compose (NFC)."""
-        text = text.translate(self.cleaning_tables[bool(self.tokenize_chinese_chars)])
+        text = text.translate(self.cleaning_table)
         return unicodedata.normalize("NFC", text) if self.composes and not text.isascii() else text
 
     def _normalize(self, text: str) -> str:

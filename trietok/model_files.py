@@ -1,18 +1,22 @@
 """Finding a tokenizer's files: a directory, a vocabulary file, a built-in name, a name on the HuggingFace hub.
 
-In: what the user calls the tokenizer. Out: the paths of the files that are there.
+In: what the user calls the tokenizer. Out: the paths of the files that are there. Only the files asked for by name are
+ever fetched, and none is opened here.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from trietok.errors import FileError, MissingDependencyError
 
 BUILT_IN_NAMES = ("trietok-en",)
+
+_HUB_NAME = re.compile(r"(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?", re.ASCII)
 
 
 class ModelFiles(NamedTuple):
@@ -38,24 +42,29 @@ def locate(
         **hub_options: `cache_dir`, `force_download`, `local_files_only`, `token`, `revision` for the hub.
 
     Raises:
-        FileError: there is nothing of that name.
+        FileError: there is nothing of that name, or the hub does not hand it out.
         MissingDependencyError: it can only be a hub name, and huggingface_hub is not installed.
     """
-    path = Path(name)
-    if not path.exists() and name in BUILT_IN_NAMES:
-        path = built_in_directory(name)
-    if path.is_dir():
-        directory = path / subfolder if subfolder else path
+    if not name:
+        raise FileError("the name of the tokenizer is empty; give a directory, a file or a name on the hub", path=name)
+    # os.path's questions, unlike Path's, have an answer for every string: too long, or in a directory closed to us.
+    if os.path.isfile(name):
+        return ModelFiles({}, single_file=Path(name))
+    if os.path.isdir(name) or name in BUILT_IN_NAMES:
+        directory = Path(name) if os.path.isdir(name) else built_in_directory(name)
+        if subfolder:
+            directory /= subfolder
+            if not directory.is_dir():
+                raise FileError(f"{name} has no folder {subfolder}; check `subfolder`", path=directory)
         return ModelFiles({file: directory / file for file in file_names if (directory / file).is_file()})
-    if path.is_file():
-        return ModelFiles({}, single_file=path)
     if not _may_be_a_hub_name(name):
+        hint = "; ~ is not expanded here, os.path.expanduser does that" if name.startswith("~") else ""
         raise FileError(
             f"{name} is neither a directory nor a file; nor is it a built-in vocabulary ({', '.join(BUILT_IN_NAMES)}) "
-            "or a name on the hub",
+            f"or a name on the hub{hint}",
             path=name,
         )
-    return ModelFiles(_download(name, file_names, subfolder, hub_options))
+    return ModelFiles(_download(name, file_names, (subfolder or "").strip("/"), hub_options))
 
 
 def built_in_directory(name: str) -> Path:
@@ -73,38 +82,96 @@ def built_in_directory(name: str) -> Path:
 
 
 def _may_be_a_hub_name(name: str) -> bool:
-    parts = name.split("/")
-    return len(parts) <= 2 and all(
-        part and part[0].isalnum() and all(c.isalnum() or c in "-_." for c in part) for part in parts
-    )
+    """Whether the hub could have a model of that name, by its own rule: a mistyped path is never sent to it."""
+    return bool(_HUB_NAME.fullmatch(name)) and "--" not in name and ".." not in name and not name.endswith(".git")
 
 
-def _download(name: str, file_names: Iterable[str], subfolder: str | None, options: dict[str, Any]) -> dict[str, Path]:
+def _download(name: str, file_names: Iterable[str], subfolder: str, options: dict[str, Any]) -> dict[str, Path]:
+    """Fetch the files of `name` from the hub, or find them in huggingface_hub's cache.
+
+    The first failure ends it: were a file left out because the hub faltered, the tokenizer would be another one (a
+    tokenizer_config.json missing turns a cased model into an uncased one). A file is left out only when the hub says,
+    or once said, that it is not there, and in offline mode, where the user has declared the cache to be all there is.
+    """
     try:
-        import huggingface_hub
-        from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
+        import huggingface_hub.utils
     except ImportError as error:
         raise MissingDependencyError(
             f"{name} is neither a directory nor a file here; to look for it on the HuggingFace hub, "
             "pip install 'trietok[hub]'",
             extra="hub",
         ) from error
+    hub: Any = huggingface_hub
+    errors: Any = huggingface_hub.utils  # every version has them here, huggingface_hub.errors only the newer ones
+    if ".." in subfolder.split("/"):
+        raise FileError(f"subfolder {subfolder} leads out of {name}; give a folder inside it", path=name)
+    options = dict(options)
+    asked_revision = options.pop("revision", None)
+    commit: str | None = None
     found: dict[str, Path] = {}
-    unreachable: Exception | None = None
+    missing_offline: Exception | None = None
     for file in file_names:
+        path = f"{subfolder}/{file}" if subfolder else file
+        # After the first file its commit is the revision: one load never mixes two, and what the cache holds of that
+        # commit, a file or the knowledge that there is none, is taken without asking the hub again.
+        if commit and not options.get("force_download"):
+            cached = hub.try_to_load_from_cache(name, path, cache_dir=options.get("cache_dir"), revision=commit)
+            if cached is hub._CACHED_NO_EXIST:
+                continue
         try:
-            found[file] = Path(huggingface_hub.hf_hub_download(name, file, subfolder=subfolder, **options))
-        except LocalEntryNotFoundError as error:  # not in the cache, and the hub is out of reach or not to be asked
-            unreachable = error
-        except EntryNotFoundError:
+            found[file] = Path(hub.hf_hub_download(name, path, revision=commit or asked_revision, **options))
+        except errors.LocalEntryNotFoundError as error:  # neither from the hub nor from the cache
+            if not options.get("local_files_only") and not isinstance(error.__cause__, errors.OfflineModeIsEnabled):
+                raise FileError(_message(name, file, asked_revision, error), path=name) from error
+            missing_offline = error
+        except errors.EntryNotFoundError:
             continue
-        except (HfHubHTTPError, OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise FileError(f"cannot load {name} from the HuggingFace hub: {reason}", path=name) from error
+        except Exception as error:  # the library below huggingface_hub that speaks HTTP, which changes, has its own
+            raise FileError(_message(name, file, asked_revision, error), path=name) from error
+        else:
+            commit = commit or _commit_of(found[file], path)
     if not found:
-        offline = options.get("local_files_only") or os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
-        if unreachable is not None:
-            why = "it is not in the cache and the hub is not to be asked" if offline else "the hub cannot be reached"
-            raise FileError(f"cannot load {name} from the HuggingFace hub: {why}", path=name) from unreachable
-        raise FileError(f"the hub's {name} has none of the files of a tokenizer", path=name)
+        if missing_offline is not None:
+            raise FileError(_message(name, "", asked_revision, missing_offline), path=name) from missing_offline
+        where = f"folder {subfolder} of {name}" if subfolder else name
+        raise FileError(f"the hub's {where} has none of the files of a tokenizer; check the name", path=name)
     return found
+
+
+def _commit_of(path: Path, path_in_repository: str) -> str | None:
+    """The commit a file in the cache belongs to: the cache keeps it at `…/snapshots/<commit>/<path in repository>`."""
+    snapshot = path.parents[len(PurePosixPath(path_in_repository).parts) - 1]
+    return snapshot.name if snapshot.parent.name == "snapshots" else None
+
+
+def _message(name: str, file: str, revision: str | None, error: BaseException) -> str:
+    """One sentence for an error of `hf_hub_download`: what went wrong, and what to do."""
+    import huggingface_hub.utils
+
+    errors: Any = huggingface_hub.utils
+    # The reason may lie below: "not in the cache either" or, where force_download was asked for, a bare ValueError.
+    not_cached = isinstance(error, errors.LocalEntryNotFoundError)
+    offline = isinstance(error.__cause__, errors.OfflineModeIsEnabled) or (not_cached and error.__cause__ is None)
+    wrapped = not offline and (not_cached or type(error) is ValueError)
+    reason = error.__cause__ if wrapped and error.__cause__ is not None else error
+    status = getattr(getattr(reason, "response", None), "status_code", None)
+    if isinstance(reason, errors.RevisionNotFoundError):
+        why = f"it has no revision {revision}; check `revision`, a branch, tag or commit"
+    elif isinstance(reason, errors.GatedRepoError):
+        why = "its owner wants to be asked first; ask on the model's page, then pass token=..."
+    elif isinstance(reason, errors.RepositoryNotFoundError) or status in (401, 403):
+        why = "no model of that name is open to you; check the name or, if the model is private, pass token=..."
+    elif status is not None:
+        why = f"the hub answers with HTTP status {status} for {file}; try again later"
+    elif isinstance(reason, errors.FileMetadataError):
+        why = f"what answers for {file} is not the hub; check HF_ENDPOINT and the proxy"
+    elif offline and not_cached:
+        why = "it is not in the cache and the hub is not to be asked; load it once without the offline mode"
+    elif reason is not error:
+        why = (
+            f"the hub cannot be reached and {file} is not in the cache; check the network, "
+            "or pass local_files_only=True to take only what is in the cache"
+        )
+    else:
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return f"cannot load {name} from the HuggingFace hub: {why}"

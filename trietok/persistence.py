@@ -221,13 +221,30 @@ def save(
         written.append(str(directory / (prefix + file)))
 
     write(TOKENIZER_CONFIG_FILE, _config(tokenizer))
-    roles = tokenizer.special_tokens_map_extended
-    write(SPECIAL_TOKENS_MAP_FILE, convert_added_tokens(roles, save=True, add_type_field=False))
+    write(SPECIAL_TOKENS_MAP_FILE, _special_tokens_map(tokenizer))
     written += tokenizer.save_vocabulary(str(directory), filename_prefix=filename_prefix)
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
     if added:
         write(ADDED_TOKENS_FILE, added)
     return tuple(written)
+
+
+def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
+    """special_tokens_map.json: a token with the flags of a plain special one as a string, any other with its flags.
+
+    So it does not matter whether a role was given as one or the other, and saving again writes the same.
+    """
+    flags = {token.content: token for token in tokenizer.added_tokens_decoder.values()}
+
+    def entry(token: str | AddedToken) -> Any:
+        token = flags.get(str(token), token)
+        plain = str(token) if token == AddedToken(str(token), special=True) else token
+        return convert_added_tokens(plain, save=True, add_type_field=False)
+
+    return {
+        role: list(map(entry, value)) if isinstance(value, list) else entry(value)
+        for role, value in tokenizer.special_tokens_map_extended.items()
+    }
 
 
 def _config(tokenizer: Any) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def __init__(self, **kwargs: Any) -> None:
         self._added = AddedTokens()
         self._size: int | None = None
-        self._apart: tuple[tuple[str, ...], frozenset[str]] | None = None
+        self._apart: tuple[object, frozenset[str]] | None = None
         decoder = kwargs.pop("added_tokens_decoder", {})
         super().__init__(**kwargs)
         self._added.update({token_id: _as_added(token_id, token) for token_id, token in decoder.items()})
@@ -266,10 +266,11 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def _standing_alone(self) -> frozenset[str]:
         """The added tokens that decoding joins by themselves: all but the roles' that stand in the vocabulary."""
         special = self._special_tokens()
-        if self._apart is None or self._apart[0] is not special:
+        made_of = (special, self._added.version)
+        if self._apart is None or self._apart[0] != made_of:
             size = self.vocab_size
             additional = [t for t in self.additional_special_tokens if self.convert_tokens_to_ids(t) >= size]
-            self._apart = special, frozenset(self._added.encoder.keys() - set(special) | set(additional))
+            self._apart = made_of, frozenset(self._added.encoder.keys() - set(special) | set(additional))
         return self._apart[1]
 
 

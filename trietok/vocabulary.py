@@ -176,8 +176,8 @@ class Vocabulary:
         >>> Vocabulary(["[UNK]", "un", "##able", "unit"]).longest_prefix("united")
         'unit'
         """
-        key: str | None = self._prefix_trie().longest_prefix(text).key
-        return key or None
+        step = self._prefix_trie().longest_prefix(text)
+        return str(step.key) if step else None
 
     def _prefix_trie(self) -> pygtrie.CharTrie:
         if self._prefixes is None:

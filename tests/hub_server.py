@@ -1,0 +1,140 @@
+"""A hub on 127.0.0.1: models in memory, served the way `hf_hub_download` asks for them, and a log of what was asked.
+
+It answers HEAD and GET of `/{model}/resolve/{revision}/{path}` with the headers the HuggingFace hub sends, among them
+`X-Error-Code` where something is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote
+
+
+def sha(*parts: str) -> str:
+    return hashlib.sha1("\0".join(parts).encode()).hexdigest()
+
+
+@dataclass
+class Model:
+    """A repository: branch, tag or commit → commit, and commit → path → text. `token` opens it, where it has one."""
+
+    revisions: dict[str, str] = field(default_factory=dict)
+    commits: dict[str, dict[str, str]] = field(default_factory=dict)
+    token: str | None = None
+    gated: bool = False
+
+    def push(self, files: dict[str, str], revision: str = "main") -> str:
+        """Set the files of a revision; returns the commit."""
+        commit = sha(revision, *map(repr, sorted(files.items())))
+        self.commits[commit] = dict(files)
+        self.revisions[revision] = self.revisions[commit] = commit
+        return commit
+
+
+class Hub:
+    """The server. A context manager: it serves until the `with` block ends.
+
+    `fail` maps a file's name, or "*" for every file, to what goes wrong: a status, "hang up", or "not a hub".
+    `log` has a tuple of method, model, revision and path for every request, in order; `tokens` what each brought.
+    """
+
+    def __init__(self) -> None:
+        self.models: dict[str, Model] = {}
+        self.moved: dict[str, str] = {}
+        self.fail: dict[str, int | str] = {}
+        self.log: list[tuple[str, str, str, str]] = []
+        self.tokens: list[str | None] = []
+        self.after_request: Any = lambda *request: None
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Hub:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def add(self, name: str, files: dict[str, str], revision: str = "main", **options: Any) -> str:
+        """Add a model, or a revision to one; returns the commit."""
+        return self.models.setdefault(name, Model(**options)).push(files, revision)
+
+    def take_log(self) -> list[tuple[str, str, str, str]]:
+        log, self.log = self.log, []
+        return log
+
+
+def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_HEAD(self) -> None:
+            self.answer()
+
+        def do_GET(self) -> None:
+            self.answer()
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+        def answer(self) -> None:
+            name, resolve, rest = self.path.partition("?")[0].strip("/").partition("/resolve/")
+            revision, _, path = rest.partition("/")
+            revision, path = unquote(revision), unquote(path)
+            hub.log.append((self.command, name, revision, path) if resolve else (self.command, self.path, "", ""))
+            token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
+            hub.tokens.append(token)
+            self.serve(name, revision, path, token)
+            hub.after_request(self.command, name, revision, path)
+
+        def serve(self, name: str, revision: str, path: str, token: str | None) -> None:
+            failure = hub.fail.get(path.rpartition("/")[2], hub.fail.get("*"))
+            if failure == "hang up":
+                self.close_connection = True
+            elif failure == "not a hub":  # such as the log-in page of a network that is not yet open
+                self.send(200, "<html>Welcome</html>")
+            elif isinstance(failure, int):
+                self.send(failure)
+            elif name in hub.moved:
+                self.send(307, Location=f"/{hub.moved[name]}/resolve/{revision}/{path}")
+            elif name not in hub.models:
+                # The hub does not tell strangers which private models there are.
+                self.send(404 if token else 401, X_Error_Code="RepoNotFound", X_Error_Message="Repository not found")
+            else:
+                self.serve_from(hub.models[name], revision, path, token)
+
+        def serve_from(self, model: Model, revision: str, path: str, token: str | None) -> None:
+            if model.token and token != model.token:
+                if model.gated:
+                    self.send(403 if token else 401, X_Error_Code="GatedRepo", X_Error_Message="Access is restricted")
+                else:
+                    self.send(401, X_Error_Message="Invalid username or password.")
+            elif revision not in model.revisions:
+                self.send(404, X_Error_Code="RevisionNotFound", X_Error_Message="Invalid rev id: " + revision)
+            else:
+                commit = model.revisions[revision]
+                text = model.commits[commit].get(path)
+                if text is None:
+                    self.send(
+                        404, X_Error_Code="EntryNotFound", X_Error_Message="Entry not found", X_Repo_Commit=commit
+                    )
+                else:
+                    self.send(200, text, ETag=f'"{sha(text)}"', X_Repo_Commit=commit, Accept_Ranges="bytes")
+
+        def send(self, status: int, text: str = "", **headers: str) -> None:
+            body = text.encode()
+            self.send_response(status)
+            for header, value in headers.items():
+                self.send_header(header.replace("_", "-"), value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+    return Handler

@@ -1,0 +1,144 @@
+"""Loading and saving in transformers' layout."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from tests.conftest import SPECIAL
+from trietok import AddedToken, BertTokenizer, FileError, FileFormatError, NotSupportedError, VocabularyError
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A function that writes a directory of these files, JSON where it is no text, and returns it."""
+
+    def write(**files):
+        path = tmp_path / "model"
+        path.mkdir(exist_ok=True)
+        files.setdefault("vocab.txt", "\n".join([*SPECIAL, "a", "b"]) + "\n")
+        for name, content in files.items():
+            text = content if isinstance(content, str) else json.dumps(content)
+            (path / name.replace("_json", ".json").replace("_txt", ".txt")).write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_what_is_saved_is_loaded(small, tmp_path):
+    tokenizer = small("a", "a", "b", do_lower_case=False, model_max_length=9, padding_side="left")
+    tokenizer.add_tokens(["x", AddedToken("<y>", lstrip=True, single_word=True, normalized=False)])
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<z>"], "bos_token": "b"})
+    saved = tokenizer.save_pretrained(tmp_path / "saved")
+    assert sorted(path.rsplit("/", 1)[1] for path in saved) == [
+        "added_tokens.json",
+        "special_tokens_map.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+    ]
+    again = BertTokenizer.from_pretrained(tmp_path / "saved")
+    assert again.get_vocab() == tokenizer.get_vocab()
+    assert again.added_tokens_decoder == tokenizer.added_tokens_decoder
+    assert again.special_tokens_map == tokenizer.special_tokens_map
+    assert again.vocabulary == tokenizer.vocabulary
+    assert again("A x <y> <z>b") == tokenizer("A x <y> <z>b")
+    again.save_pretrained(tmp_path / "again")
+    for path in saved:
+        name = path.rsplit("/", 1)[1]
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes()
+
+
+def test_a_prefix_goes_before_every_name(small, tmp_path):
+    names = [path.rsplit("/", 1)[1] for path in small("a").save_pretrained(tmp_path / "saved", filename_prefix="my")]
+    assert names == ["my-tokenizer_config.json", "my-special_tokens_map.json", "my-vocab.txt"]
+
+
+def test_a_vocabulary_file_by_itself(vocab_file):
+    assert BertTokenizer.from_pretrained(vocab_file("a")).encode("a") == [2, 5, 3]
+    assert BertTokenizer.from_pretrained(str(vocab_file("A")), do_lower_case=False).encode("A") == [2, 5, 3]
+
+
+def test_the_callers_options_come_before_the_files(directory):
+    path = directory(tokenizer_config_json={"do_lower_case": False, "cls_token": "a", "something": 1})
+    tokenizer = BertTokenizer.from_pretrained(path)
+    assert (tokenizer.do_lower_case, tokenizer.cls_token, tokenizer.init_kwargs["something"]) == (False, "a", 1)
+    tokenizer = BertTokenizer.from_pretrained(path, do_lower_case=True, cls_token="b")
+    assert (tokenizer.do_lower_case, tokenizer.cls_token) == (True, "b")
+
+
+def test_added_tokens_of_the_config(directory):
+    token = {"content": "<x>", "lstrip": True, "normalized": False, "rstrip": False, "single_word": False}
+    path = directory(tokenizer_config_json={"added_tokens_decoder": {"7": {**token, "special": True}}})
+    tokenizer = BertTokenizer.from_pretrained(path)
+    assert tokenizer.added_tokens_decoder[7] == AddedToken("<x>", lstrip=True, special=True)
+
+
+def test_older_files(directory):
+    path = directory(
+        special_tokens_map_json={
+            "mask_token": {"content": "[MASK]", "lstrip": True},
+            "additional_special_tokens": ["<s>", {"content": "<t>", "rstrip": True}],
+        },
+        added_tokens_json={"<s>": 7, "<t>": 8, "<u>": 9},
+    )
+    tokenizer = BertTokenizer.from_pretrained(path)
+    assert tokenizer.convert_tokens_to_ids(["<s>", "<t>", "<u>"]) == [7, 8, 9]
+    assert tokenizer.additional_special_tokens == ["<s>", "<t>"]
+    assert tokenizer.added_tokens_decoder[4].lstrip
+    assert tokenizer.added_tokens_decoder[8] == AddedToken("<t>", rstrip=True, special=True)
+    assert tokenizer.added_tokens_decoder[9] == AddedToken("<u>")
+
+
+def test_added_tokens_of_a_tokenizer_json(directory):
+    flags = {"single_word": False, "lstrip": False, "rstrip": True, "normalized": True, "special": False}
+    path = directory(tokenizer_json={"added_tokens": [{"id": 7, "content": "<x>", **flags}], "model": {}})
+    assert BertTokenizer.from_pretrained(path).added_tokens_decoder[7] == AddedToken("<x>", rstrip=True)
+
+
+def test_another_class_is_warned_of(directory, caplog):
+    with caplog.at_level(logging.WARNING, "trietok"):
+        BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "RobertaTokenizer"}))
+        BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "BertTokenizerFast"}))
+    assert [record.getMessage() for record in caplog.records] == [
+        "the tokenizer was saved as a RobertaTokenizer and is loaded as a BertTokenizer"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"tokenizer_config_json": "{"}, "tokenizer_config.json, line 1"),
+        ({"tokenizer_config_json": "[]"}, "holds a JSON list"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": []}}, "should be an object id"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": {"-1": {"content": "x"}}}}, "'-1' is not an id"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": {"1.5": {"content": "x"}}}}, "'1.5' is not an id"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": "x"}}}, r"\['7'\] should be an object"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"content": ""}}}}, r"\['7'\] is not a token"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"contents": "x"}}}}, r"\['7'\] is not a token"),
+        ({"added_tokens_json": {"x": "seven"}}, "'seven' is not an id"),
+        ({"special_tokens_map_json": {"cls_token": {"lstrip": True}}}, "cls_token is not a token"),
+    ],
+)
+def test_files_that_do_not_hold_what_they_should(directory, files, message):
+    with pytest.raises(FileFormatError, match=message):
+        BertTokenizer.from_pretrained(directory(**files))
+
+
+def test_nothing_is_written_where_it_cannot_be(small, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="cannot make the directory"):
+        small("a").save_pretrained(tmp_path / "file")
+    with pytest.raises(NotSupportedError, match="upload_folder"):
+        small("a").save_pretrained(tmp_path / "new", push_to_hub=True)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ValueError, match="legacy"):
+        small("a").save_pretrained(tmp_path / "new", legacy_format=False)
+
+
+def test_a_token_the_file_cannot_keep(small, tmp_path):
+    tokenizer = small("a")
+    tokenizer.vocabulary.tokens.append("b\nc")
+    with pytest.raises(VocabularyError, match=r"'b\\nc' \(id 6\) holds a line break"):
+        tokenizer.save_vocabulary(str(tmp_path))
