@@ -58,6 +58,10 @@ class Hub:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving; connections are refused from now on."""
         self._server.shutdown()
         self._server.server_close()
 

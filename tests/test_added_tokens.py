@@ -35,7 +35,10 @@ def test_equality_is_of_all_fields_and_hash_goes_with_it():
     for flag in FIELDS[1:]:
         assert AddedToken("a") != AddedToken("a").replace(**{flag: not getattr(AddedToken("a"), flag)})
     assert AddedToken("a") != "a"
-    for other in (pickle.loads(pickle.dumps(AddedToken("a", lstrip=True))), copy.deepcopy(AddedToken("a", lstrip=True))):
+    for other in (
+        pickle.loads(pickle.dumps(AddedToken("a", lstrip=True))),
+        copy.deepcopy(AddedToken("a", lstrip=True)),
+    ):
         assert other == AddedToken("a", lstrip=True)
 
 

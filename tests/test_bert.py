@@ -30,7 +30,7 @@ def abc(small):
     return small("a", "b", "c")
 
 
-# ---- one text, a pair, a batch ----------------------------------------------------------------------------------------
+# ---- one text, a pair, a batch -----------------------------------------------------------------------------------
 
 
 def test_one_text(abc):
@@ -78,7 +78,7 @@ def test_lone_surrogates_are_deleted(abc):
     assert abc.encode("\ud800a\udfff") == [CLS, A, SEP]
 
 
-# ---- padding, truncation, masks ---------------------------------------------------------------------------------------
+# ---- padding, truncation, masks ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_masks_and_templates(abc):
     assert abc.prepare_for_model([A], [B]).input_ids == [CLS, A, SEP, B, SEP]
 
 
-# ---- tensors ----------------------------------------------------------------------------------------------------------
+# ---- tensors -----------------------------------------------------------------------------------------------------
 
 
 def test_numpy(abc):
@@ -193,14 +193,16 @@ def test_an_unknown_kind_of_tensor(abc):
         abc("a", return_tensors="tf")
 
 
-# ---- decoding ---------------------------------------------------------------------------------------------------------
+# ---- decoding ----------------------------------------------------------------------------------------------------
 
 
 def test_decode(small):
     tokenizer = small("he", "##llo", ",", "don", "'", "t", "s")
     ids = tokenizer.encode("Hello, he's don't")
     assert tokenizer.decode(ids) == "[CLS] hello, he's don't [SEP]"
-    assert tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False) == "hello , he ' s don ' t"
+    assert (
+        tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False) == "hello , he ' s don ' t"
+    )
     assert tokenizer.decode(ids[1]) == "he"
     assert tokenizer.batch_decode([ids[1:3], ids[:1]]) == ["hello", "[CLS]"]
     tokenizer.add_tokens(["<x>"])
@@ -217,7 +219,7 @@ def test_ids_that_no_text_gives(small):
         tokenizer.decode(["a"])
 
 
-# ---- roles ------------------------------------------------------------------------------------------------------------
+# ---- roles -------------------------------------------------------------------------------------------------------
 
 
 def test_roles_have_ids_and_setters(abc):
@@ -259,7 +261,7 @@ def test_a_role_that_is_none_changes_nothing(abc, bad):
     assert len(abc) == 8
 
 
-# ---- mistakes ---------------------------------------------------------------------------------------------------------
+# ---- mistakes ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [b"a", None, 5, 1.5, {"a"}, [None], [b"a"], [["a", 5], "b"]])
@@ -354,7 +356,7 @@ def test_offsets_are_not_there(abc):
             call()
 
 
-# ---- settings ---------------------------------------------------------------------------------------------------------
+# ---- settings ----------------------------------------------------------------------------------------------------
 
 
 def test_without_basic_tokenization(vocab_file):
@@ -381,6 +383,15 @@ def test_a_keyword_with_a_methods_name(small):
         small("a", encode=True)
 
 
+def test_a_misspelt_keyword_is_warned_of(small, caplog):
+    with caplog.at_level(logging.WARNING, "trietok"):
+        small("a", do_lowercase=False, modelmaxlength=5, something_else=1)
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        "the keyword 'do_lowercase' changes nothing; did you mean 'do_lower_case'?",
+        "the keyword 'modelmaxlength' changes nothing; did you mean 'model_max_length'?",
+    ]
+
+
 def test_copies_are_alike(small):
     tokenizer = small("a", "##b", additional_special_tokens=[AddedToken("<x>", lstrip=True)])
     tokenizer.add_tokens(["<y>"])
@@ -396,7 +407,7 @@ def test_repr_shows_the_settings(abc):
     assert '\t2: AddedToken("[CLS]", rstrip=False' in repr(abc)
 
 
-# ---- BatchEncoding ----------------------------------------------------------------------------------------------------
+# ---- BatchEncoding -----------------------------------------------------------------------------------------------
 
 
 def test_batch_encoding(abc):

@@ -80,12 +80,12 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 def test_a_bad_vocabulary_file_is_named(tmp_path):
     path = tmp_path / "vocab.txt"
-    with pytest.raises(FileError, match="vocab.txt: No such file"):
+    with pytest.raises(FileError, match=r"vocab\.txt: No such file"):
         load_vocab(path)
     with pytest.raises(OSError, match="Is a directory"):
         load_vocab(tmp_path)
     path.write_bytes(b"")
-    with pytest.raises(VocabularyError, match="vocab.txt is empty"):
+    with pytest.raises(VocabularyError, match=r"vocab\.txt is empty"):
         load_vocab(path)
     path.write_bytes(b"a\nb\nc\xff\n")
     with pytest.raises(FileFormatError, match="line 3: byte 0xff at offset 5 is not UTF-8") as caught:

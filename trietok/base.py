@@ -6,7 +6,8 @@ In: the arguments a tokenizer is made with. Out: a tokenizer whose settings can 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trietok import persistence
@@ -15,6 +16,21 @@ from trietok.calls import CallsMixin
 from trietok.decoding import clean_up_tokenization
 from trietok.errors import InputError
 from trietok.tensors import to_python
+
+logger = logging.getLogger("trietok")
+
+_SETTINGS = (
+    "name_or_path",
+    "model_max_length",
+    "max_len",
+    "padding_side",
+    "truncation_side",
+    "model_input_names",
+    "clean_up_tokenization_spaces",
+    "split_special_tokens",
+    "extra_special_tokens",
+    "added_tokens_decoder",
+)
 
 
 class PreTrainedTokenizerBase(CallsMixin):
@@ -67,6 +83,20 @@ class PreTrainedTokenizerBase(CallsMixin):
         self.extra_special_tokens: dict[str, Any] = dict(extra)
         super().__init__(**kwargs)
         self._set_model_specific_special_tokens(self.extra_special_tokens)
+        self._warn_of_misspellings(kwargs)
+
+    def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
+        """Any keyword is kept and saved, as in transformers; one that looks like a known one was meant to be that."""
+        known = {*_SETTINGS, *self.SPECIAL_TOKENS_ATTRIBUTES}
+        for kind in type(self).__mro__:
+            code = getattr(vars(kind).get("__init__"), "__code__", None)
+            known.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ())
+        for keyword in keywords:
+            if keyword not in known:
+                import difflib  # 2 ms: only where a keyword is unknown
+
+                for meant in difflib.get_close_matches(keyword, known, n=1, cutoff=0.85):
+                    logger.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
 
     # ---- what a kind of tokenizer fills in --------------------------------------------------------------------------
 

@@ -12,12 +12,19 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import itertools
 import pathlib
 import string
 from collections import Counter, defaultdict
 
 from trietok.basic_tokenizer import BasicTokenizer
-from trietok.vocab_files import SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, VOCAB_FILE, write_json, write_vocab_lines
+from trietok.vocab_files import (
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    VOCAB_FILE,
+    write_json,
+    write_vocab_lines,
+)
 
 ROLES = {
     "pad_token": "[PAD]",
@@ -60,7 +67,7 @@ def joined_pieces(words: Counter[str], wanted: int) -> list[str]:
     pairs: Counter[Pair] = Counter()
     where: defaultdict[Pair, set[int]] = defaultdict(set)
     for index, pieces in enumerate(spelled):
-        for pair in zip(pieces, pieces[1:], strict=False):
+        for pair in itertools.pairwise(pieces):
             pairs[pair] += counts[index]
             where[pair].add(index)
     heap = [(-count, pair) for pair, count in pairs.items()]
@@ -77,10 +84,10 @@ def joined_pieces(words: Counter[str], wanted: int) -> list[str]:
         for index in where.pop(pair):
             before = spelled[index]
             after = join_in(before, pair)
-            for old in zip(before, before[1:], strict=False):
+            for old in itertools.pairwise(before):
                 pairs[old] -= counts[index]
                 changed.add(old)
-            for new in zip(after, after[1:], strict=False):
+            for new in itertools.pairwise(after):
                 pairs[new] += counts[index]
                 where[new].add(index)
                 changed.add(new)
