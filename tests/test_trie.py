@@ -90,6 +90,18 @@ def test_adding_after_a_split_is_as_adding_before(first, then, text):
     assert grown.split(text) == Trie([*first, *then]).split(text) == Trie([*then, *first]).split(text)
 
 
+@given(st.lists(words, max_size=8), st.lists(words, max_size=4), texts)
+def test_what_was_taken_out_is_as_never_there(vocabulary, out, text):
+    trie = Trie([*vocabulary, *out])
+    trie.split(text)
+    for word in out:
+        trie.discard(word)
+        trie.discard(word)
+    left = [word for word in vocabulary if word not in out]
+    assert trie.split(text) == Trie(left).split(text)
+    assert trie.data == Trie(left).data
+
+
 @given(st.lists(words, max_size=8), texts)
 def test_copies_split_alike(vocabulary, text):
     trie = Trie(vocabulary)

@@ -21,6 +21,7 @@ from typing import Any
 
 END = ""  # the key that marks the end of a word: no character equals it
 _Span = tuple[int, int]
+_Link = tuple["TrieNode", tuple[_Span, ...]]
 
 
 class TrieNode(dict[str, Any]):
@@ -29,7 +30,7 @@ class TrieNode(dict[str, Any]):
     Attributes:
         parent, char: the node above and the character that leads here; None and "" at the root.
         depth: code points from the root.
-        link: None until first needed; then whatever the trie's owner works out for a walk that fails here.
+        link: where a walk that fails here goes on, once the trie's owner has worked it out; None before.
     """
 
     __slots__ = ("char", "depth", "link", "parent")
@@ -55,6 +56,20 @@ class TrieNode(dict[str, Any]):
                 child = node[char] = TrieNode(node, char)
             node = child
         node[END] = value
+
+    def discard(self, word: str) -> None:
+        """Take `word` out again, and the nodes that led only to it."""
+        node = self
+        for char in word:
+            child = node.get(char)
+            if child is None:
+                return
+            node = child
+        node.pop(END, None)
+        while not node and node.parent is not None:
+            above, char = node.parent, node.char
+            del above[char]
+            node = above
 
     def path_to(self, top: TrieNode) -> list[TrieNode]:
         """The nodes from just below `top` down to this one."""
@@ -96,6 +111,9 @@ class Trie:
         self.data: TrieNode = TrieNode()
         self._tokens: dict[str, None] = {}  # a set that keeps the order of adding
         self._starts: re.Pattern[str] | None = None
+        # A link holds the generation it was worked out in; every change of the words begins another. So a change costs
+        # nothing for the links there are, and one that another thread works out meanwhile is never believed.
+        self._generation = 0
         self.update(*args)
 
     def add(self, word: str) -> None:
@@ -126,7 +144,20 @@ class Trie:
         for word in new:
             self._tokens[word] = None
             self.data.insert(word, self._end_mark(word))
-        self._forget_links()
+        self._changed()
+
+    def discard(self, word: str) -> None:
+        """Take one word out; one that is not there changes nothing. Costs O(its code points).
+
+        >>> trie = Trie(["ab", "abcd"])
+        >>> trie.discard("abcd")
+        >>> trie.data
+        {'a': {'b': {'': 1}}}
+        """
+        if word in self._tokens:
+            del self._tokens[word]
+            self.data.discard(word)
+            self._changed()
 
     def __contains__(self, word: object) -> bool:
         return word in self._tokens
@@ -195,26 +226,30 @@ class Trie:
 
     def _fail(self, node: TrieNode, start: int, spans: list[_Span]) -> tuple[TrieNode, int]:
         """Settle the path that began at `start` and ends at `node`; return the rest of it: a node and its start."""
-        target, pops = node.link or self._link(node)
+        target, pops = self._link(node)
         spans.extend((start + first, start + last) for first, last in pops)
         return target, start + node.depth - target.depth
 
-    def _link(self, node: TrieNode) -> tuple[TrieNode, tuple[_Span, ...]]:
+    def _link(self, node: TrieNode) -> _Link:
         """The failure link of `node`: the node that its path comes down to, and the spans of words on the way."""
+        generation = self._generation
+        link: tuple[int, _Link] | None = node.link
+        if link is not None and link[0] == generation:
+            return link[1]
         for step in node.path_to(self.data):  # parents first, so that nothing recurses along the path
-            if step.link is None:
-                step.link = self._work_out_link(step)
-        link: tuple[TrieNode, tuple[_Span, ...]] = node.link
-        return link
+            if step.link is None or step.link[0] != generation:
+                step.link = (generation, self._work_out_link(step))
+        found: _Link = node.link[1]
+        return found
 
-    def _work_out_link(self, node: TrieNode) -> tuple[TrieNode, tuple[_Span, ...]]:
+    def _work_out_link(self, node: TrieNode) -> _Link:
         root = self.data
         if self._settles(node):
             return root, ((0, node.depth),)
         above = node.parent
         assert above is not None  # the root never fails
         # What is left of the path above, if it has to settle too; then go on with this node's own character.
-        rest, pops = (root, ()) if above is root else above.link
+        rest, pops = (root, ()) if above is root else self._link(above)
         while True:
             child = rest.get(node.char)
             if child is not None and child is not node:
@@ -222,7 +257,7 @@ class Trie:
             if rest is root:
                 return root, pops  # the character begins nothing: it stays text
             start = above.depth - rest.depth
-            rest, more = rest.link or self._link(rest)
+            rest, more = self._link(rest)
             pops = pops + tuple((start + first, start + last) for first, last in more)
 
     def _end_mark(self, word: str) -> int:
@@ -239,12 +274,6 @@ class Trie:
             self._starts = re.compile(f"[{chars}]" if chars else r"(?!)")
         return self._starts
 
-    def _forget_links(self) -> None:
-        """Adding a word can change any link: drop them all. The walk visits only nodes that have one."""
+    def _changed(self) -> None:
         self._starts = None
-        stack = [self.data]
-        while stack:
-            for char, child in stack.pop().items():
-                if char != END and child.link is not None:
-                    child.link = None
-                    stack.append(child)
+        self._generation += 1
