@@ -38,7 +38,8 @@ class Model:
 class Hub:
     """The server. A context manager: it serves until the `with` block ends.
 
-    `fail` maps a file's name, or "*" for every file, to what goes wrong: a status, "hang up", or "not a hub".
+    `fail` maps a file's name, "GET " and a file's name, or "*" for every file, to what goes wrong: a status, "hang up",
+    "cut off" or "not a hub".
     `log` has a tuple of method, model, revision and path for every request, in order; `tokens` what each brought.
     """
 
@@ -98,9 +99,16 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             hub.after_request(self.command, name, revision, path)
 
         def serve(self, name: str, revision: str, path: str, token: str | None) -> None:
-            failure = hub.fail.get(path.rpartition("/")[2], hub.fail.get("*"))
+            file = path.rpartition("/")[2]
+            failure = hub.fail.get(f"{self.command} {file}", hub.fail.get(file, hub.fail.get("*")))
             if failure == "hang up":
                 self.close_connection = True
+            elif failure == "cut off":
+                self.close_connection = True
+                self.send_response(200)
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                self.wfile.write(b"[PAD]\n[UN")
             elif failure == "not a hub":  # such as the log-in page of a network that is not yet open
                 self.send(200, "<html>Welcome</html>")
             elif isinstance(failure, int):

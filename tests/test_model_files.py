@@ -111,7 +111,9 @@ def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
     assert again["ids"] == by_commit["ids"] == CASED
     assert hub.take_log() == [("HEAD", "org/model", "main", "vocab.txt")]
     assert load(("org/model", {"force_download": True}))[0]["ids"] == CASED
-    assert [path for method, _, _, path in hub.take_log() if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
+    log = hub.take_log()
+    assert [path for method, _, _, path in log if method == "HEAD"] == WANTED
+    assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
 
     # A hub that fails, answers nonsense or is gone does not matter now, nor does the offline mode.
     for failure in (500, 503, "not a hub"):
@@ -139,7 +141,7 @@ def test_without_a_cache_a_hub_out_of_reach_is_asked_for_one_file(hub, load):
         (500, "HTTP status 500 for vocab.txt"),
         (503, "HTTP status 503 for vocab.txt"),
         ("not a hub", "is not the hub"),
-        ("hang up", ""),
+        ("hang up", "vocab.txt"),
     ):
         hub.fail["*"] = failure
         result = load(("org/model", {}))[0]
@@ -159,11 +161,26 @@ def test_a_hub_that_fails_half_way_does_not_make_another_tokenizer(hub, load):
     hub.fail["tokenizer_config.json"] = 500
     result, from_cache = load(("org/model", {}), ("org/model", {"local_files_only": True}))
     assert "HTTP status 500 for tokenizer_config.json" in failed(result)
-    assert from_cache["ids"] == UNCASED  # here the user has said that the cache is all there is
+    # In offline mode the user has said that the cache is all there is.
+    assert from_cache["ids"] == load(("org/model", {}), HF_HUB_OFFLINE="1")[0]["ids"] == UNCASED
     hub.close()
     message = failed(load(("org/model", {}))[0])
     assert "tokenizer_config.json is not in the cache" in message
     assert "local_files_only=True" in message
+
+
+@needs_hub
+@pytest.mark.parametrize("failure", [500, "hang up", "cut off"])
+def test_a_download_that_breaks_leaves_no_half_file(hub, load, failure):
+    hub.add("org/model", MODEL)
+    hub.fail["GET vocab.txt"] = failure
+    result, from_cache = load(("org/model", {}), ("org/model", {"local_files_only": True}))
+    assert "vocab.txt" in failed(result)
+    assert result["slept"] <= ONE_ROUND
+    failed(from_cache)
+    assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
+    hub.fail.clear()
+    assert load(("org/model", {}))[0]["ids"] == CASED
 
 
 @needs_hub
@@ -250,7 +267,14 @@ def test_private_and_gated_models(hub, load):
     assert load(("org/private", again), HF_TOKEN="hf_secret")[0]["ids"] == CASED
     assert set(hub.tokens) == {"hf_secret"}
     assert "pass token=..." in failed(load(("org/private", {**again, "token": False}), HF_TOKEN="hf_secret")[0])
-    assert "oken is required" in failed(load(("org/private", {"token": True}))[0])
+    no_login, line_break, malformed = load(
+        ("org/private", {"token": True}),
+        ("org/private", {**again, "token": "hf_secret\n"}),
+        ("org/private", {"token": "hf_secret\nX-Other: 1"}),
+    )
+    assert "no token is stored here" in failed(no_login)
+    assert line_break["ids"] == CASED
+    assert "hf_" not in failed(malformed)
 
 
 @needs_hub
@@ -275,6 +299,8 @@ def test_revision_subfolder_and_cache_dir(hub, load, tmp_path):
     assert [result.get("ids") for result in load(*loads)] == expected
     assert {path.name for path in cache.rglob("*.txt")} == {"vocab.txt"}
     hub.take_log()
+    assert [result.get("ids") for result in load(*loads[:6])] == expected[:6]
+    assert len(hub.take_log()) == 6  # each asks once whether its revision has moved
     assert [result.get("ids") for result in load(*loads, HF_HUB_OFFLINE="1")] == expected
     assert hub.log == []
     leaves = load(("org/model", {"subfolder": "a/../.."}))[0]

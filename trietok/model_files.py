@@ -105,7 +105,7 @@ def _download(name: str, file_names: Iterable[str], subfolder: str, options: dic
     errors: Any = huggingface_hub.utils  # every version has them here, huggingface_hub.errors only the newer ones
     if ".." in subfolder.split("/"):
         raise FileError(f"subfolder {subfolder} leads out of {name}; give a folder inside it", path=name)
-    options = dict(options)
+    options = {**options, "token": _clean_token(name, options.get("token"))}
     asked_revision = options.pop("revision", None)
     commit: str | None = None
     found: dict[str, Path] = {}
@@ -136,6 +136,16 @@ def _download(name: str, file_names: Iterable[str], subfolder: str, options: dic
         where = f"folder {subfolder} of {name}" if subfolder else name
         raise FileError(f"the hub's {where} has none of the files of a tokenizer; check the name", path=name)
     return found
+
+
+def _clean_token(name: str, token: Any) -> Any:
+    """The token without the line break it was read with. One that HTTP would refuse is refused here, unshown."""
+    if not isinstance(token, str):
+        return token
+    token = token.strip()
+    if not re.fullmatch("[!-~]*", token):
+        raise FileError(f"cannot load {name} from the HuggingFace hub: the token is malformed; check token", path=name)
+    return token
 
 
 def _commit_of(path: Path, path_in_repository: str) -> str | None:
@@ -172,6 +182,10 @@ def _message(name: str, file: str, revision: str | None, error: BaseException) -
             f"the hub cannot be reached and {file} is not in the cache; check the network, "
             "or pass local_files_only=True to take only what is in the cache"
         )
-    else:
+    elif isinstance(error, errors.LocalTokenNotFoundError):
+        why = "token=True, and no token is stored here; log in with huggingface_hub, or pass token='...'"
+    elif isinstance(error, (ValueError, TypeError)) or getattr(error, "errno", None):  # an option, the disk
         why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    else:
+        why = f"fetching {file} failed ({type(error).__name__}); try again, or check the network and the proxy"
     return f"cannot load {name} from the HuggingFace hub: {why}"

@@ -1,0 +1,27 @@
+"""The command line: the package's public interface behind `trietok encode`, `tokenize` and `decode`.
+
+In: the arguments of the command. Out: text, tables or JSON lines on standard output. typer and rich come with the
+extra `cli` and are imported only when the command runs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command with the arguments of the process, and leave with its exit code."""
+    try:
+        import rich  # noqa: F401
+        import typer  # noqa: F401
+    except ImportError:
+        print("trietok's command needs typer and rich: pip install 'trietok[cli]'", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    try:
+        from trietok.cli.app import app
+
+        app(prog_name="trietok")
+    except KeyboardInterrupt:  # before a command has begun; the commands see to their own
+        sys.exit(130)

@@ -1,0 +1,40 @@
+"""The wiring: which commands there are, and what holds for all of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import trietok
+from trietok.cli.decode import decode
+from trietok.cli.encode import encode
+from trietok.cli.tokenize import tokenize
+
+app = typer.Typer(
+    help="BERT's tokenizer: texts to tokens and ids, and back.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # the help speaks of [CLS], which would be taken for markup
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(encode)
+app.command()(tokenize)
+# -1 is an id to refuse with a reason, not an option; decode itself refuses what does look like an option.
+app.command(context_settings={"ignore_unknown_options": True})(decode)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"trietok {trietok.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,58 @@
+"""`trietok encode`: texts to ids, special tokens included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+import trietok
+from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of
+from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
+from trietok.cli.output import Result, printer
+from trietok.cli.reporting import reporting, warn
+
+
+def encode(
+    ctx: typer.Context,
+    texts: Texts = None,
+    file: TextFiles = None,
+    model: Model = DEFAULT_MODEL,
+    pair: Pair = None,
+    no_special_tokens: NoSpecialTokens = False,
+    max_length: MaxLength = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn texts into ids, special tokens included."""
+    with reporting():
+        if pair is not None and (len(texts or ()) != 1 or texts == [STANDARD_INPUT] or file):
+            ctx.fail("--pair goes with exactly one text, given as an argument.")
+        lines = lines_of(ctx, texts, file, "texts")
+        tokenizer = trietok.BertTokenizer.from_pretrained(model)
+        write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
+        warned = max_length is not None
+        for line in lines:
+            result = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length)
+            write(result)
+            if not warned and len(result.ids) > tokenizer.model_max_length:
+                warned = True
+                _warn_of_length(line, len(result.ids), tokenizer.model_max_length)
+
+
+def _encode(tokenizer: Any, text: str, pair: str | None, add_special_tokens: bool, max_length: int | None) -> Result:
+    encoding = tokenizer(
+        text,
+        pair,
+        add_special_tokens=add_special_tokens,
+        truncation=max_length is not None,
+        max_length=max_length,
+        verbose=False,
+    )
+    ids = encoding["input_ids"]
+    types = None if pair is None else encoding.get("token_type_ids")
+    return Result(text, tokenizer.convert_ids_to_tokens(ids), ids, pair, types)
+
+
+def _warn_of_length(line: Line, length: int, limit: int) -> None:
+    where = line.where or "the text"
+    warn(f"{where} has {length} tokens, more than the {limit} the model takes; --max-length {limit} truncates")

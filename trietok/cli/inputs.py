@@ -1,0 +1,143 @@
+"""Where the command's input comes from: arguments, files, standard input; and the ids in a text.
+
+In: the arguments, or the bytes of files. Out: one `Line` after the other, each with the place it was read at. A file
+is never held as a whole. Lines end at U+000A only, and nothing but that is taken off.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import typer
+
+import trietok
+
+STANDARD_INPUT = "-"
+
+_ID = re.compile(r"[+-]?[0-9]{1,20}")
+_NO_ID = 10**20  # numbers of more digits are a mistake, and would fill an error message
+_BETWEEN_IDS = re.compile(r"[\s,]+")
+_FORMS = "ids stand between spaces or commas, in a JSON list, or as input_ids in a JSON object"
+
+
+class Line(NamedTuple):
+    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument."""
+
+    text: str
+    where: str = ""
+
+
+def lines_of(ctx: typer.Context, arguments: list[str] | None, files: list[str] | None, what: str) -> Iterator[Line]:
+    """The lines to work on: the arguments, or those of the files, or those of standard input.
+
+    Args:
+        ctx: the command, for its usage errors.
+        arguments, files: what the user gave.
+        what: what the command wants, in the plural, for its usage errors.
+
+    Raises:
+        FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
+    """
+    if arguments and files:
+        ctx.fail(f"Give {what} as arguments or with --file, not both.")
+    if files:
+        return _lines_of_files(files)
+    if arguments:
+        return _lines_of_arguments(arguments)
+    if sys.stdin is None or sys.stdin.isatty():
+        ctx.fail(f"Give {what} as arguments, with --file PATH or through a pipe; - reads what you type.")
+    return _lines_of_file(STANDARD_INPUT)
+
+
+def _lines_of_arguments(arguments: Iterable[str]) -> Iterator[Line]:
+    for argument in arguments:
+        if argument == STANDARD_INPUT:
+            yield from _lines_of_file(STANDARD_INPUT)
+        else:
+            yield Line(argument)
+
+
+def _lines_of_files(paths: Iterable[str]) -> Iterator[Line]:
+    for path in paths:
+        yield from _lines_of_file(path)
+
+
+def _lines_of_file(path: str) -> Iterator[Line]:
+    """The lines of one file, or of standard input for `-`."""
+    name = "standard input" if path == STANDARD_INPUT else path or "''"
+    try:
+        if path != STANDARD_INPUT:
+            with open(path, "rb") as file:
+                yield from _decoded(file, name)
+        elif sys.stdin is not None:
+            yield from _decoded(sys.stdin.buffer, name)
+    except trietok.TrietokError:
+        raise
+    except OSError as error:
+        raise trietok.FileError(f"cannot read {name}: {error.strerror}", path=name) from error
+
+
+def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
+    for number, raw in enumerate(lines, start=1):
+        where = f"{name}, line {number}"
+        try:
+            text = raw.removesuffix(b"\n").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise trietok.FileFormatError(
+                f"{where}: byte 0x{raw[error.start]:02x} at offset {error.start} of the line is not UTF-8; convert the "
+                "input to UTF-8",
+                path=name,
+                line_number=number,
+            ) from None
+        yield Line(text, where)
+
+
+def ids_in(text: str) -> list[int]:
+    """The ids in a text: between spaces or commas, in a JSON list, or as `input_ids` in a JSON object.
+
+    >>> ids_in("2 490, 3"), ids_in("[2, 490, 3]"), ids_in('{"text": "a", "input_ids": [2, 490, 3]}')
+    ([2, 490, 3], [2, 490, 3], [2, 490, 3])
+
+    Raises:
+        InputError: the text is something else.
+    """
+    text = text.strip()
+    if text.startswith(("{", "[")):
+        return _ids_in_json(text)
+    words = [word for word in _BETWEEN_IDS.split(text) if word]
+    for word in words:
+        if not _ID.fullmatch(word):
+            raise _not_an_id(word)
+    return [int(word) for word in words]
+
+
+def _ids_in_json(text: str) -> list[int]:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise trietok.InputError(f"not JSON at character {error.pos + 1}: {error.msg}; {_FORMS}") from None
+    except (ValueError, RecursionError):  # a number of too many digits, brackets nested too deeply
+        raise trietok.InputError(f"this JSON holds no list of ids; {_FORMS}") from None
+    if isinstance(value, dict):
+        if "input_ids" not in value:
+            raise trietok.InputError(f"the JSON object has no input_ids; {_FORMS}")
+        value = value["input_ids"]
+    if not isinstance(value, list):
+        raise trietok.InputError(f"input_ids should be a list of ids, not {_short(value)}")
+    for item in value:
+        if type(item) is not int or abs(item) >= _NO_ID:
+            raise _not_an_id(item)
+    return value
+
+
+def _not_an_id(value: Any) -> trietok.InputError:
+    return trietok.InputError(f"{_short(value)} is not an id; {_FORMS}")
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

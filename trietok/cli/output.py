@@ -1,0 +1,118 @@
+"""What the command writes: JSON lines, plain lines, or tables where a person looks at a terminal.
+
+In: texts with their tokens and ids. Out: lines on standard output, each written out before the next text is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import trietok
+
+# Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
+_ESCAPED_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# On a terminal these turn the direction of what stands around them, beyond the text they are in.
+_TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class Result(NamedTuple):
+    """A text, or a pair, and what it was turned into."""
+
+    text: str
+    tokens: list[str]
+    ids: list[int]
+    text_pair: str | None = None
+    token_type_ids: list[int] | None = None
+
+    def to_json(self) -> str:
+        r"""One line of JSON.
+
+        >>> print(Result("東\u2028", ["[UNK]"], [1]).to_json())
+        {"text": "東\u2028", "tokens": ["[UNK]"], "input_ids": [1]}
+        """
+        values: dict[str, Any] = {"text": self.text, "tokens": self.tokens, "input_ids": self.ids}
+        if self.text_pair is not None:
+            values = {"text": self.text, "text_pair": self.text_pair, **values, "token_type_ids": self.token_type_ids}
+        line = json.dumps(values, ensure_ascii=False)
+        return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+
+
+def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Callable[[Result], None]:
+    """How results are to be written: what to call for each.
+
+    Args:
+        tokenizer: tells the tables which tokens are special.
+        as_json: as JSON lines, wherever they go.
+        plain: the line for a result that goes to a file or a pipe.
+    """
+    if as_json:
+        return lambda result: write_line(result.to_json())
+    if not on_terminal():
+        return lambda result: write_line(plain(result))
+    from trietok.cli.tables import TokenTables
+
+    tables = TokenTables(tokenizer)
+
+    def write_table(result: Result) -> None:
+        with writing():
+            tables.write(result)
+
+    return write_table
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at the output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def prepare_output() -> None:
+    """Make standard output take any text, and pass on every line at once."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace", newline="\n", line_buffering=True)
+
+
+def write_line(line: str) -> None:
+    """Write one line to standard output."""
+    with writing():
+        print(line)
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[None]:
+    """Name standard output in what goes wrong while it is written to.
+
+    Raises:
+        FileError: it cannot be written to.
+        BrokenPipeError: nobody reads it any more.
+    """
+    if sys.stdout is None:
+        raise trietok.FileError("cannot write: standard output is closed", path="standard output")
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise trietok.FileError(f"cannot write to standard output: {error.strerror}", path="standard output") from error
+
+
+def visible(text: str) -> str:
+    r"""A text for one line of a terminal: what would move the cursor, break the line or turn the text is escaped.
+
+    >>> print(visible("a\tb\x1b[2J\u2028"))
+    a\tb\x1b[2J\u2028
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(repr(char)[1:-1] if _is_escaped(char) else char for char in text)
+
+
+def _is_escaped(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNS_DIRECTION

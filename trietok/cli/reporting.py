@@ -1,0 +1,78 @@
+"""From what goes wrong to one line on standard error and an exit code.
+
+In: the exceptions and log records that come up while a command runs. Out: `trietok: error: ...` and 1; nothing and 130
+for Ctrl-C; nothing and 141 when the reader of a pipe has gone, the code a shell gives other programs then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from typing import NoReturn
+
+import typer
+
+import trietok
+from trietok.cli.output import prepare_output, visible
+
+_INTERRUPTED = 130
+_READER_GONE = 141
+
+
+@contextlib.contextmanager
+def reporting() -> Iterator[None]:
+    """Run the body of a command; end it with the exit code that its exception means."""
+    logger, handler = logging.getLogger("trietok"), _OnStandardError()
+    logger.addHandler(handler)
+    try:
+        prepare_output()
+        yield
+    except KeyboardInterrupt:
+        raise typer.Exit(_INTERRUPTED) from None
+    except BrokenPipeError:
+        _end_output()
+        raise typer.Exit(_READER_GONE) from None
+    except trietok.TrietokError as error:
+        _fail(str(error))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        _fail(reason if error.filename is None else f"{error.filename}: {reason}")
+    finally:
+        logger.removeHandler(handler)
+
+
+def warn(message: str) -> None:
+    """Say something on standard error and go on."""
+    _say("warning", message)
+
+
+def _fail(message: str) -> NoReturn:
+    _end_output()
+    _say("error", message)
+    raise typer.Exit(1) from None
+
+
+def _say(kind: str, message: str) -> None:
+    if sys.stderr is not None:
+        print(f"trietok: {kind}: {visible(message)}", file=sys.stderr, flush=True)
+
+
+def _end_output() -> None:
+    """Write what can still be written. Where nothing can, the interpreter must not try again, leaving, and complain."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+        return
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+class _OnStandardError(logging.Handler):
+    """The library's log, in the form of the command's own messages."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(record.levelname.lower(), record.getMessage())

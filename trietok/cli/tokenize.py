@@ -1,0 +1,28 @@
+"""`trietok tokenize`: texts to tokens, without special tokens around them."""
+
+from __future__ import annotations
+
+import typer
+
+import trietok
+from trietok.cli.inputs import lines_of
+from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
+from trietok.cli.output import Result, printer
+from trietok.cli.reporting import reporting
+
+
+def tokenize(
+    ctx: typer.Context,
+    texts: Texts = None,
+    file: TextFiles = None,
+    model: Model = DEFAULT_MODEL,
+    as_json: AsJson = False,
+) -> None:
+    """Split texts into tokens, without special tokens around them."""
+    with reporting():
+        lines = lines_of(ctx, texts, file, "texts")
+        tokenizer = trietok.BertTokenizer.from_pretrained(model)
+        write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
+        for line in lines:
+            tokens = tokenizer.tokenize(line.text)
+            write(Result(line.text, tokens, tokenizer.convert_tokens_to_ids(tokens)))
