@@ -10,9 +10,9 @@ from tests.reference import basic_tokenizer as reference
 from trietok import BasicTokenizer
 
 NASTY = (
-    "aAzZ09 \t\n\r\x00\x0b\x0c\x1c\x1f\x7f\x85\xa0\xad\u1680\u180e\u2002\u200b\u200d\u2028\u2029\u202f\u3000\ufeff\ufffd"
+    "aAzZ09 \t\n\r\x00\x0b\x0c\x1c\x1f\x7f\x85\xa0\xad\u1680\u180e\u2002\u200b\u200d\u2028\u2029\u202f\u3000\ufeff"
     "éÉÅ\u212bñßẞİıſΣσς\u0301\u0327\u0344\u0345\u1e9b가각ᄀ\u11a8豈中𠀀𪜀𫠠鿿々〇あアー한،؟।—“”€$^`_|[]#"
-    "\u037e\u1fef"
+    "\ufffd\u037e\u1fef"
     "\ud800\udfff\U000e0001\U0010ffff👩🏽"
 )
 texts = st.lists(st.sampled_from(NASTY) | st.characters() | st.just(" "), max_size=24).map("".join)

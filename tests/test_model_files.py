@@ -329,9 +329,6 @@ def test_nothing_else_is_fetched_and_nothing_is_run(hub, load, tmp_path):
 
 
 @needs_hub
-@pytest.mark.xfail(
-    strict=True, reason="persistence takes vocab_file from tokenizer_config.json; once it does not, remove"
-)
 def test_a_vocabulary_path_in_the_settings_is_not_followed(hub, load, tmp_path):
     outside = tmp_path / "outside.txt"
     outside.write_text("wrong\n" * 9)

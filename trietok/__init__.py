@@ -1,6 +1,6 @@
 """trietok: BERT's tokenizer in pure Python, exactly as HuggingFace's slow one, with room for your own tokens."""
 
-from trietok.added_tokens import AddedToken
+from trietok.added_token import AddedToken
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.batch_encoding import BatchEncoding, CharSpan, TokenSpan
 from trietok.bert import BertTokenizer

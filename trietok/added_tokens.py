@@ -1,145 +1,29 @@
-"""Added and special tokens: what one is, the set of them, and the split of a text at them.
+"""The added tokens of a tokenizer, and the split of a text at them.
 
 In: a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
 
 The split is leftmost-longest over all added tokens. `lstrip` and `rstrip` eat whitespace on their side and
 `single_word` asks for a Unicode word boundary on both. What counts as whitespace is what `str.strip` takes off, and a
 neighbour that is an added token of whitespace is eaten too, both as in transformers' `PreTrainedTokenizer.tokenize`.
+
+A hundred thousand tokens cost a text no more than ten: a compiled character class tells that a text holds none, a trie
+finds those it holds. Adding or removing one costs that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from trietok.added_token import AddedToken
+from trietok.change_guard import versions
 from trietok.char_classes import lower_each
-from trietok.errors import InputError, InputTypeError
-from trietok.trie import END, Trie, TrieNode
+from trietok.key_characters import KeyCharacters
+from trietok.trie import END, Trie, TrieNode, cut_text
 
-
-class AddedToken:
-    """A token outside the vocabulary's own matching, with the fields and defaults of transformers' `AddedToken`.
-
-    Args:
-        content: the text it stands for; not empty.
-        single_word: match only where no letter, digit, mark or underscore touches it on either side.
-        lstrip: take the whitespace on its left along.
-        rstrip: take the whitespace on its right along.
-        normalized: match the text as the tokenizer normalizes it (lower-cased, where it lower-cases), not as it came.
-            None means `not special`.
-        special: skipped by `decode(skip_special_tokens=True)` and listed among the special tokens.
-
-    >>> AddedToken("[SUBJ]", special=True)
-    AddedToken("[SUBJ]", rstrip=False, lstrip=False, single_word=False, normalized=False, special=True)
-    >>> AddedToken("a") == AddedToken("a", lstrip=True), str(AddedToken("a"))
-    (False, 'a')
-
-    It cannot be changed; `replace` gives a changed copy. A tokenizer keeps its own copy in any case.
-
-    Raises:
-        InputTypeError: `content` is not a string.
-        InputError: `content` is empty.
-    """
-
-    __slots__ = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
-
-    content: str
-    single_word: bool
-    lstrip: bool
-    rstrip: bool
-    normalized: bool
-    special: bool
-
-    def __init__(
-        self,
-        content: str,
-        *,
-        single_word: bool = False,
-        lstrip: bool = False,
-        rstrip: bool = False,
-        normalized: bool | None = None,
-        special: bool = False,
-    ) -> None:
-        if not isinstance(content, str):
-            raise InputTypeError(
-                f"an added token's content is a string, not {type(content).__name__}: {content!r}", value=content
-            )
-        if not content:
-            raise InputError("an added token's content is empty; give it at least one character")
-        state = {
-            "content": content,
-            "single_word": bool(single_word),
-            "lstrip": bool(lstrip),
-            "rstrip": bool(rstrip),
-            "normalized": not special if normalized is None else bool(normalized),
-            "special": bool(special),
-        }
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-
-    @classmethod
-    def of(cls, token: str | AddedToken, **flags: Any) -> AddedToken:
-        """`token` itself if it is one, else a new one of that content with these flags.
-
-        Any object that carries the six fields counts as one, such as an `AddedToken` of the tokenizers package.
-
-        Raises:
-            InputTypeError: it is neither a string nor such an object.
-        """
-        if isinstance(token, cls):
-            return token
-        if isinstance(token, str):
-            return cls(token, **flags)
-        try:
-            return cls(**{name: getattr(token, name) for name in cls.__slots__})
-        except AttributeError:
-            raise InputTypeError(
-                f"a token is a string or an AddedToken, not {type(token).__name__}: {token!r}", value=token
-            ) from None
-
-    def replace(self, **changes: Any) -> AddedToken:
-        """A copy with some fields changed.
-
-        >>> AddedToken("a").replace(lstrip=True).lstrip
-        True
-        """
-        return AddedToken(**{**self.__getstate__(), **changes})
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The six fields, as they stand in tokenizer_config.json."""
-        return {
-            "content": self.content,
-            "single_word": self.single_word,
-            "lstrip": self.lstrip,
-            "rstrip": self.rstrip,
-            "normalized": self.normalized,
-            "special": self.special,
-        }
-
-    def __reduce__(self) -> Any:
-        return _added_token_from_state, (self.__getstate__(),)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"an AddedToken cannot be changed; use token.replace({name}=...)")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AddedToken) and self.__getstate__() == other.__getstate__()
-
-    def __hash__(self) -> int:
-        return hash(self.content)
-
-    def __str__(self) -> str:
-        return self.content
-
-    def __repr__(self) -> str:
-        return (
-            f'AddedToken("{self.content}", rstrip={self.rstrip}, lstrip={self.lstrip}, '
-            f"single_word={self.single_word}, normalized={self.normalized}, special={self.special})"
-        )
-
-
-def _added_token_from_state(state: dict[str, Any]) -> AddedToken:
-    return AddedToken(**state)
+SHORT = 64  # code points: a text of so many is searched without building the trie
 
 
 class AddedTokens:
@@ -148,39 +32,163 @@ class AddedTokens:
     Attributes:
         decoder: id → token, in the order of adding.
         encoder: content → id.
-        version: a number that changes with every change of the tokens.
+        max_id: the highest id any token has had, -1 before the first: the id of a token taken out is not given again.
+        version: a number that no other state of any tokenizer has.
     """
 
     def __init__(self, decoder: Mapping[int, AddedToken] | None = None) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.encoder: dict[str, int] = {}
+        self.max_id = -1
         self.version = 0
+        self._changes: list[tuple[int, frozenset[str]]] = []
+        self._clear_derived()
         self.update(decoder or {})
 
+    # ---- changing them ----------------------------------------------------------------------------------------------
+
     def update(self, tokens: Mapping[int, AddedToken]) -> None:
-        """Set the tokens of these ids. A content that is known keeps one id: the one given last."""
+        """Set the tokens of these ids, in this order. Costs O(their code points)."""
+        touched = {token.content for token in tokens.values()}
         for token_id, token in tokens.items():
             before = self.decoder.get(token_id)
-            if before is not None and before.content != token.content:
-                self.encoder.pop(before.content, None)
+            if before is not None:
+                self._underive(before)
+                if before.content != token.content:
+                    self.encoder.pop(before.content, None)
+                    touched.add(before.content)
             self.decoder[token_id] = token
             self.encoder[token.content] = token_id
-        self._derive()
+            self.max_id = max(self.max_id, token_id)
+            self._derive(token)
+        self._changed(touched)
 
-    def _derive(self) -> None:
-        """Work out all that follows from `decoder`: the one place where derived state is made."""
-        self.version += 1
-        self._trie: Trie | None = None
-        self._single_words = frozenset(t.content for t in self.decoder.values() if t.single_word)
-        self._strips = any(t.lstrip or t.rstrip for t in self.decoder.values())
-        self._protection: tuple[tuple[str, ...], Trie] | None = None
+    def remove(self, token_ids: Iterable[int]) -> None:
+        """Take the tokens of these ids out. Costs O(their code points)."""
+        touched: set[str] = set()
+        for token_id in token_ids:
+            token = self.decoder.pop(token_id)
+            del self.encoder[token.content]
+            self._underive(token)
+            touched.add(token.content)
+        self._changed(touched)
+
+    def _clear_derived(self) -> None:
+        self._trie: Trie | None = None  # built when first a text is split, kept up from then on
+        self._keys = KeyCharacters()
+        self._lengths: Counter[int] = Counter()  # of the contents, and how many have each
+        self._longest_first: list[int] | None = None
+        self._single_words: set[str] = set()
+        self._stripping: set[str] = set()
+        self._written: _WrittenTokens | None = None
+        self.spaced: set[str] = set()
+
+    def _derive(self, token: AddedToken) -> None:
+        """Take a token into all that follows from `decoder`: with `_underive` the one place where that is kept up."""
+        content = token.content
+        self._keys.add(content)
+        self._lengths[len(content)] += 1
+        if self._lengths[len(content)] == 1:
+            self._longest_first = None
+        if token.single_word:
+            self._single_words.add(content)
+        if token.lstrip or token.rstrip:
+            self._stripping.add(content)
+        if content.split() != [content]:
+            self.spaced.add(content)
+        if self._trie is not None:
+            self._trie.add(content)
+        if self._written is not None and not token.special:
+            self._written.add(content)
+
+    def _underive(self, token: AddedToken) -> None:
+        self._lengths[len(token.content)] -= 1
+        if not self._lengths[len(token.content)]:
+            del self._lengths[len(token.content)]
+            self._longest_first = None
+        for kept in (self._single_words, self._stripping, self.spaced):
+            kept.discard(token.content)
+        if self._trie is not None:
+            self._trie.discard(token.content)
+        self._written = None  # the key characters stay: one too many only costs a look
+
+    def _changed(self, touched: set[str]) -> None:
+        """Begin a new state, and note what differs from the one before."""
+        self._changes = [*self._changes[-15:], (self.version, frozenset(touched))]
+        self.version = next(versions)
+        self._sorted: MappingProxyType[int, AddedToken] | None = None
+        self._sorted_encoder: MappingProxyType[str, int] | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"decoder": self.decoder, "max_id": self.max_id}  # all else follows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["decoder"])  # type: ignore[misc]
+        self.max_id = state["max_id"]
+
+    def touched_since(self, version: int) -> set[str] | None:
+        """The contents that have come, gone or changed since a state; None where too much has happened to say."""
+        touched: set[str] = set()
+        for before, contents in reversed(self._changes):
+            touched |= contents
+            if len(touched) > 100:
+                return None
+            if before == version:
+                return touched
+        return None
+
+    # ---- looking at them --------------------------------------------------------------------------------------------
+
+    @property
+    def by_id(self) -> Mapping[int, AddedToken]:
+        """id → token in the order of the ids; read-only, and the same object until the tokens change."""
+        if self._sorted is None:
+            self._sorted = MappingProxyType(dict(sorted(self.decoder.items())))
+        return self._sorted
+
+    @property
+    def ids_by_content(self) -> Mapping[str, int]:
+        """content → id in the order of the ids; read-only, and the same object until the tokens change."""
+        if self._sorted_encoder is None:
+            self._sorted_encoder = MappingProxyType({token.content: i for i, token in self.by_id.items()})
+        return self._sorted_encoder
 
     @property
     def trie(self) -> Trie:
-        """The trie of all contents, built when first a text is split."""
+        """The trie of all contents."""
         if self._trie is None:
             self._trie = Trie(self.encoder)
         return self._trie
+
+    # ---- the split --------------------------------------------------------------------------------------------------
+
+    def stands_in(self, text: str) -> bool:
+        """Whether any token stands in `text`, be it one that would be rejected there."""
+        return bool(self._find(text))
+
+    def _find(self, text: str) -> list[tuple[int, int]]:
+        """Where tokens stand in `text`, leftmost-longest."""
+        if not self._keys.any_in(text):
+            return []
+        if self._trie is None and len(text) <= SHORT:
+            return self._find_by_length(text)
+        return self.trie.find(text)
+
+    def _find_by_length(self, text: str) -> list[tuple[int, int]]:
+        """`_find` for a few characters, without the trie: look every stretch of a token's length up."""
+        if self._longest_first is None:
+            self._longest_first = sorted(self._lengths, reverse=True)
+        spans: list[tuple[int, int]] = []
+        start = 0
+        while start < len(text):
+            for length in self._longest_first:
+                if text[start : start + length] in self.encoder:
+                    spans.append((start, start + length))
+                    start += length
+                    break
+            else:
+                start += 1
+        return spans
 
     def split(self, text: str) -> list[str]:
         """Cut `text` at the added tokens in it.
@@ -193,14 +201,13 @@ class AddedTokens:
             The pieces in order, none empty. Whitespace that `lstrip` or `rstrip` took is gone; else they join to
             `text`.
         """
-        trie = self.trie
-        spans = trie.find(text)
+        spans = self._find(text)
         if self._single_words:
             spans = [(start, end) for start, end in spans if self._stands_alone(text, start, end)]
         if not spans:
             return [text] if text else []
-        pieces = trie.cut_text(text, [offset for span in spans for offset in span])
-        if self._strips:
+        pieces = cut_text(text, [offset for span in spans for offset in span])
+        if self._stripping:
             self._strip_neighbours(pieces)
         return pieces
 
@@ -212,10 +219,9 @@ class AddedTokens:
 
     def _strip_neighbours(self, pieces: list[str]) -> None:
         for i, piece in enumerate(pieces):
-            token_id = self.encoder.get(piece)
-            if token_id is None:
+            if piece not in self._stripping:
                 continue
-            token = self.decoder[token_id]
+            token = self.decoder[self.encoder[piece]]
             if token.rstrip and i + 1 < len(pieces):
                 pieces[i + 1] = pieces[i + 1].lstrip()
             if token.lstrip and i > 0:
@@ -232,18 +238,39 @@ class AddedTokens:
         >>> AddedTokens().lower_between("[CLS] Hello", ("[CLS]",))
         '[CLS] hello'
         """
-        lowered = lower_each(text)
-        if lowered == text:
-            return text
-        if self._protection is None or self._protection[0] != special_tokens:
+        if self._written is None or self._written.special_tokens != special_tokens:
             others = (token.content for token in self.decoder.values() if not token.special)
-            self._protection = special_tokens, _FirstAddedTrie([*special_tokens, *others])
-        spans = self._protection[1].find(text)
-        if not spans:
+            self._written = _WrittenTokens(special_tokens, others)
+        return self._written.lower_between(text)
+
+
+class _WrittenTokens:
+    """The tokens that are matched as they are written: what stays as it is where a text is lower-cased."""
+
+    def __init__(self, special_tokens: tuple[str, ...], others: Iterable[str]) -> None:
+        self.special_tokens = special_tokens
+        self._contents: list[str] = []
+        self._keys = KeyCharacters()  # of those that lower-casing would change: without one of them, all is lower-cased
+        self._trie: Trie | None = None
+        for content in (*special_tokens, *others):
+            self.add(content)
+
+    def add(self, content: str) -> None:
+        self._contents.append(content)
+        if lower_each(content) != content:
+            self._keys.add(content)
+        if self._trie is not None:
+            self._trie.add(content)
+
+    def lower_between(self, text: str) -> str:
+        lowered = lower_each(text)
+        if lowered == text or not self._keys.any_in(text):
             return lowered
+        if self._trie is None:
+            self._trie = _FirstAddedTrie(self._contents)
         pieces: list[str] = []
         position = 0
-        for start, end in spans:
+        for start, end in self._trie.find(text):
             pieces += lower_each(text[position:start]), text[start:end]
             position = end
         return "".join((*pieces, lower_each(text[position:])))

@@ -28,6 +28,7 @@ _SETTINGS = (
     "model_input_names",
     "clean_up_tokenization_spaces",
     "split_special_tokens",
+    "chat_template",
     "extra_special_tokens",
     "added_tokens_decoder",
 )
@@ -74,6 +75,7 @@ class PreTrainedTokenizerBase(CallsMixin):
             setattr(self, name, side)
         self.model_input_names = kwargs.pop("model_input_names", self.model_input_names)
         self.clean_up_tokenization_spaces: bool = kwargs.pop("clean_up_tokenization_spaces", False)
+        self.chat_template: Any = kwargs.pop("chat_template", None)  # kept and saved, not used
         self.split_special_tokens: bool = kwargs.pop("split_special_tokens", False)
         extra = kwargs.pop("extra_special_tokens", None) or {}
         if not isinstance(extra, Mapping):
@@ -189,14 +191,26 @@ class PreTrainedTokenizerBase(CallsMixin):
     # ---- files ------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_pretrained(cls, pretrained_model_name_or_path: Any, *init_inputs: Any, **kwargs: Any) -> Any:
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path: Any,
+        *init_inputs: Any,
+        cache_dir: Any = None,
+        force_download: bool = False,
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        revision: str = "main",
+        trust_remote_code: bool = False,
+        **kwargs: Any,
+    ) -> Any:
         """Load a tokenizer from a directory, a vocabulary file, a built-in name or the hub.
 
         Args:
             pretrained_model_name_or_path: a directory as `save_pretrained` or transformers writes it; a vocab.txt; a
                 built-in name such as `trietok-en`; or a name on the HuggingFace hub (needs the `hub` extra).
-            **kwargs: `cache_dir`, `force_download`, `local_files_only`, `token`, `revision` and `subfolder` say how to
-                find the files; all others go to the tokenizer, before what its files say.
+            cache_dir, force_download, local_files_only, token, revision: how to ask the hub; see `docs/hub.md`.
+            trust_remote_code: taken and ignored: no code of a model is ever run.
+            **kwargs: `subfolder` names a folder below; all others go to the tokenizer, before what its files say.
 
         Raises:
             FileError: there is nothing of that name, or a file cannot be read. It is an `OSError`.
@@ -207,7 +221,14 @@ class PreTrainedTokenizerBase(CallsMixin):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en", model_max_length=128).model_max_length
         128
         """
-        return persistence.load(cls, pretrained_model_name_or_path, *init_inputs, **kwargs)
+        hub_options = {
+            "cache_dir": cache_dir,
+            "force_download": force_download,
+            "local_files_only": local_files_only,
+            "token": token,
+            "revision": revision,
+        }
+        return persistence.load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
 
     def save_pretrained(
         self,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
 
+from trietok.change_guard import Versioned
 from trietok.char_classes import (
     REPLACEMENT_CHARACTER,
     TranslationTable,
@@ -60,7 +61,7 @@ _PUNCTUATION = PunctuationTable()
 _MARKS = MarkTable()
 
 
-class BasicTokenizer:
+class BasicTokenizer(Versioned):
     """Splits a text into words and punctuation, with the parameters of transformers' `BasicTokenizer`.
 
     Args:
@@ -69,6 +70,9 @@ class BasicTokenizer:
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         do_split_on_punc: make every punctuation character a word of its own.
+
+    Attributes:
+        version: a number that changes with every change of an attribute.
 
     >>> BasicTokenizer().tokenize("Héllo, 世界!\\u200b")
     ['hello', ',', '世', '界', '!']

@@ -119,7 +119,7 @@ class BatchEncoding(UserDict[str, Any]):
         for key, value in self.data.items():
             try:
                 self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, RuntimeError) as error:
                 hint = (
                     "its rows have different lengths; ask for return_tensors=None"
                     if key == "overflowing_tokens"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from trietok.basic_tokenizer import BasicTokenizer
+from trietok.chunk_encoder import ChunkEncoder
 from trietok.errors import FileError, TokenIdError, VocabularyError
 from trietok.pretrained import PreTrainedTokenizer
 from trietok.special_tokens import Token
@@ -68,6 +70,8 @@ class BertTokenizer(PreTrainedTokenizer):
                 path=vocab_file,
             )
         self.vocabulary = Vocabulary.from_file(vocab_file)
+        self._encoder: ChunkEncoder | None = None
+        self._encoder_state: tuple[Any, ...] | None = None
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
         if do_basic_tokenize:
@@ -103,6 +107,9 @@ class BertTokenizer(PreTrainedTokenizer):
                 token=unk_token,
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_encoder": None, "_encoder_state": None}  # what is remembered stays here
+
     # ---- the vocabulary ---------------------------------------------------------------------------------------------
 
     @property
@@ -121,7 +128,7 @@ class BertTokenizer(PreTrainedTokenizer):
 
     @property
     def max_id(self) -> int:
-        return max(self.vocabulary.max_id, *self._added.decoder, -1)
+        return max(self.vocabulary.max_id, self._added.max_id)
 
     def get_vocab(self) -> dict[str, int]:
         return {**self.vocab, **self.added_tokens_encoder}
@@ -175,6 +182,60 @@ class BertTokenizer(PreTrainedTokenizer):
         write_vocab_lines(path, [token for token in self.vocabulary.tokens if token is not None])
         return (path,)
 
+    # ---- text to ids, the fast path ---------------------------------------------------------------------------------
+
+    def _text_ids(self, text: str, options: dict[str, Any]) -> list[int]:
+        if not (options or self.split_special_tokens):
+            ids = self._guard.read(self._remembered_ids, text)
+            if ids is not None:
+                return ids
+        return super()._text_ids(text, options)
+
+    def _remembered_ids(self, text: str) -> list[int] | None:
+        encoder = self._chunk_encoder()
+        return None if encoder is None else encoder.encode(text)
+
+    def _chunk_encoder(self) -> ChunkEncoder | None:
+        """The encoder of the tokenizer's present state; None where only the plain path is right."""
+        if not self.do_basic_tokenize or self.basic_tokenizer.never_split:
+            return None
+        special = self._special_tokens()
+        state = (
+            self._added.version,
+            special,
+            self.basic_tokenizer.version,
+            self.wordpiece_tokenizer.version,
+            len(self.vocab),
+        )
+        if self._encoder_state != state:
+            self._encoder = self._new_chunk_encoder(special, state)
+            self._encoder_state = state
+        return self._encoder
+
+    def _new_chunk_encoder(self, special: tuple[str, ...], state: tuple[Any, ...]) -> ChunkEncoder | None:
+        added = self._added
+        if not _has_own_stages(type(self)) or added.spaced or not added.encoder.keys() >= set(special):
+            return None
+        encoder = ChunkEncoder(
+            lower=self.do_lower_case,
+            added=added,
+            tokenize=self._split_text,
+            split_words=partial(self.basic_tokenizer.tokenize, never_split=special),
+            split_pieces=self.wordpiece_tokenizer.tokenize,
+            to_id=self._id_of_piece,
+        )
+        earlier, before = self._encoder, self._encoder_state
+        if earlier is not None and before is not None and before[2:] == state[2:]:
+            touched = added.touched_since(before[0])
+            if touched is not None:
+                encoder.inherit(earlier, frozenset(touched.union(special).difference(set(special) & set(before[1]))))
+        return encoder
+
+    def _id_of_piece(self, piece: str) -> int:
+        token_id = self._convert_token_to_id_with_added_voc(piece)
+        assert token_id is not None  # every piece is an entry or the unknown token
+        return token_id
+
     # ---- text to tokens to text -------------------------------------------------------------------------------------
 
     @property
@@ -222,3 +283,20 @@ class BertTokenizer(PreTrainedTokenizer):
             return super().get_special_tokens_mask(token_ids_0, token_ids_1, already_has_special_tokens=True)
         mask = [1, *[0] * len(token_ids_0), 1]
         return mask if token_ids_1 is None else [*mask, *[0] * len(token_ids_1), 1]
+
+
+def _has_own_stages(kind: type[BertTokenizer]) -> bool:
+    """Whether a class tokenizes as `BertTokenizer` does: a subclass that replaces a stage takes the plain path."""
+    return all(getattr(kind, name) is getattr(BertTokenizer, name) for name in _STAGES)
+
+
+_STAGES = (
+    "prepare_for_tokenization",
+    "tokenize",
+    "_split_text",
+    "_tokenize",
+    "_text_ids",
+    "convert_tokens_to_ids",
+    "_convert_token_to_id_with_added_voc",
+    "_convert_token_to_id",
+)

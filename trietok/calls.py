@@ -287,7 +287,7 @@ class CallsMixin(ModelInputsMixin):
     def _input_ids(self, text: Any, is_split_into_words: bool, options: dict[str, Any], where: str) -> Ids:
         """The ids of one input: a text, words, tokens or ids."""
         if isinstance(text, str):
-            return self._checked_ids(self.tokenize(text, **options))
+            return self._text_ids(text, options)
         if isinstance(text, (list, tuple)) and text:
             kind = str if isinstance(text[0], str) else int
             for position, item in enumerate(text):
@@ -301,6 +301,10 @@ class CallsMixin(ModelInputsMixin):
             return self._checked_ids([token for tokens in words for token in tokens])
         wanted = "a str or a list of words" if is_split_into_words else "a str, a list of tokens or a list of ids"
         raise InputError(f"{where} is {kind_of(text)}; it should be {wanted}")
+
+    def _text_ids(self, text: str, options: dict[str, Any]) -> Ids:
+        """The ids of one text."""
+        return self._checked_ids(self.tokenize(text, **options))
 
     def _checked_ids(self, tokens: list[str]) -> Ids:
         ids: Ids = self.convert_tokens_to_ids(tokens)

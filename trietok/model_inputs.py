@@ -103,7 +103,9 @@ class ModelInputsMixin(SpecialTokensMixin):
             )
         self._warn_of_length(values["input_ids"], max_length, verbose)
         with_mask = self._wants("attention_mask", return_attention_mask)
-        if with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
+        if not values["input_ids"]:  # nothing to pad, as in transformers
+            values.update({"attention_mask": []} if with_mask else {})
+        elif with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
             values = self._pad_one(values, strategies.padding, max_length, pad_to_multiple_of, padding_side, with_mask)
         if return_length:
             values["length"] = len(values["input_ids"])

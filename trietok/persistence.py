@@ -14,8 +14,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from trietok.added_tokens import AddedToken
-from trietok.errors import FileError, FileFormatError, NotSupportedError, TrietokError
+from trietok.added_token import AddedToken
+from trietok.errors import FileError, FileFormatError, NotSupportedError, TrietokError, VocabularyError
 from trietok.model_files import ModelFiles, locate
 from trietok.special_tokens import ADDITIONAL, LEFT_OUT
 from trietok.vocab_files import (
@@ -30,19 +30,20 @@ from trietok.vocab_files import (
 
 logger = logging.getLogger("trietok")
 
-_HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder")
 # transformers takes these and no tokenizer here has a use for them.
-_IGNORED_OPTIONS = ("trust_remote_code", "resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
+_IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
 
 
-def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, **kwargs: Any) -> Any:
+def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options: dict[str, Any], **kwargs: Any) -> Any:
     """`cls.from_pretrained(name, ...)`."""
     name = os.fspath(name)
-    hub_options = {key: kwargs.pop(key) for key in _HUB_OPTIONS if key in kwargs}
+    if "use_auth_token" in kwargs:  # the old name
+        hub_options["token"] = kwargs.pop("use_auth_token")
+    subfolder = kwargs.pop("subfolder", None)
     for key in _IGNORED_OPTIONS:
         kwargs.pop(key, None)
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
-    files = locate(name, (*cls.vocab_files_names.values(), *side_files), **hub_options)
+    files = locate(name, (*cls.vocab_files_names.values(), *side_files), subfolder=subfolder, **hub_options)
     arguments = _arguments(cls, files, kwargs)
     for argument, path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, path)
@@ -73,8 +74,9 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> dict[str,
         saved_class = arguments.pop("tokenizer_class", None)
         if saved_class is not None and str(saved_class).removesuffix("Fast") != cls.__name__.removesuffix("Fast"):
             logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
-        for path_of_another_machine in ("tokenizer_file", "name_or_path", "special_tokens_map_file"):
-            arguments.pop(path_of_another_machine, None)
+        # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
+        for path in (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file"):
+            arguments.pop(path, None)
     arguments.update(kwargs)
     if "added_tokens_decoder" in arguments:
         source = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
@@ -122,7 +124,8 @@ def _decoder_from_older_files(
         special = _contents_of_roles(arguments)
         for content, token_id in read_json_object(path).items():
             where = f"{path}: {content!r}"
-            decoder[_id(token_id, where, path)] = AddedToken(content, special=content in special)
+            token = _added_token({"content": content, "special": content in special}, where, path)
+            decoder[_id(token_id, where, path)] = token
     if TOKENIZER_FILE in files.found:
         path = files.found[TOKENIZER_FILE]
         for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
@@ -208,6 +211,13 @@ def save(
         raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
     if legacy_format is False:
         raise ValueError("a Python tokenizer has only the format that transformers calls legacy; pass None")
+    unknown = tokenizer.unk_token
+    if unknown is not None and unknown not in tokenizer.get_vocab():
+        raise VocabularyError(
+            f"the unknown token {unknown!r} is neither in the vocabulary nor an added token, so what is saved could "
+            "not be loaded; add it with add_special_tokens({'unk_token': ...})",
+            token=unknown,
+        )
     directory = Path(save_directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)

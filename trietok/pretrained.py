@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trietok.added_tokens import AddedToken, AddedTokens
+from trietok.added_token import AddedToken
+from trietok.added_tokens import AddedTokens
 from trietok.base import PreTrainedTokenizerBase
 from trietok.calls import reject_unknown
+from trietok.change_guard import ChangeGuard
 from trietok.decoding import join_tokens
-from trietok.errors import InputError, InputTypeError
+from trietok.errors import InputTypeError
+from trietok.model_inputs import kind_of
 from trietok.special_tokens import ADDITIONAL, Token
 from trietok.trie import Trie
 
@@ -49,6 +52,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     """
 
     def __init__(self, **kwargs: Any) -> None:
+        self._guard = ChangeGuard()
         self._added = AddedTokens()
         self._size: int | None = None
         self._apart: tuple[object, frozenset[str]] | None = None
@@ -66,18 +70,20 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     @property
     def added_tokens_encoder(self) -> Mapping[str, int]:
-        """The added tokens: content → id, in the order of their ids."""
-        return {token.content: token_id for token_id, token in self.added_tokens_decoder.items()}
+        """The added tokens: content → id, in the order of their ids; read-only."""
+        return self._added.ids_by_content
 
     @property
     def added_tokens_decoder(self) -> Mapping[int, AddedToken]:
-        """The added tokens: id → `AddedToken`, in the order of their ids."""
-        return dict(sorted(self._added.decoder.items()))
+        """The added tokens: id → `AddedToken`, in the order of their ids; read-only."""
+        return self._added.by_id
 
     @added_tokens_decoder.setter
     def added_tokens_decoder(self, value: Mapping[int, Token]) -> None:
-        self._added.update({token_id: _as_added(token_id, token) for token_id, token in value.items()})
-        self._size = None
+        tokens = {token_id: _as_added(token_id, token) for token_id, token in value.items()}
+        with self._guard.changing():
+            self._added.update(tokens)
+            self._size = None
 
     def get_added_vocab(self) -> dict[str, int]:
         """The added tokens: content → id, in the order of adding."""
@@ -99,7 +105,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     @property
     def max_id(self) -> int:
         """The highest id of all; a model needs at least `max_id + 1` embedding rows."""
-        return max(*self.get_vocab().values(), *self._added.decoder, -1, -1)
+        return max(self._added.max_id, *self.get_vocab().values(), -1)
 
     def __len__(self) -> int:
         if self._size is None:
@@ -119,37 +125,52 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self.get_vocab()
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
+        with self._guard.changing():
+            to_set, additional, new = self._plan_adding(new_tokens, special_tokens)
+            self._added.update(to_set)
+            if self._size is not None:
+                self._size += new
+            if additional:
+                self._special_tokens_map[ADDITIONAL] = [*self._special_tokens_map[ADDITIONAL], *additional]
+                self._all_special_tokens = None
+        return new
+
+    def _plan_adding(
+        self, new_tokens: Sequence[Token], special_tokens: bool
+    ) -> tuple[dict[int, AddedToken], list[AddedToken], int]:
+        """What adding tokens comes to: which token to set at which id, which of them to list as special, how many are
+        new. Nothing is changed, so a mistake in the list leaves all as it was."""
         lower = bool(getattr(self, "do_lower_case", False))
         roles = set(self._special_tokens())
         known = self._known_ids()
         next_id = self.max_id + 1
         to_set: dict[int, AddedToken] = {}
-        ids: dict[str, int] = {}
+        ids: dict[str, int] = {}  # of the contents of this call
         additional: list[AddedToken] = []
-        for given in new_tokens:  # nothing is changed before all of them have been looked at
-            if isinstance(given, str) and (given in self._added.encoder or given in ids):
-                continue
+        first_new = next_id
+        there = self._added.encoder
+        for given in new_tokens:
+            if isinstance(given, str) and (given in there or given in ids):
+                continue  # a plain string says nothing about flags, so it leaves them
             token = AddedToken.of(given, special=special_tokens or given in roles)
             if special_tokens and not token.special:
                 token = token.replace(special=True)
-            if lower and token.normalized and not token.special:
-                token = token.replace(content=token.content.lower())
             content = token.content
-            token_id = ids.get(content, self._added.encoder.get(content, known.get(content)))
+            if lower and token.normalized and not token.special and content != content.lower():
+                content = content.lower()
+                token = token.replace(content=content)
+            token_id = ids.get(content)
             if token_id is None:
-                token_id = ids[content] = next_id
-                next_id += 1
+                token_id = there.get(content, known.get(content))
+                if token_id is None:
+                    token_id = next_id
+                    next_id += 1
+                ids[content] = token_id
             to_set[token_id] = token
             if token.special and content not in roles:
                 roles.add(content)
                 additional.append(token)
-        new = len(ids)
-        self._added.update(to_set)
-        self._size = None
-        if additional:
-            self._special_tokens_map[ADDITIONAL] = [*self._special_tokens_map[ADDITIONAL], *additional]
-            self._all_special_tokens = None
-        return new
+        return to_set, additional, next_id - first_new
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
@@ -169,6 +190,9 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
         ['the', 'people', ',', 'united', '!']
         """
+        return self._guard.read(self._split_text, text, **kwargs)
+
+    def _split_text(self, text: str, **kwargs: Any) -> list[str]:
         if not isinstance(text, str):
             raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
         split_special_tokens = kwargs.pop("split_special_tokens", self.split_special_tokens)
@@ -284,4 +308,4 @@ def _int_id(token_id: Any) -> int:
     try:
         return int(token_id)
     except (TypeError, ValueError):
-        raise InputError(f"an id is a whole number, not {type(token_id).__name__}: {token_id!r:.60}") from None
+        raise InputTypeError(f"an id is a whole number, not {kind_of(token_id)}", value=token_id) from None

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok.added_tokens import AddedToken
+from trietok.added_token import AddedToken
 from trietok.errors import InputTypeError, NotSupportedError, SpecialTokenError
 
 logger = logging.getLogger("trietok")
@@ -136,16 +136,19 @@ class SpecialTokensMixin:
 
     @property
     def all_special_tokens_extended(self) -> list[Token]:
-        """All special tokens in the order of the roles, each once, as strings or `AddedToken` as they were given."""
-        tokens: dict[str, Token] = {}
+        """All special tokens in the order of the roles, as strings or `AddedToken` as they were given.
+
+        A token that plays two roles stands once; one that a list names twice stands twice, as in transformers.
+        """
+        tokens: list[Token] = []
         for value in self.special_tokens_map_extended.values():
-            for token in value if isinstance(value, list) else [value]:
-                tokens.setdefault(str(token), token)
-        return list(tokens.values())
+            seen = set(map(str, tokens))
+            tokens += [token for token in (value if isinstance(value, list) else [value]) if str(token) not in seen]
+        return tokens
 
     @property
     def all_special_tokens(self) -> list[str]:
-        """All special tokens in the order of the roles, each once."""
+        """All special tokens in the order of the roles; see `all_special_tokens_extended`."""
         return list(self._special_tokens())
 
     @property

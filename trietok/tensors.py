@@ -39,6 +39,8 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
         MissingDependencyError: the package is not installed.
         ValueError, TypeError: the package cannot make a tensor of it.
     """
+    if value is None:
+        raise TypeError("None is no tensor")
     package = _package(tensor_type)
     if tensor_type is TensorType.PYTORCH:
         if package.is_tensor(value):
@@ -51,7 +53,7 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple, package.ndarray)):
         if len({len(row) for row in value}) > 1:
             rows = package.empty(len(value), dtype=object)
-            rows[:] = [package.asarray(row, dtype=package.int64 if _is_empty(row) else None) for row in value]
+            rows[:] = [package.asarray(row) for row in value]
             return rows
     return package.asarray(value, dtype=package.int64 if _is_empty(value) else None)
 

@@ -188,13 +188,7 @@ class Trie:
         >>> Trie().cut_text("abcd", [0, 1, 3])
         ['a', 'bc', 'd']
         """
-        pieces: list[str] = []
-        start = 0
-        for end in (*offsets, len(text)):
-            if end > start:
-                pieces.append(text[start:end])
-                start = end
-        return pieces
+        return cut_text(text, offsets)
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Where words stand in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
@@ -277,3 +271,14 @@ class Trie:
     def _changed(self) -> None:
         self._starts = None
         self._generation += 1
+
+
+def cut_text(text: str, offsets: Iterable[int]) -> list[str]:
+    """Cut `text` at ascending offsets; empty pieces are left out."""
+    pieces: list[str] = []
+    start = 0
+    for end in (*offsets, len(text)):
+        if end > start:
+            pieces.append(text[start:end])
+            start = end
+    return pieces

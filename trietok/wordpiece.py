@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trietok.change_guard import Versioned
 from trietok.trie import END, TrieNode
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 
 
-class WordpieceTokenizer:
+class WordpieceTokenizer(Versioned):
     """Greedy longest-match-first WordPiece, with the parameters of transformers' `WordpieceTokenizer`.
 
     Args:
@@ -32,6 +33,9 @@ class WordpieceTokenizer:
         unk_token: what a word becomes that the entries cannot cover, or that is too long.
         max_input_chars_per_word: longest word, in code points, that is tried.
         continuing_subword_prefix: what marks an entry that continues a word.
+
+    Attributes:
+        version: a number that changes with every change of an attribute.
 
     >>> vocab = {"[UNK]": 0, "un": 1, "##aff": 2, "##able": 3}
     >>> WordpieceTokenizer(vocab, unk_token="[UNK]").tokenize("unaffable unaffected")

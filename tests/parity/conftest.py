@@ -1,0 +1,375 @@
+"""What the live comparisons share: small vocabularies, texts made to hurt, and the comparison of two outcomes.
+
+Each test gives the same input to trietok and to transformers' Python tokenizer, at the same time, and holds the
+outcomes side by side. `TRIETOK_EXAMPLES=20000 pytest tests/parity` looks for longer than the default run does.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+import trietok
+from trietok.model_files import built_in_directory
+
+ROLES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+UNCASED = [
+    *ROLES,
+    *"abcdefghi!?.,'[]()$^`-/0123",
+    *("##a", "##b", "##c", "##d", "##e", "##1", "##2", "ab", "abc", "##bc", "##abc", "abcd", "##cd"),
+    *("hello", "hel", "##lo", "wor", "##ld", "world", "un", "##aff", "##able", "the", "people", "cls", "##s", "ph"),
+    *("don", "n", "t", "m", "s", "ve", "re", "x", "##x", "##xx", "é", "##é", "ß", "ss", "σ", "ς", "##σ", "##ς"),
+    *(
+        "i̇",
+        "##i",
+        "ı",
+        "世",
+        "界",
+        "豈",
+        "更",
+        "あ",
+        "##い",
+        "한",
+        "##국",
+        "ㅎ",
+        "😀",
+        "##😀",
+        "…",
+        "。",
+        "€",
+        "no",
+        "##no",
+    ),
+]
+CASED = [
+    *UNCASED,
+    *("A", "B", "AB", "##B", "Abc", "Hello", "World", "É", "##É", "Σ", "İ", "ẞ", "CLS", "E", "##E", "Ph", "D"),
+]
+# A vocabulary that some files on disk look like: a token twice, an empty line, lines no word can be matched with.
+ODD = [
+    *(
+        "ab",
+        "[UNK]",
+        "[CLS]",
+        "",
+        "##",
+        "####a",
+        "[SEP]",
+        "ab",
+        "##b",
+        "a",
+        " ",
+        "a b",
+        "##a",
+        "[PAD]",
+        "x",
+        "x",
+        "##x",
+    ),
+    *("[MASK]", "\u00a0", "c\u2028d", "c", "##\u0301", "e", "##c", "abc", "!", "\ufeff", "hello"),
+]
+WITHOUT_ROLES = ["[UNK]", *UNCASED[5:]]
+
+VOCABULARIES = {"uncased": UNCASED, "cased": CASED, "odd": ODD, "without roles": WITHOUT_ROLES}
+
+
+@functools.cache
+def directory_of(vocabulary: str) -> Path:
+    """A directory with the vocab.txt of that name."""
+    if vocabulary == "built-in":
+        return built_in_directory("trietok-en")
+    directory = Path(_temporary_root().name, vocabulary.replace(" ", "-"))
+    directory.mkdir(exist_ok=True)
+    text = "".join(token + "\n" for token in VOCABULARIES[vocabulary])
+    (directory / "vocab.txt").write_text(text, encoding="utf-8", newline="\n")
+    return directory
+
+
+@functools.cache
+def _temporary_root() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="trietok-parity-")
+
+
+def tokenizers(vocabulary: str, **options: Any) -> tuple[Any, Any]:
+    """transformers' tokenizer and trietok's, with the same options."""
+    import transformers
+
+    path = str(directory_of(vocabulary) / "vocab.txt")
+    if vocabulary == "cased":
+        options.setdefault("do_lower_case", False)
+    return transformers.BertTokenizer(path, **options), trietok.BertTokenizer(path, **options)
+
+
+def examples(count: int) -> settings:
+    """Hypothesis' settings: `count` examples, or TRIETOK_EXAMPLES of them where that is set."""
+    return settings(
+        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", count)),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quiet() -> Iterator[None]:
+    """Neither side's log and warnings are of interest here, and there are very many of them."""
+    loggers = [logging.getLogger(name) for name in ("trietok", "transformers")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
+# ---- texts ----------------------------------------------------------------------------------------------------------
+
+WHITESPACE = [" ", "  ", "\t", "\n", "\r\n", "\x0b", "\x0c", "\x1c", "\x1f", "\x85", "\xa0", "\u1680", "\u2003"]
+WHITESPACE += ["\u2028", "\u2029", "\u202f", "\u205f", "\u3000"]
+NASTY = ["\0", "\x01", "\x7f", "\x9f", "\xad", "\u0301", "\u0300", "\u0323", "\u0345", "\u200b", "\u200d", "\u2060"]
+NASTY += ["\ufeff", "\ufffd", "\ufffe", "\ud800", "\udfff", "\udc80", "\U000e0001", "\U0010ffff", "\u0378", "\ufe0f"]
+NASTY += ["É", "é", "e\u0301", "ẞ", "ß", "Σ", "ΑΣ", "ΟΔΟΣ", "σς", "İ", "I\u0307", "ı", "ŉ", "ﬁ", "Ǆ", "Å", "Ω", "K"]
+NASTY += [
+    "\uf900",
+    "\uf901",
+    "\U0002f800",
+    "\u4e00",
+    "\u3400",
+    "\U00020000",
+    "世界",
+    "あい",
+    "アイ",
+    "한국",
+    "\u1112\u1161\u11ab",
+]
+NASTY += [
+    "😀",
+    "👩‍👩‍👧",
+    "👍🏽",
+    "🇪🇺",
+    "€",
+    "¿",
+    "。",
+    "、",
+    "…",
+    "“",
+    "—",
+    "·",
+    "^",
+    "`",
+    "~",
+    "$",
+    "_",
+    "॒",
+    "ः",
+    "ﷺ",
+    "\u0e33",
+]
+ROLE_TEXTS = [
+    *ROLES,
+    "[CLS",
+    "CLS]",
+    "[CL\0S]",
+    "[C\u0301LS]",
+    "[cls]",
+    "[ CLS ]",
+    "[UNK][SEP]",
+    "[[CLS]]",
+    "[MA\u200bSK]",
+]
+LONG = ["a" * 99, "a" * 100, "a" * 101, "ab" * 50, "ab" * 60, "é" * 100, "e\u0301" * 60, "x" * 300, "a\0" * 70 + "b"]
+ENGLISH = [
+    "do n't",
+    "I 'm",
+    "it 's",
+    "Ph.D.",
+    "c++",
+    "unaffable",
+    "world's",
+    "Hello",
+    "HELLO",
+    "the people",
+    "##abc",
+    "#",
+]
+WORDS = [token for token in CASED if token not in ROLES] + ENGLISH
+
+
+def texts(extra: list[str] | None = None, max_size: int = 12) -> st.SearchStrategy[str]:
+    """Texts of vocabulary entries, whitespace and characters that go wrong easily, with or without spaces between."""
+    part = st.one_of(
+        st.sampled_from(WORDS),
+        st.sampled_from(WORDS),
+        st.sampled_from(WHITESPACE),
+        st.sampled_from(NASTY),
+        st.sampled_from(ROLE_TEXTS),
+        st.sampled_from(LONG),
+        st.characters(codec=None, exclude_categories=()),
+    )
+    if extra:
+        part = st.one_of(part, st.sampled_from(extra), st.sampled_from(extra), st.sampled_from(extra))
+    parts = st.lists(part, max_size=max_size)
+    return st.builds(lambda pieces, glue: glue.join(pieces), parts, st.sampled_from(["", " "]))
+
+
+def short_texts() -> st.SearchStrategy[str]:
+    """Texts of a few known words: for tests of what happens to ids, whatever they are."""
+    word = st.sampled_from(["a", "ab", "abc", "hello", "world", "unaffable", "zzz", "世界", "[CLS]", "[SEP]", "!", ""])
+    return st.lists(word, max_size=7).map(" ".join)
+
+
+# ---- outcomes -------------------------------------------------------------------------------------------------------
+
+
+def outcome(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    """What a call returns, or the exception it raises."""
+    try:
+        return call(), None
+    except Exception as error:
+        return None, error
+
+
+def assert_same(theirs: Callable[[], Any], ours: Callable[[], Any], options: Mapping[str, Any] | None = None) -> bool:
+    """Make both calls, with these options if any: both return equal values, or both raise alike.
+
+    Returns:
+        Whether they returned.
+    """
+    want, their_error = outcome(theirs)
+    got, our_error = outcome(ours)
+    if our_error is not None and _is_departure(our_error):
+        return False
+    if their_error is None and our_error is None:
+        difference = different(want, got)
+        assert difference is None, difference
+        return True
+    assert our_error is not None, f"transformers raises {their_error!r}; trietok returns {got!r}"
+    assert their_error is not None, f"trietok raises {our_error!r}; transformers returns {want!r}"
+    assert _is_alike(their_error, our_error), f"transformers raises {their_error!r}; trietok raises {our_error!r}"
+    return False
+
+
+def _is_departure(error: Exception) -> bool:
+    """Whether trietok raises on purpose where transformers does not."""
+    return isinstance(error, trietok.TrietokError) and "the special tokens alone are" in str(error)
+
+
+def _is_alike(theirs: Exception, ours: Exception) -> bool:
+    """Whether code that catches transformers' exception catches trietok's."""
+    if isinstance(theirs, (AssertionError, IndexError)) and isinstance(ours, trietok.TrietokError):
+        return True
+    built_in = next(cls for cls in type(theirs).__mro__ if cls.__module__ == "builtins")
+    return isinstance(ours, built_in)
+
+
+def different(want: Any, got: Any, where: str = "") -> str | None:
+    """Where two results differ, in type, shape, order or value; None where they are the same."""
+    import numpy
+    import torch
+
+    shown = f"{where or 'result'}: transformers {want!r}, trietok {got!r}"
+    if isinstance(want, Mapping) and isinstance(got, Mapping):
+        if list(want) != list(got):
+            return f"{where} keys: transformers {list(want)}, trietok {list(got)}"
+        return _first_difference((want[key], got[key], f"{where}[{key!r}]") for key in want)
+    if is_added_token(want) and is_added_token(got):
+        return None if fields(want) == fields(got) else shown
+    if isinstance(want, torch.Tensor) and isinstance(got, torch.Tensor):
+        return None if want.dtype == got.dtype and want.shape == got.shape and torch.equal(want, got) else shown
+    if isinstance(want, numpy.ndarray) and isinstance(got, numpy.ndarray):
+        if want.dtype != got.dtype or want.shape != got.shape:
+            return f"{shown} ({want.dtype}, {want.shape}; {got.dtype}, {got.shape})"
+        if want.dtype != object:
+            return None if numpy.array_equal(want, got) else shown
+        rows = zip(want, got, strict=True)
+        return _first_difference((a, b, f"{where}[{i}]") for i, (a, b) in enumerate(rows))
+    if type(want) is not type(got):
+        return shown
+    if isinstance(want, (list, tuple)):
+        if len(want) != len(got):
+            return shown
+        return _first_difference((a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(want, got, strict=True)))
+    return None if want == got else shown
+
+
+def _first_difference(triples: Iterator[tuple[Any, Any, str]]) -> str | None:
+    return next(filter(None, (different(*triple) for triple in triples)), None)
+
+
+# ---- added tokens ---------------------------------------------------------------------------------------------------
+
+FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def is_added_token(value: Any) -> bool:
+    return not isinstance(value, str) and hasattr(value, "content") and hasattr(value, "lstrip")
+
+
+def fields(token: Any) -> dict[str, Any]:
+    """The six fields of either library's AddedToken."""
+    return {name: getattr(token, name) for name in FIELDS}
+
+
+def _unmarked(value: Any) -> Any:
+    """Role tokens without their `special` flag.
+
+    In transformers that flag is whatever the caller's object said, until some later call changes that very object; in
+    trietok a role's token is special. `added_tokens_decoder` is where the flag counts, and is compared with it.
+    """
+    if isinstance(value, dict):
+        return {key: _unmarked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unmarked(item) for item in value]
+    return {**fields(value), "special": None} if is_added_token(value) else value
+
+
+def state_of(tokenizer: Any) -> dict[str, Any]:
+    """Everything a tokenizer says about its vocabulary and its special tokens."""
+    return {
+        "get_vocab": dict(sorted(tokenizer.get_vocab().items())),
+        "len": len(tokenizer),
+        "vocab_size": tokenizer.vocab_size,
+        "total_vocab_size": tokenizer.total_vocab_size,
+        "added_tokens_decoder": dict(tokenizer.added_tokens_decoder),
+        "added_tokens_encoder": dict(tokenizer.added_tokens_encoder),
+        "get_added_vocab": tokenizer.get_added_vocab(),
+        "special_tokens_map": tokenizer.special_tokens_map,
+        "special_tokens_map_extended": _unmarked(tokenizer.special_tokens_map_extended),
+        "all_special_tokens": tokenizer.all_special_tokens,
+        "all_special_tokens_extended": _unmarked(tokenizer.all_special_tokens_extended),
+        "all_special_ids": tokenizer.all_special_ids,
+        "additional_special_tokens_ids": tokenizer.additional_special_tokens_ids,
+        **{
+            role: getattr(tokenizer, role)
+            for role in ("bos_token", "cls_token", "pad_token", "additional_special_tokens")
+        },
+        **{
+            role: getattr(tokenizer, role) for role in ("bos_token_id", "unk_token_id", "mask_token_id", "pad_token_id")
+        },
+    }
+
+
+def trie_is_wrong(theirs: Any, text: str) -> bool:
+    """Whether transformers' split at the added tokens is not leftmost-longest here, which trietok's is by design."""
+    contents = sorted(theirs.added_tokens_encoder, key=len, reverse=True)
+    if not contents:
+        return False
+    if getattr(theirs, "do_lower_case", False):
+        kept = [*theirs.all_special_tokens]
+        kept += [t.content for t in theirs.added_tokens_decoder.values() if not t.special and t.normalized]
+        pattern = "(" + "|".join(map(re.escape, kept)) + ")|(.+?)"
+        text = re.sub(pattern, lambda match: match[1] or match[2].lower(), text)
+    pieces = re.split("(" + "|".join(map(re.escape, contents)) + ")", text)
+    return list(filter(None, pieces)) != list(filter(None, theirs.tokens_trie.split(text)))

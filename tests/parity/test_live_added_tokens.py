@@ -1,0 +1,402 @@
+"""trietok and transformers side by side: tokens added, given roles, saved and loaded."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+transformers = pytest.importorskip("transformers")
+
+import trietok  # noqa: E402
+
+from .conftest import (  # noqa: E402
+    assert_same,
+    different,
+    directory_of,
+    examples,
+    is_added_token,
+    outcome,
+    state_of,
+    texts,
+    tokenizers,
+    trie_is_wrong,
+)
+
+# In the vocabulary or not, capitals, whitespace inside and around, marks, beginnings of each other, pieces.
+CONTENTS = [
+    *(
+        "<a>",
+        "<B>",
+        "<a><B>",
+        "[CLS]",
+        "[PAD]",
+        "[X]",
+        "[x]",
+        "hello",
+        "HELLO",
+        "ab",
+        "abc",
+        "##b",
+        "##abc",
+        "new york",
+    ),
+    *(
+        "New York",
+        "covid-19",
+        "COVID-19",
+        "é",
+        "É",
+        "e\u0301",
+        "İ",
+        "ΟΔΟΣ",
+        "ß",
+        "世",
+        "世界",
+        "😀",
+        "👩‍👩‍👧",
+        "!",
+        "'",
+        "a.b",
+    ),
+    *(" ", "  ", "\n", "\t", " x", "x ", "\u00a0", "\u3000y", "zz", "z", "Zz", "\\", "(.*)", "|", "a|b"),
+]
+# Added without being special and with normalized=False: no capitals, and no part of anything else.
+PROTECTED = ["<<q>>", "qq qq", "{q}"]
+ROLES = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"]
+ADDITIONAL = "additional_special_tokens"
+KNOWN = ["[CLS]", "[PAD]", "[MASK]", "[SEP]", "[UNK]", "hello", "ab", "!"]
+
+
+@st.composite
+def tokens(draw: st.DrawFn, contents: list[str] = CONTENTS) -> str | dict[str, Any]:
+    """A string, or the fields of an AddedToken, from which each library makes its own."""
+    content = draw(st.sampled_from(contents))
+    if draw(st.booleans()):
+        return content
+    given_fields: dict[str, Any] = {"content": content, "special": draw(st.booleans())}
+    given_fields |= draw(st.fixed_dictionaries({}, optional={"lstrip": st.booleans(), "rstrip": st.booleans()}))
+    if given_fields["special"]:
+        given_fields |= draw(st.fixed_dictionaries({}, optional={"normalized": st.booleans()}))
+    elif draw(st.integers(0, 5)) == 0:
+        given_fields |= {"content": draw(st.sampled_from(PROTECTED)), "normalized": False}
+    return given_fields
+
+
+def several(token: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """A list of tokens, the same content perhaps twice."""
+    return st.lists(token, max_size=4)
+
+
+def made(library: Any, value: Any) -> Any:
+    """A drawn value with the AddedTokens of that library in it."""
+    if isinstance(value, dict):
+        if "content" in value:
+            return library.AddedToken(**value)
+        return {key: made(library, item) for key, item in value.items()}
+    return [made(library, item) for item in value] if isinstance(value, list) else value
+
+
+Operation = tuple[str, Any]
+
+
+@st.composite
+def operations(draw: st.DrawFn, contents: list[str] = CONTENTS) -> Operation:
+    """One change to a tokenizer: what to do, and its arguments."""
+    token = tokens(contents)
+    kind = draw(st.sampled_from(["add", "add", "add", "roles", "roles", "set", "set id", "set additional", "sanitize"]))
+    if kind == "add":
+        return kind, (draw(st.one_of(token, several(token))), draw(st.booleans()))
+    if kind == "roles":
+        roles: dict[str, Any] = draw(st.dictionaries(st.sampled_from(ROLES), token, max_size=2))
+        if draw(st.booleans()):
+            roles[ADDITIONAL] = draw(several(token))
+        if not draw(st.integers(0, 30)):
+            roles = {"no such token": "[X]"}
+        return kind, (roles, draw(st.booleans()))
+    if kind == "set":
+        return kind, (draw(st.sampled_from(ROLES)), draw(st.one_of(st.sampled_from(KNOWN), token)))
+    if kind == "set id":
+        return kind, (draw(st.sampled_from(ROLES)) + "_id", draw(st.integers(0, 60)))
+    if kind == "set additional":
+        return kind, draw(st.one_of(several(token), st.lists(st.integers(0, 60), min_size=1, max_size=3)))
+    return kind, None
+
+
+def apply(library: Any, tokenizer: Any, operation: Operation) -> Any:
+    kind, argument = operation
+    if kind == "add":
+        return tokenizer.add_tokens(made(library, argument[0]), special_tokens=argument[1])
+    if kind == "roles":
+        roles, replace = argument
+        return tokenizer.add_special_tokens(made(library, roles), replace_additional_special_tokens=replace)
+    if kind in ("set", "set id"):
+        return setattr(tokenizer, argument[0], made(library, argument[1]))
+    if kind == "set additional":
+        name = ADDITIONAL + ("_ids" if argument and isinstance(argument[0], int) else "")
+        return setattr(tokenizer, name, made(library, argument))
+    return tokenizer.sanitize_special_tokens()
+
+
+def changed_tokenizers(vocabulary: str, changes: list[Operation], **options: Any) -> tuple[Any, Any] | None:
+    """Both tokenizers after the same changes; None where both refused one, whose effect so far may differ."""
+    theirs, ours = tokenizers(vocabulary, **options)
+    assert different(state_of(theirs), state_of(ours)) is None
+    return (theirs, ours) if make_changes(theirs, ours, changes) else None
+
+
+def make_changes(theirs: Any, ours: Any, changes: list[Operation]) -> bool:
+    """Make the same changes to both and compare after each. False where both refused one."""
+    for change in changes:
+        returned = assert_same(
+            lambda change=change: apply(transformers, theirs, change),
+            lambda change=change: apply(trietok, ours, change),
+        )
+        if not returned:
+            return False
+        difference = different(state_of(theirs), state_of(ours))
+        assert difference is None, f"after {change}: {difference}"
+    return True
+
+
+VOCABULARY = st.sampled_from(["uncased", "uncased", "cased", "without roles"])
+CHANGES = st.lists(operations(), max_size=5)
+TEXTS = st.lists(
+    texts([*CONTENTS, *PROTECTED, "<A>", "<b>", "NEW YORK", "[x]", "ZZ"], max_size=8), min_size=1, max_size=4
+)
+
+
+def assert_same_ids(theirs: Any, ours: Any, text: str) -> None:
+    if trie_is_wrong(theirs, text):
+        return
+    assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text))
+    assert_same(
+        lambda: theirs.tokenize(text, split_special_tokens=True), lambda: ours.tokenize(text, split_special_tokens=True)
+    )
+    assert_same(lambda: theirs(text), lambda: ours(text))
+
+
+@examples(350)
+@given(VOCABULARY, CHANGES, TEXTS, st.data())
+def test_added_tokens_do_the_same(
+    vocabulary: str, changes: list[Operation], some_texts: list[str], data: st.DataObject
+) -> None:
+    both = changed_tokenizers(vocabulary, changes)
+    if both is None:
+        return
+    theirs, ours = both
+    for text in some_texts:
+        assert_same_ids(theirs, ours, text)
+    highest = max(theirs.get_vocab().values())
+    ids = data.draw(st.lists(st.integers(max(0, highest - 12), highest) | st.integers(0, highest), max_size=8))
+    for skip in (False, True):
+        for spaces in (False, True):
+            options = {"skip_special_tokens": skip, "spaces_between_special_tokens": spaces}
+            assert_same(
+                lambda options=options: theirs.decode(ids, **options),
+                lambda options=options: ours.decode(ids, **options),
+            )
+    assert_same(
+        lambda: theirs.get_special_tokens_mask(ids, already_has_special_tokens=True),
+        lambda: ours.get_special_tokens_mask(ids, already_has_special_tokens=True),
+    )
+
+
+@st.composite
+def role_keywords(draw: st.DrawFn) -> dict[str, Any]:
+    """Roles as the constructor takes them."""
+    roles: dict[str, Any] = draw(
+        st.dictionaries(st.sampled_from([r for r in ROLES if r != "unk_token"]), tokens(), max_size=3)
+    )
+    if draw(st.booleans()):
+        roles[ADDITIONAL] = draw(several(tokens()))
+    if draw(st.booleans()):
+        roles["extra_special_tokens"] = draw(
+            st.dictionaries(st.sampled_from(["image_token", "video_token"]), tokens(), max_size=2)
+        )
+    return roles
+
+
+@examples(250)
+@given(VOCABULARY, role_keywords(), TEXTS, st.lists(operations(), max_size=1))
+def test_the_constructors_roles_do_the_same(
+    vocabulary: str, roles: dict[str, Any], some_texts: list[str], changes: list[Operation]
+) -> None:
+    path = str(directory_of(vocabulary) / "vocab.txt")
+    lower = vocabulary != "cased"
+    theirs, their_error = outcome(lambda: transformers.BertTokenizer(path, lower, **made(transformers, roles)))
+    ours, our_error = outcome(lambda: trietok.BertTokenizer(path, lower, **made(trietok, roles)))
+    assert their_error is None, their_error
+    assert our_error is None, our_error
+    difference = different(state_of(theirs), state_of(ours))
+    assert difference is None, difference
+    for role in roles.get("extra_special_tokens", {}):
+        assert getattr(theirs, role) == getattr(ours, role)
+        assert getattr(theirs, role + "_id") == getattr(ours, role + "_id")
+    if not make_changes(theirs, ours, changes):
+        return
+    for text in some_texts:
+        assert_same_ids(theirs, ours, text)
+
+
+# ---- saving and loading ---------------------------------------------------------------------------------------------
+
+SETTINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "model_max_length": st.sampled_from([8, 512]),
+        "padding_side": st.sampled_from(["right", "left"]),
+        "truncation_side": st.sampled_from(["right", "left"]),
+        "strip_accents": st.sampled_from([None, True, False]),
+        "tokenize_chinese_chars": st.booleans(),
+        "never_split": st.sampled_from([None, [], ["Ph.D.", "HELLO"]]),
+        "clean_up_tokenization_spaces": st.booleans(),
+        "split_special_tokens": st.booleans(),
+        "additional_special_tokens": several(st.sampled_from(["<a>", "[X]", "hello"])),
+        "extra_special_tokens": st.fixed_dictionaries({}, optional={"image_token": st.sampled_from(["<img>", "ab"])}),
+        "a_keyword_of_my_own": st.sampled_from([3, [1, "x"], {"k": None}]),
+    },
+)
+KEPT = ["model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces", "split_special_tokens"]
+
+
+def settings_of(tokenizer: Any) -> dict[str, Any]:
+    """What a tokenizer does not say in `state_of`."""
+    basic = tokenizer.basic_tokenizer
+    return {
+        **{name: getattr(tokenizer, name) for name in KEPT},
+        "do_lower_case": basic.do_lower_case,
+        "never_split": sorted(basic.never_split),
+        "strip_accents": basic.strip_accents,
+        "tokenize_chinese_chars": basic.tokenize_chinese_chars,
+        "extra_special_tokens": dict(tokenizer.extra_special_tokens),
+    }
+
+
+def saved_files(directory: str) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(directory).iterdir())}
+
+
+@examples(60)
+@given(VOCABULARY, SETTINGS, CHANGES, TEXTS, st.sampled_from([None, None, "my"]))
+def test_saved_tokenizers_load_on_both_sides(
+    vocabulary: str, settings: dict[str, Any], changes: list[Operation], some_texts: list[str], prefix: str | None
+) -> None:
+    both = changed_tokenizers(vocabulary, changes, **settings)
+    if both is None:
+        return
+    theirs, ours = both
+    if theirs.unk_token not in theirs.get_vocab():
+        return  # trietok refuses to save what it could not load
+    with tempfile.TemporaryDirectory() as by_them, tempfile.TemporaryDirectory() as by_us:
+        their_paths = theirs.save_pretrained(by_them, filename_prefix=prefix)
+        our_paths = ours.save_pretrained(by_us, filename_prefix=prefix)
+        assert set(saved_files(by_them)) == set(saved_files(by_us)), (their_paths, our_paths)
+        if prefix is not None:
+            return
+        load_theirs: Callable[[str], Any] = transformers.BertTokenizer.from_pretrained
+        load_ours: Callable[[str], Any] = trietok.BertTokenizer.from_pretrained
+        loaded = {}
+        want, their_error = outcome(lambda: load_theirs(by_them))
+        for name, load, directory in [
+            ("theirs by us", load_ours, by_them),
+            ("ours by them", load_theirs, by_us),
+            ("ours by us", load_ours, by_us),
+        ]:
+            loaded[name], error = outcome(lambda load=load, directory=directory: load(directory))
+            assert (error is None) == (their_error is None), f"{name}: transformers {their_error!r}, here {error!r}"
+        if their_error is not None:
+            return
+        for name, tokenizer in loaded.items():
+            difference = different(state_of(want), state_of(tokenizer)) or different(
+                settings_of(want), settings_of(tokenizer)
+            )
+            assert difference is None, f"{name}: {difference}"
+            for text in some_texts:
+                assert_same_ids(want, tokenizer, text)
+
+
+def contents(value: Any) -> Any:
+    """The tokens of special_tokens_map.json without their flags."""
+    if isinstance(value, dict):
+        return value["content"] if "content" in value else {key: contents(item) for key, item in value.items()}
+    return [contents(item) for item in value] if isinstance(value, list) else value
+
+
+@examples(60)
+@given(VOCABULARY, SETTINGS, CHANGES)
+def test_the_saved_files_hold_the_same(vocabulary: str, settings: dict[str, Any], changes: list[Operation]) -> None:
+    both = changed_tokenizers(vocabulary, changes, **settings)
+    if both is None or both[1].unk_token not in both[1].get_vocab():
+        return  # trietok refuses to save what it could not load
+    with tempfile.TemporaryDirectory() as by_them, tempfile.TemporaryDirectory() as by_us:
+        both[0].save_pretrained(by_them)
+        both[1].save_pretrained(by_us)
+        want, got = saved_files(by_them), saved_files(by_us)
+    for name in want:
+        if name == "special_tokens_map.json":
+            # A token with the flags of a plain special one is a string in trietok's file, whatever it was given as.
+            assert contents(json.loads(got[name])) == contents(json.loads(want[name]))
+        elif name.endswith(".json"):
+            assert json.loads(got[name]) == json.loads(want[name]), name
+        else:
+            assert got[name] == want[name], name
+
+
+# ---- cases that the search found ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [("set additional", ["<a>", "<a>"])],
+        [("set additional", [6, 6])],
+        [("roles", ({ADDITIONAL: ["<a>", "<a>"]}, True))],
+        [("roles", ({ADDITIONAL: ["<a>", "<a>"]}, False))],
+        [("add", ([{"content": "hello", "rstrip": True}, "hello"], False))],
+        [("add", ([{"content": "[X]", "rstrip": True}, "[X]"], True))],
+        [("add", (["[X]", {"content": "[X]", "rstrip": True}], True))],
+    ],
+)
+def test_a_token_given_twice_at_once_does_the_same(changes: list[Operation]) -> None:
+    assert changed_tokenizers("uncased", changes)
+
+
+@pytest.mark.parametrize(
+    "tokens_given",
+    [["<a>", "<a>"], ["<a>", {"content": "<a>", "lstrip": True}], [{"content": "<a>", "lstrip": True}, "<a>"]],
+)
+def test_a_token_given_twice_to_the_constructor_does_the_same(tokens_given: list[Any]) -> None:
+    theirs, _ = tokenizers("uncased", additional_special_tokens=made(transformers, tokens_given))
+    path = str(directory_of("uncased") / "vocab.txt")
+    ours = trietok.BertTokenizer(path, additional_special_tokens=made(trietok, tokens_given))
+    difference = different(state_of(theirs), state_of(ours))
+    assert difference is None, difference
+
+
+def test_an_unknown_token_that_is_no_token_is_not_saved(tmp_path: Path) -> None:
+    _, ours = tokenizers("uncased")
+    ours.unk_token = "<unknown>"
+    with pytest.raises(trietok.VocabularyError, match="'<unknown>' is neither in the vocabulary nor an added token"):
+        ours.save_pretrained(tmp_path / "ours")
+    assert not (tmp_path / "ours").exists()
+
+
+def test_a_lone_surrogate_cannot_be_an_added_token() -> None:
+    for library, tokenizer in zip((transformers, trietok), tokenizers("uncased"), strict=True):
+        with pytest.raises(ValueError, match="surrogate"):
+            library.AddedToken("\ud800")
+        with pytest.raises(ValueError, match="surrogate"):
+            tokenizer.add_tokens("\ud800")
+
+
+def test_both_kinds_of_added_token_are_told_apart_from_strings() -> None:
+    assert is_added_token(trietok.AddedToken("a"))
+    assert is_added_token(transformers.AddedToken("a"))
+    assert not is_added_token("a")

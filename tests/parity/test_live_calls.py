@@ -1,0 +1,462 @@
+"""trietok and transformers side by side: texts to tokens and ids, the calls with every option, padding, decoding."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("transformers")
+
+from .conftest import (
+    LONG,
+    WORDS,
+    assert_same,
+    different,
+    examples,
+    short_texts,
+    texts,
+    tokenizers,
+    trie_is_wrong,
+)
+
+VOCABULARY = st.sampled_from(["uncased", "cased", "odd", "without roles"])
+OPTIONAL_BOOL = st.sampled_from([None, None, True, False])
+BOOL = st.booleans()
+
+
+# ---- texts to tokens and ids ----------------------------------------------------------------------------------------
+
+CONSTRUCTOR_OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "do_lower_case": BOOL,
+        "do_basic_tokenize": BOOL,
+        "never_split": st.lists(
+            st.sampled_from(
+                [*WORDS, "Ph.D.", "c++", "HELLO", "É", "e\u0301", "ΟΔΟΣ", "[cls]", "[X]", "İ", LONG[2], "a!b"]
+            ),
+            max_size=4,
+        ),
+        "tokenize_chinese_chars": BOOL,
+        "strip_accents": OPTIONAL_BOOL,
+        "split_special_tokens": BOOL,
+        "unk_token": st.sampled_from(["[UNK]", "a", "ab"]),
+    },
+)
+
+
+@examples(250)
+@given(VOCABULARY, CONSTRUCTOR_OPTIONS, texts(["Ph.D.", "c++", "a!b", "[X]", "ΟΔΟΣ", "HELLO"]))
+def test_a_text_becomes_the_same_tokens_and_ids(vocabulary: str, options: dict[str, Any], text: str) -> None:
+    theirs, ours = tokenizers(vocabulary, **options)
+    if assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text)):
+        tokens = theirs.tokenize(text)
+        assert_same(lambda: theirs.convert_tokens_to_ids(tokens), lambda: ours.convert_tokens_to_ids(tokens))
+    assert_same(lambda: theirs.encode(text), lambda: ours.encode(text))
+    for option in (True, False):
+        assert_same(
+            lambda option=option: theirs.encode(text, split_special_tokens=option),
+            lambda option=option: ours.encode(text, split_special_tokens=option),
+        )
+
+
+@functools.cache
+def built_in() -> tuple[Any, Any]:
+    return tokenizers("built-in")
+
+
+@examples(150)
+@given(texts(["unbelievable", "Wikipedia", "naïve café", "O'Neill's", "3.14159", "2024-01-01", "http://a.b/c?d=e"]))
+def test_the_built_in_vocabulary_gives_the_same_ids(text: str) -> None:
+    theirs, ours = built_in()
+    assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text))
+    assert_same(lambda: theirs(text), lambda: ours(text))
+
+
+@examples(150)
+@given(BOOL, OPTIONAL_BOOL, BOOL, BOOL, st.lists(st.sampled_from(WORDS), max_size=3), texts(["a!b", "Ph.D."]))
+def test_the_basic_and_the_wordpiece_tokenizer_are_the_same(
+    lower: bool, strip: bool | None, chinese: bool, punctuation: bool, never_split: list[str], text: str
+) -> None:
+    from transformers.models.bert import tokenization_bert as theirs
+
+    import trietok
+
+    options = {
+        "do_lower_case": lower,
+        "never_split": never_split,
+        "tokenize_chinese_chars": chinese,
+        "strip_accents": strip,
+        "do_split_on_punc": punctuation,
+    }
+    want = theirs.BasicTokenizer(**options).tokenize(text, never_split=["a!b"])
+    assert trietok.BasicTokenizer(**options).tokenize(text, never_split=["a!b"]) == want
+    vocab = tokenizers("odd")[0].vocab
+    for longest in (100, 5):
+        want = theirs.WordpieceTokenizer(vocab, "[UNK]", longest).tokenize(text)
+        assert trietok.WordpieceTokenizer(vocab, "[UNK]", longest).tokenize(text) == want
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
+PADDING = st.sampled_from([False, False, True, "longest", "max_length", "do_not_pad", "no such padding"])
+TRUNCATION = st.sampled_from(
+    [None, None, True, False, "longest_first", "only_first", "only_second", "do_not_truncate", "no such truncation"]
+)
+MAX_LENGTH = st.sampled_from([None, None, None, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 40])
+SIDE = st.sampled_from(["right", "left"])
+TOKENIZER_OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "model_max_length": st.sampled_from([4, 6, 8, 16, int(1e30)]),
+        "padding_side": SIDE,
+        "truncation_side": SIDE,
+        "model_input_names": st.sampled_from([["input_ids"], ["input_ids", "attention_mask"]]),
+    },
+)
+ENCODE_OPTIONS = {
+    "add_special_tokens": BOOL,
+    "padding": PADDING,
+    "truncation": TRUNCATION,
+    "max_length": MAX_LENGTH,
+    "stride": st.integers(0, 4),
+    "padding_side": st.sampled_from([None, "right", "left", "no such side"]),
+    "return_tensors": st.sampled_from([None, None, "np", "pt", "no such tensor"]),
+}
+PREPARE_OPTIONS = {
+    **ENCODE_OPTIONS,
+    "pad_to_multiple_of": st.sampled_from([None, 1, 2, 4, 8]),
+    "return_token_type_ids": OPTIONAL_BOOL,
+    "return_attention_mask": OPTIONAL_BOOL,
+    "return_overflowing_tokens": BOOL,
+    "return_special_tokens_mask": BOOL,
+    "return_length": BOOL,
+    "verbose": BOOL,
+}
+CALL_OPTIONS = {**PREPARE_OPTIONS, "is_split_into_words": BOOL}
+
+
+def some_of(options: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Keywords: each is given or left out."""
+    return st.fixed_dictionaries({}, optional=options)
+
+
+TEXT = st.one_of(short_texts(), short_texts(), texts(max_size=4))
+SOME_WORDS = st.lists(st.sampled_from(["a", "ab c", "Hello", "[SEP]", "unaffable!", "", " ", "世界"]), max_size=5)
+SOME_IDS = st.lists(st.integers(0, 30), max_size=7)
+NO_TEXT = st.sampled_from([None, 5, 1.5, b"ab", {"a": 1}, [], [[]], [None], [5], [[5]], [["a"], "b"], [[["a"]]]])
+CALL_INPUT = st.one_of(
+    TEXT,
+    SOME_WORDS,
+    st.lists(TEXT, min_size=1, max_size=4),
+    st.lists(SOME_WORDS, max_size=4),
+    st.tuples(TEXT, TEXT),
+    NO_TEXT,
+)
+ONE_INPUT = st.one_of(TEXT, TEXT, SOME_WORDS, SOME_IDS, NO_TEXT)
+BATCH = st.one_of(
+    st.lists(TEXT, max_size=4),
+    st.lists(st.tuples(TEXT, TEXT), max_size=4),
+    st.lists(SOME_WORDS, max_size=4),
+    st.lists(SOME_IDS, max_size=4),
+    st.lists(st.tuples(SOME_IDS, SOME_IDS), max_size=4),
+    st.lists(st.tuples(SOME_WORDS, SOME_WORDS), max_size=4),
+    st.lists(st.lists(TEXT, min_size=2, max_size=2), max_size=4),
+)
+
+
+def both_forms(draw: st.DrawFn, form: st.SearchStrategy[Any]) -> tuple[Any, Any]:
+    """A text and its pair, of the same length where they are batches, most of the time."""
+    text, pair = draw(form), draw(st.one_of(st.none(), form))
+    if isinstance(text, list) and isinstance(pair, list) and draw(st.integers(0, 9)):
+        pair = (pair * len(text))[: len(text)]
+    return text, pair
+
+
+@st.composite
+def call_inputs(draw: st.DrawFn) -> tuple[Any, Any]:
+    """A text and a pair for a call, in matching forms most of the time."""
+    form = draw(st.sampled_from([TEXT, TEXT, SOME_WORDS, st.lists(TEXT, max_size=4), st.lists(SOME_WORDS, max_size=4)]))
+    return both_forms(draw, draw(st.sampled_from([form, form, form, CALL_INPUT])))
+
+
+@examples(700)
+@given(VOCABULARY, TOKENIZER_OPTIONS, call_inputs(), some_of(CALL_OPTIONS))
+def test_a_call_returns_the_same(
+    vocabulary: str, settings: dict[str, Any], inputs: tuple[Any, Any], options: dict[str, Any]
+) -> None:
+    theirs, ours = tokenizers(vocabulary, **settings)
+    text, pair = inputs
+    assert_same(lambda: theirs(text, pair, **options), lambda: ours(text, pair, **options), options)
+
+
+@examples(150)
+@given(TOKENIZER_OPTIONS, call_inputs(), call_inputs(), some_of(CALL_OPTIONS))
+def test_a_call_with_targets_returns_the_same(
+    settings: dict[str, Any], inputs: tuple[Any, Any], targets: tuple[Any, Any], options: dict[str, Any]
+) -> None:
+    theirs, ours = tokenizers("uncased", **settings)
+    given_texts = {"text": inputs[0], "text_pair": inputs[1], "text_target": targets[0], "text_pair_target": targets[1]}
+    assert_same(lambda: theirs(**given_texts, **options), lambda: ours(**given_texts, **options), options)
+
+
+@examples(300)
+@given(TOKENIZER_OPTIONS, ONE_INPUT, st.one_of(st.none(), ONE_INPUT), some_of(CALL_OPTIONS))
+def test_encode_plus_returns_the_same(settings: dict[str, Any], text: Any, pair: Any, options: dict[str, Any]) -> None:
+    theirs, ours = tokenizers("uncased", **settings)
+    assert_same(
+        lambda: theirs.encode_plus(text, pair, **options), lambda: ours.encode_plus(text, pair, **options), options
+    )
+
+
+@examples(300)
+@given(TOKENIZER_OPTIONS, BATCH, some_of(CALL_OPTIONS))
+def test_batch_encode_plus_returns_the_same(settings: dict[str, Any], batch: Any, options: dict[str, Any]) -> None:
+    theirs, ours = tokenizers("uncased", **settings)
+    assert_same(lambda: theirs.batch_encode_plus(batch, **options), lambda: ours.batch_encode_plus(batch, **options))
+
+
+@examples(150)
+@given(TOKENIZER_OPTIONS, ONE_INPUT, st.one_of(st.none(), ONE_INPUT), some_of(ENCODE_OPTIONS))
+def test_encode_returns_the_same(settings: dict[str, Any], text: Any, pair: Any, options: dict[str, Any]) -> None:
+    theirs, ours = tokenizers("uncased", **settings)
+    assert_same(lambda: theirs.encode(text, pair, **options), lambda: ours.encode(text, pair, **options), options)
+
+
+# ---- what follows once a text is ids --------------------------------------------------------------------------------
+
+
+@examples(300)
+@given(
+    TOKENIZER_OPTIONS,
+    SOME_IDS,
+    st.one_of(st.none(), SOME_IDS),
+    some_of({**PREPARE_OPTIONS, "prepend_batch_axis": BOOL}),
+)
+def test_prepare_for_model_returns_the_same(
+    settings: dict[str, Any], ids: list[int], pair_ids: list[int] | None, options: dict[str, Any]
+) -> None:
+    theirs, ours = tokenizers("uncased", **settings)
+    if options.get("return_tensors") and not options.get("prepend_batch_axis"):
+        # transformers cannot make a tensor of one number; trietok can.
+        options.pop("return_length", None)
+        options.pop("return_overflowing_tokens", None)
+    assert_same(
+        lambda: theirs.prepare_for_model(list(ids), pair_ids and list(pair_ids), **options),
+        lambda: ours.prepare_for_model(list(ids), pair_ids and list(pair_ids), **options),
+        options,
+    )
+
+
+@examples(200)
+@given(
+    SIDE,
+    SOME_IDS,
+    st.one_of(st.none(), SOME_IDS),
+    st.integers(-1, 16),
+    st.sampled_from(["longest_first", "only_first", "only_second", "no such strategy"]),
+    st.integers(0, 5),
+)
+def test_truncate_sequences_returns_the_same(
+    side: str, ids: list[int], pair_ids: list[int] | None, count: int, strategy: str, stride: int
+) -> None:
+    theirs, ours = tokenizers("uncased", truncation_side=side)
+    if count <= 0 and strategy == "no such strategy":
+        return  # transformers does not look at the strategy when there is nothing to do
+    arguments = (ids, pair_ids, count, strategy, stride)
+    assert_same(lambda: theirs.truncate_sequences(*arguments), lambda: ours.truncate_sequences(*arguments))
+
+
+@examples(150)
+@given(SOME_IDS, st.one_of(st.none(), SOME_IDS), BOOL, st.sampled_from([None, "cls_token", "sep_token", "mask_token"]))
+def test_the_template_is_the_same(ids: list[int], pair_ids: list[int] | None, done: bool, without: str | None) -> None:
+    theirs, ours = tokenizers("uncased")
+    if without:
+        setattr(theirs, without, None)
+        setattr(ours, without, None)
+    for name in ("build_inputs_with_special_tokens", "create_token_type_ids_from_sequences", "get_special_tokens_mask"):
+        assert_same(
+            lambda name=name: getattr(theirs, name)(ids, pair_ids), lambda name=name: getattr(ours, name)(ids, pair_ids)
+        )
+    assert_same(
+        lambda: theirs.get_special_tokens_mask(ids, pair_ids, already_has_special_tokens=done),
+        lambda: ours.get_special_tokens_mask(ids, pair_ids, already_has_special_tokens=done),
+    )
+    for pair in (True, False):
+        assert theirs.num_special_tokens_to_add(pair=pair) == ours.num_special_tokens_to_add(pair=pair)
+    theirs.model_max_length = ours.model_max_length = 77
+    assert theirs.max_len_single_sentence == ours.max_len_single_sentence
+    assert theirs.max_len_sentences_pair == ours.max_len_sentences_pair
+
+
+# ---- pad ------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def encodings(draw: st.DrawFn) -> Any:
+    """What `pad` is given: one encoding, a batch of them, or a list of them; lists, arrays or tensors."""
+    import numpy
+    import torch
+
+    keys = draw(st.sampled_from([["input_ids"], ["input_ids", "token_type_ids"], ["input_ids", "attention_mask"]]))
+    keys = [*keys, *draw(st.lists(st.sampled_from(["special_tokens_mask", "labels"]), max_size=2, unique=True))]
+    if not draw(st.integers(0, 20)):
+        keys = ["attention_mask"]
+    kind = draw(st.sampled_from(["list", "list", "list", "np", "pt", "ints of np"]))
+    make = {
+        "list": list,
+        "np": lambda values: numpy.array(values, dtype=numpy.int64),
+        "pt": lambda values: torch.tensor(values, dtype=torch.int64),
+        "ints of np": lambda values: [numpy.int64(value) for value in values],
+    }[kind]
+
+    def one(length: int) -> dict[str, Any]:
+        return {key: make(draw(st.lists(st.integers(0, 30), min_size=length, max_size=length))) for key in keys}
+
+    lengths = draw(st.lists(st.integers(0, 6), min_size=0, max_size=4))
+    # transformers refuses a single text in a numpy array; trietok pads it.
+    form = draw(st.sampled_from(["one", "batch", "list"] if kind != "np" else ["batch", "list"]))
+    if form == "one":
+        return one(lengths[0] if lengths else 3)
+    rows = [one(length) for length in lengths]
+    if form == "list":
+        return rows
+    batch = {key: [row[key] for row in rows] for key in keys}
+    if len(set(lengths)) == 1 and draw(BOOL):
+        stack = {"np": numpy.stack, "pt": torch.stack}.get(kind, list)
+        batch = {key: stack(value) for key, value in batch.items()}
+    elif len(keys) > 1 and not draw(st.integers(0, 9)):
+        batch[keys[1]] = batch[keys[1]][:-1]
+    return batch
+
+
+@examples(400)
+@given(
+    TOKENIZER_OPTIONS,
+    encodings(),
+    some_of(
+        {
+            "padding": PADDING,
+            "max_length": MAX_LENGTH,
+            "pad_to_multiple_of": st.sampled_from([None, 1, 2, 4]),
+            "padding_side": st.sampled_from([None, "left", "right", "no such side"]),
+            "return_attention_mask": OPTIONAL_BOOL,
+            "return_tensors": st.sampled_from([None, None, "np", "pt"]),
+            "verbose": BOOL,
+        }
+    ),
+)
+def test_pad_returns_the_same(settings: dict[str, Any], encoded: Any, options: dict[str, Any]) -> None:
+    theirs, ours = tokenizers("uncased", **settings)
+    # transformers changes what it is given; trietok does not.
+    assert_same(lambda: theirs.pad(copy.deepcopy(encoded), **options), lambda: ours.pad(encoded, **options))
+
+
+# ---- ids to tokens to text ------------------------------------------------------------------------------------------
+
+
+@st.composite
+def id_sequences(draw: st.DrawFn, highest: int) -> Any:
+    """Ids as `decode` takes them."""
+    import numpy
+    import torch
+
+    ids = draw(st.lists(st.integers(0, highest), max_size=10))
+    form = draw(st.sampled_from([list, tuple, numpy.array, torch.tensor, lambda ids: ids[0] if ids else 0]))
+    if form is numpy.array:
+        return numpy.array(ids, dtype=numpy.int64) if draw(BOOL) else [numpy.int64(i) for i in ids]
+    if form is torch.tensor:
+        return torch.tensor(ids, dtype=torch.int64) if draw(BOOL) else [torch.tensor(i) for i in ids]
+    return form(ids)
+
+
+DECODE_OPTIONS = some_of(
+    {
+        "skip_special_tokens": BOOL,
+        "clean_up_tokenization_spaces": OPTIONAL_BOOL,
+        "spaces_between_special_tokens": BOOL,
+    }
+)
+
+
+@examples(400)
+@given(VOCABULARY, st.data(), DECODE_OPTIONS, BOOL)
+def test_decoding_returns_the_same(vocabulary: str, data: st.DataObject, options: dict[str, Any], clean: bool) -> None:
+    theirs, ours = tokenizers(vocabulary, clean_up_tokenization_spaces=clean, additional_special_tokens=["abc", "!"])
+    highest = max(theirs.get_vocab().values())
+    ids = data.draw(id_sequences(highest))
+    assert_same(lambda: theirs.decode(ids, **options), lambda: ours.decode(ids, **options))
+    skip = options.get("skip_special_tokens", False)
+    assert_same(
+        lambda: theirs.convert_ids_to_tokens(ids, skip_special_tokens=skip),
+        lambda: ours.convert_ids_to_tokens(ids, skip_special_tokens=skip),
+    )
+    batch = data.draw(st.lists(id_sequences(highest), max_size=3))
+    assert_same(lambda: theirs.batch_decode(batch, **options), lambda: ours.batch_decode(batch, **options))
+
+
+@examples(150)
+@given(st.lists(st.one_of(st.sampled_from(WORDS), texts(max_size=2)), max_size=6))
+def test_tokens_become_the_same_text(tokens: list[str]) -> None:
+    theirs, ours = tokenizers("uncased")
+    assert ours.convert_tokens_to_string(tokens) == theirs.convert_tokens_to_string(tokens)
+    assert ours.convert_tokens_to_ids(tokens) == theirs.convert_tokens_to_ids(tokens)
+    assert ours.convert_tokens_to_ids("".join(tokens)) == theirs.convert_tokens_to_ids("".join(tokens))
+    text = " ".join(tokens)
+    assert ours.clean_up_tokenization(text) == theirs.clean_up_tokenization(text)
+
+
+@examples(150)
+@given(texts(), DECODE_OPTIONS)
+def test_a_round_trip_gives_the_same_text(text: str, options: dict[str, Any]) -> None:
+    theirs, ours = built_in()
+    if trie_is_wrong(theirs, text):
+        return
+    want = theirs.decode(theirs.encode(text), **options)
+    assert different(want, ours.decode(ours.encode(text), **options)) is None
+
+
+# ---- cases that the search found ------------------------------------------------------------------------------------
+
+
+def test_a_text_without_ids_is_not_padded() -> None:
+    theirs, ours = tokenizers("uncased")
+    options = {"add_special_tokens": False, "padding": "max_length", "max_length": 3}
+    assert ours("", **options).data == theirs("", **options).data
+    assert ours.encode("", **options) == theirs.encode("", **options)
+    assert ours.prepare_for_model([], **options).data == theirs.prepare_for_model([], **options).data
+
+
+@pytest.mark.parametrize("batch", [["", "a b c"], ["a b", "", "c"]])
+def test_an_empty_row_of_a_ragged_numpy_batch_has_the_same_dtype(batch: list[str]) -> None:
+    theirs, ours = tokenizers("uncased")
+    options = {"add_special_tokens": False, "return_tensors": "np"}
+    want, got = theirs(batch, **options)["input_ids"], ours(batch, **options)["input_ids"]
+    assert [row.dtype for row in got] == [row.dtype for row in want]
+
+
+@pytest.mark.parametrize("kind", ["np", "pt"])
+def test_what_cannot_be_a_tensor_is_the_same_error(kind: str) -> None:
+    import transformers
+
+    import trietok
+
+    data = {"input_ids": [1], "labels": None}
+    with pytest.raises(ValueError, match="Unable to create tensor"):
+        transformers.BatchEncoding(data, tensor_type=kind)
+    with pytest.raises(ValueError, match="unable to create a tensor of 'labels'"):
+        trietok.BatchEncoding(data, tensor_type=kind)
+
+
+def test_ids_of_the_wrong_type_are_the_same_error() -> None:
+    theirs, ours = tokenizers("uncased")
+    for wrong in ([[5]], [None]):
+        with pytest.raises(TypeError):
+            theirs.decode(wrong)
+        with pytest.raises(TypeError):
+            ours.decode(wrong)

@@ -1,0 +1,144 @@
+"""`AddedToken`: a token that is matched whole, and how it is matched.
+
+In: a content and flags. Out: a value that cannot be changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trietok.errors import InputError, InputTypeError
+
+
+class AddedToken:
+    """A token outside the vocabulary's own matching, with the fields and defaults of transformers' `AddedToken`.
+
+    Args:
+        content: the text it stands for; not empty.
+        single_word: match only where no letter, digit, mark or underscore touches it on either side.
+        lstrip: take the whitespace on its left along.
+        rstrip: take the whitespace on its right along.
+        normalized: match the text as the tokenizer normalizes it (lower-cased, where it lower-cases), not as it came.
+            None means `not special`.
+        special: skipped by `decode(skip_special_tokens=True)` and listed among the special tokens.
+
+    >>> AddedToken("[SUBJ]", special=True)
+    AddedToken("[SUBJ]", rstrip=False, lstrip=False, single_word=False, normalized=False, special=True)
+    >>> AddedToken("a") == AddedToken("a", lstrip=True), str(AddedToken("a"))
+    (False, 'a')
+
+    It cannot be changed; `replace` gives a changed copy. A tokenizer keeps its own copy in any case.
+
+    Raises:
+        InputTypeError: `content` is not a string.
+        InputError: `content` is empty, or holds half of a surrogate pair, which no file can keep.
+    """
+
+    __slots__ = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
+
+    content: str
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    normalized: bool
+    special: bool
+
+    def __init__(
+        self,
+        content: str,
+        *,
+        single_word: bool = False,
+        lstrip: bool = False,
+        rstrip: bool = False,
+        normalized: bool | None = None,
+        special: bool = False,
+    ) -> None:
+        if not isinstance(content, str):
+            raise InputTypeError(
+                f"an added token's content is a string, not {type(content).__name__}: {content!r}", value=content
+            )
+        if not content:
+            raise InputError("an added token's content is empty; give it at least one character")
+        if not content.isascii():
+            _refuse_surrogates(content)
+        set_field = object.__setattr__
+        set_field(self, "content", content)
+        set_field(self, "single_word", bool(single_word))
+        set_field(self, "lstrip", bool(lstrip))
+        set_field(self, "rstrip", bool(rstrip))
+        set_field(self, "normalized", not special if normalized is None else bool(normalized))
+        set_field(self, "special", bool(special))
+
+    @classmethod
+    def of(cls, token: str | AddedToken, **flags: Any) -> AddedToken:
+        """`token` itself if it is one, else a new one of that content with these flags.
+
+        Any object that carries the six fields counts as one, such as an `AddedToken` of the tokenizers package.
+
+        Raises:
+            InputTypeError: it is neither a string nor such an object.
+        """
+        if isinstance(token, cls):
+            return token
+        if isinstance(token, str):
+            return cls(token, **flags)
+        try:
+            return cls(**{name: getattr(token, name) for name in cls.__slots__})
+        except AttributeError:
+            raise InputTypeError(
+                f"a token is a string or an AddedToken, not {type(token).__name__}: {token!r}", value=token
+            ) from None
+
+    def replace(self, **changes: Any) -> AddedToken:
+        """A copy with some fields changed.
+
+        >>> AddedToken("a").replace(lstrip=True).lstrip
+        True
+        """
+        return AddedToken(**{**self.__getstate__(), **changes})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The six fields, as they stand in tokenizer_config.json."""
+        return {
+            "content": self.content,
+            "single_word": self.single_word,
+            "lstrip": self.lstrip,
+            "rstrip": self.rstrip,
+            "normalized": self.normalized,
+            "special": self.special,
+        }
+
+    def __reduce__(self) -> Any:
+        return _added_token_from_state, (self.__getstate__(),)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an AddedToken cannot be changed; use token.replace({name}=...)")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AddedToken) and self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    def __str__(self) -> str:
+        return self.content
+
+    def __repr__(self) -> str:
+        return (
+            f'AddedToken("{self.content}", rstrip={self.rstrip}, lstrip={self.lstrip}, '
+            f"single_word={self.single_word}, normalized={self.normalized}, special={self.special})"
+        )
+
+
+def _added_token_from_state(state: dict[str, Any]) -> AddedToken:
+    return AddedToken(**state)
+
+
+def _refuse_surrogates(content: str) -> None:
+    try:
+        content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"an added token's content holds half of a surrogate pair at {error.start}, which UTF-8 cannot keep: "
+            f"{content!r}"
+        ) from None

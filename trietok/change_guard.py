@@ -1,0 +1,97 @@
+"""Reading while another thread changes: a read that met a change is done again, a change waits for no one.
+
+In: functions that read a tokenizer's state, blocks that change it. Out: results of one state, never of two halves.
+`Versioned` numbers the states of what can be changed from outside, so that what was remembered of one is not taken for
+another's.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import RLock, get_ident
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
+
+versions = itertools.count(1)  # numbers for states: no two states of anything share one
+
+
+class ChangeGuard:
+    """Counts changes: odd while one is under way, so a reader sees whether its read was of one state.
+
+    A read costs two looks at a number. It keeps no lock, so any number of threads read at once; one that starts during
+    a change waits for its end.
+
+    >>> guard = ChangeGuard()
+    >>> with guard.changing():
+    ...     state = ["new"]
+    >>> guard.read(len, state)
+    1
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._count = 0
+        self._changer: int | None = None
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Around a change. Changes by several threads come one after the other."""
+        with self._lock:
+            outermost = self._changer is None
+            if outermost:
+                self._changer = get_ident()
+                self._count += 1
+            try:
+                yield
+            finally:
+                if outermost:
+                    self._count += 1
+                    self._changer = None
+
+    def read(self, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
+        """`function(*args, **kwargs)`, done again for as long as a change came between.
+
+        What it raises counts only where no change came between: half of a change can break any read.
+        """
+        while True:
+            count = self._count
+            if count & 1 and self._changer != get_ident():
+                with self._lock:  # free when the change is over
+                    continue
+            try:
+                result = function(*args, **kwargs)
+            except Exception:
+                if self._count == count:
+                    raise
+            else:
+                if self._count == count:
+                    return result
+
+    def __reduce__(self) -> Any:
+        return ChangeGuard, ()  # a copy, in this process or another, is read and changed by itself
+
+
+class Versioned:
+    """An object that numbers its states: setting a public attribute begins another.
+
+    >>> thing = Versioned()
+    >>> thing.colour = "red"
+    >>> before = thing.version
+    >>> thing.colour = "blue"
+    >>> thing.version > before
+    True
+    """
+
+    version: int
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+        if not name.startswith("_"):
+            object.__setattr__(self, "version", next(versions))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        object.__setattr__(self, "version", next(versions))  # the number it had may belong to another state here
