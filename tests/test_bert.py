@@ -253,6 +253,14 @@ def test_roles_that_the_vocabulary_lacks_are_added(vocab_file):
     assert (tokenizer.sep_token_id, tokenizer.pad_token_id, tokenizer.cls_token_id) == (2, 3, 4)
 
 
+def test_no_additional_special_tokens(small):
+    tokenizer = small("a", additional_special_tokens=["<x>"])
+    tokenizer.additional_special_tokens = None
+    assert tokenizer.additional_special_tokens == tokenizer.additional_special_tokens_ids == []
+    tokenizer.add_tokens(["<y>"], special_tokens=True)
+    assert tokenizer.additional_special_tokens == ["<y>"]
+
+
 @pytest.mark.parametrize("bad", [{"no_token": "x"}, {"cls_token": 5}, {"additional_special_tokens": "x"}])
 def test_a_role_that_is_none_changes_nothing(abc, bad):
     with pytest.raises(SpecialTokenError):

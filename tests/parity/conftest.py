@@ -241,8 +241,8 @@ def outcome(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
         return None, error
 
 
-def assert_same(theirs: Callable[[], Any], ours: Callable[[], Any], options: Mapping[str, Any] | None = None) -> bool:
-    """Make both calls, with these options if any: both return equal values, or both raise alike.
+def assert_same(theirs: Callable[[], Any], ours: Callable[[], Any]) -> bool:
+    """Make both calls: both return equal values, or both raise alike.
 
     Returns:
         Whether they returned.
