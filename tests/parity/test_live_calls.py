@@ -209,9 +209,7 @@ def test_a_call_with_targets_returns_the_same(
 @given(TOKENIZER_OPTIONS, ONE_INPUT, st.one_of(st.none(), ONE_INPUT), some_of(CALL_OPTIONS))
 def test_encode_plus_returns_the_same(settings: dict[str, Any], text: Any, pair: Any, options: dict[str, Any]) -> None:
     theirs, ours = tokenizers("uncased", **settings)
-    assert_same(
-        lambda: theirs.encode_plus(text, pair, **options), lambda: ours.encode_plus(text, pair, **options), options
-    )
+    assert_same(lambda: theirs.encode_plus(text, pair, **options), lambda: ours.encode_plus(text, pair, **options))
 
 
 @examples(300)
