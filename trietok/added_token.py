@@ -5,9 +5,20 @@ In: a content and flags. Out: a value that cannot be changed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
+
+
+class _Flags(NamedTuple):
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    normalized: bool
+    special: bool
+
+
+_flags_given: dict[tuple[bool | None, ...], _Flags] = {}
 
 
 class AddedToken:
@@ -34,14 +45,11 @@ class AddedToken:
         InputError: `content` is empty, or holds half of a surrogate pair, which no file can keep.
     """
 
-    __slots__ = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
+    # The flags of a hundred thousand tokens are a few combinations: each is kept once.
+    __slots__ = ("_flags", "content")
 
     content: str
-    single_word: bool
-    lstrip: bool
-    rstrip: bool
-    normalized: bool
-    special: bool
+    _flags: _Flags
 
     def __init__(
         self,
@@ -61,13 +69,39 @@ class AddedToken:
             raise InputError("an added token's content is empty; give it at least one character")
         if not content.isascii():
             _refuse_surrogates(content)
-        set_field = object.__setattr__
-        set_field(self, "content", content)
-        set_field(self, "single_word", bool(single_word))
-        set_field(self, "lstrip", bool(lstrip))
-        set_field(self, "rstrip", bool(rstrip))
-        set_field(self, "normalized", not special if normalized is None else bool(normalized))
-        set_field(self, "special", bool(special))
+        given = (single_word, lstrip, rstrip, normalized, special)
+        flags = _flags_given.get(given)
+        if flags is None:
+            normalized = not special if normalized is None else normalized
+            flags = _Flags(*map(bool, (single_word, lstrip, rstrip, normalized, special)))
+            _flags_given[given] = flags = _flags_given.setdefault(flags, flags)
+        _set_content(self, content)
+        _set_flags(self, flags)
+
+    @property
+    def single_word(self) -> bool:
+        return self._flags.single_word
+
+    @property
+    def lstrip(self) -> bool:
+        return self._flags.lstrip
+
+    @property
+    def rstrip(self) -> bool:
+        return self._flags.rstrip
+
+    @property
+    def normalized(self) -> bool:
+        return self._flags.normalized
+
+    @property
+    def special(self) -> bool:
+        return self._flags.special
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it matches anywhere and takes nothing along: no `single_word`, `lstrip`, `rstrip`."""
+        return not any(self._flags[:3])
 
     @classmethod
     def of(cls, token: str | AddedToken, **flags: Any) -> AddedToken:
@@ -83,7 +117,7 @@ class AddedToken:
         if isinstance(token, str):
             return cls(token, **flags)
         try:
-            return cls(**{name: getattr(token, name) for name in cls.__slots__})
+            return cls(token.content, **{name: getattr(token, name) for name in _Flags._fields})
         except AttributeError:
             raise InputTypeError(
                 f"a token is a string or an AddedToken, not {type(token).__name__}: {token!r}", value=token
@@ -99,14 +133,7 @@ class AddedToken:
 
     def __getstate__(self) -> dict[str, Any]:
         """The six fields, as they stand in tokenizer_config.json."""
-        return {
-            "content": self.content,
-            "single_word": self.single_word,
-            "lstrip": self.lstrip,
-            "rstrip": self.rstrip,
-            "normalized": self.normalized,
-            "special": self.special,
-        }
+        return {"content": self.content, **self._flags._asdict()}
 
     def __reduce__(self) -> Any:
         return _added_token_from_state, (self.__getstate__(),)
@@ -115,7 +142,7 @@ class AddedToken:
         raise AttributeError(f"an AddedToken cannot be changed; use token.replace({name}=...)")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, AddedToken) and self.__getstate__() == other.__getstate__()
+        return isinstance(other, AddedToken) and self.content == other.content and self._flags == other._flags
 
     def __hash__(self) -> int:
         return hash(self.content)
@@ -128,6 +155,11 @@ class AddedToken:
             f'AddedToken("{self.content}", rstrip={self.rstrip}, lstrip={self.lstrip}, '
             f"single_word={self.single_word}, normalized={self.normalized}, special={self.special})"
         )
+
+
+# What a frozen instance is filled with: its slots' own setters.
+_set_content = AddedToken.__dict__["content"].__set__
+_set_flags = AddedToken.__dict__["_flags"].__set__
 
 
 def _added_token_from_state(state: dict[str, Any]) -> AddedToken:

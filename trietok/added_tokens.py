@@ -50,17 +50,16 @@ class AddedTokens:
     def update(self, tokens: Mapping[int, AddedToken]) -> None:
         """Set the tokens of these ids, in this order. Costs O(their code points)."""
         touched = {token.content for token in tokens.values()}
-        for token_id, token in tokens.items():
-            before = self.decoder.get(token_id)
-            if before is not None:
-                self._underive(before)
-                if before.content != token.content:
-                    self.encoder.pop(before.content, None)
-                    touched.add(before.content)
-            self.decoder[token_id] = token
-            self.encoder[token.content] = token_id
-            self.max_id = max(self.max_id, token_id)
-            self._derive(token)
+        for token_id in self.decoder.keys() & tokens.keys():
+            before = self.decoder[token_id]
+            self._underive(before)
+            if before.content not in touched:
+                self.encoder.pop(before.content, None)
+                touched.add(before.content)
+        self.decoder.update(tokens)
+        self.encoder.update({token.content: token_id for token_id, token in tokens.items()})
+        self.max_id = max(self.max_id, *tokens, -1)
+        self._derive(list(tokens.values()))
         self._changed(touched)
 
     def remove(self, token_ids: Iterable[int]) -> None:
@@ -83,23 +82,26 @@ class AddedTokens:
         self._written: _WrittenTokens | None = None
         self.spaced: set[str] = set()
 
-    def _derive(self, token: AddedToken) -> None:
-        """Take a token into all that follows from `decoder`: with `_underive` the one place where that is kept up."""
-        content = token.content
-        self._keys.add(content)
-        self._lengths[len(content)] += 1
-        if self._lengths[len(content)] == 1:
+    def _derive(self, tokens: list[AddedToken]) -> None:
+        """Take tokens into all that follows from `decoder`: with `_underive` the one place where that is kept up."""
+        contents = [token.content for token in tokens]
+        self._keys.update(contents)
+        lengths = Counter(map(len, contents))
+        if not lengths.keys() <= self._lengths.keys():
             self._longest_first = None
-        if token.single_word:
-            self._single_words.add(content)
-        if token.lstrip or token.rstrip:
-            self._stripping.add(content)
-        if content.split() != [content]:
-            self.spaced.add(content)
+        self._lengths.update(lengths)
+        for token in tokens:
+            if not token.is_plain:
+                if token.single_word:
+                    self._single_words.add(token.content)
+                if token.lstrip or token.rstrip:
+                    self._stripping.add(token.content)
+        if "\0".join(contents).split() != ["\0".join(contents)]:  # one look in C; few tokens hold whitespace
+            self.spaced.update(content for content in contents if content.split() != [content])
         if self._trie is not None:
-            self._trie.add(content)
-        if self._written is not None and not token.special:
-            self._written.add(content)
+            self._trie.update(contents)
+        if self._written is not None:
+            self._written.update(token.content for token in tokens if not token.special)
 
     def _underive(self, token: AddedToken) -> None:
         self._lengths[len(token.content)] -= 1
@@ -252,15 +254,14 @@ class _WrittenTokens:
         self._contents: list[str] = []
         self._keys = KeyCharacters()  # of those that lower-casing would change: without one of them, all is lower-cased
         self._trie: Trie | None = None
-        for content in (*special_tokens, *others):
-            self.add(content)
+        self.update((*special_tokens, *others))
 
-    def add(self, content: str) -> None:
-        self._contents.append(content)
-        if lower_each(content) != content:
-            self._keys.add(content)
+    def update(self, contents: Iterable[str]) -> None:
+        contents = list(contents)
+        self._contents += contents
+        self._keys.update(content for content in contents if lower_each(content) != content)
         if self._trie is not None:
-            self._trie.add(content)
+            self._trie.update(contents)
 
     def lower_between(self, text: str) -> str:
         lowered = lower_each(text)

@@ -27,14 +27,15 @@ class KeyCharacters:
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._keys: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
-        for word in words:
-            self.add(word)
+        self.update(words)
 
-    def add(self, word: str) -> None:
-        """Take in one word; an empty one has no key and is ignored."""
-        if word and self._keys.isdisjoint(word):
-            self._keys.add(min(word, key=_commonness))
-            self._pattern = None
+    def update(self, words: Iterable[str]) -> None:
+        """Take words in; an empty one has no key and is ignored."""
+        lacks_key = self._keys.isdisjoint
+        for word in words:
+            if lacks_key(word) and word:
+                self._keys.add(min(word, key=_commonness))
+                self._pattern = None
 
     def any_in(self, text: str) -> bool:
         """Whether one of the words may stand in `text`: False is certain, True is to be looked into."""

@@ -150,15 +150,19 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         first_new = next_id
         there = self._added.encoder
         for given in new_tokens:
-            if isinstance(given, str) and (given in there or given in ids):
-                continue  # a plain string says nothing about flags, so it leaves them
-            token = AddedToken.of(given, special=special_tokens or given in roles)
-            if special_tokens and not token.special:
-                token = token.replace(special=True)
+            if isinstance(given, str):
+                if given in there or given in ids:
+                    continue  # a plain string says nothing about flags, so it leaves them
+                special = special_tokens or given in roles
+                token = AddedToken(given.lower() if lower and not special else given, special=special)
+            else:
+                token = AddedToken.of(given)
+                special = special_tokens or token.special
+                if special and not token.special:
+                    token = token.replace(special=True)
+                elif lower and token.normalized and not special:
+                    token = token.replace(content=token.content.lower())
             content = token.content
-            if lower and token.normalized and not token.special and content != content.lower():
-                content = content.lower()
-                token = token.replace(content=content)
             token_id = ids.get(content)
             if token_id is None:
                 token_id = there.get(content, known.get(content))
@@ -167,7 +171,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
                     next_id += 1
                 ids[content] = token_id
             to_set[token_id] = token
-            if token.special and content not in roles:
+            if special and content not in roles:
                 roles.add(content)
                 additional.append(token)
         return to_set, additional, next_id - first_new

@@ -14,6 +14,7 @@ pytest.importorskip("transformers")
 
 from .conftest import (
     LONG,
+    TENSORS,
     WORDS,
     assert_same,
     different,
@@ -21,6 +22,7 @@ from .conftest import (
     short_texts,
     texts,
     tokenizers,
+    torch,
     trie_is_wrong,
 )
 
@@ -126,7 +128,7 @@ ENCODE_OPTIONS = {
     "max_length": MAX_LENGTH,
     "stride": st.integers(0, 4),
     "padding_side": st.sampled_from([None, "right", "left", "no such side"]),
-    "return_tensors": st.sampled_from([None, None, "np", "pt", "no such tensor"]),
+    "return_tensors": st.sampled_from([None, None, *TENSORS, "no such tensor"]),
 }
 PREPARE_OPTIONS = {
     **ENCODE_OPTIONS,
@@ -298,13 +300,12 @@ def test_the_template_is_the_same(ids: list[int], pair_ids: list[int] | None, do
 def encodings(draw: st.DrawFn) -> Any:
     """What `pad` is given: one encoding, a batch of them, or a list of them; lists, arrays or tensors."""
     import numpy
-    import torch
 
     keys = draw(st.sampled_from([["input_ids"], ["input_ids", "token_type_ids"], ["input_ids", "attention_mask"]]))
     keys = [*keys, *draw(st.lists(st.sampled_from(["special_tokens_mask", "labels"]), max_size=2, unique=True))]
     if not draw(st.integers(0, 20)):
         keys = ["attention_mask"]
-    kind = draw(st.sampled_from(["list", "list", "list", "np", "pt", "ints of np"]))
+    kind = draw(st.sampled_from(["list", "list", "list", "ints of np", *TENSORS]))
     make = {
         "list": list,
         "np": lambda values: numpy.array(values, dtype=numpy.int64),
@@ -325,7 +326,7 @@ def encodings(draw: st.DrawFn) -> Any:
         return rows
     batch = {key: [row[key] for row in rows] for key in keys}
     if len(set(lengths)) == 1 and draw(BOOL):
-        stack = {"np": numpy.stack, "pt": torch.stack}.get(kind, list)
+        stack = {"np": numpy.stack, "pt": getattr(torch, "stack", None)}.get(kind, list)
         batch = {key: stack(value) for key, value in batch.items()}
     elif len(keys) > 1 and not draw(st.integers(0, 9)):
         batch[keys[1]] = batch[keys[1]][:-1]
@@ -343,7 +344,7 @@ def encodings(draw: st.DrawFn) -> Any:
             "pad_to_multiple_of": st.sampled_from([None, 1, 2, 4]),
             "padding_side": st.sampled_from([None, "left", "right", "no such side"]),
             "return_attention_mask": OPTIONAL_BOOL,
-            "return_tensors": st.sampled_from([None, None, "np", "pt"]),
+            "return_tensors": st.sampled_from([None, None, *TENSORS]),
             "verbose": BOOL,
         }
     ),
@@ -361,15 +362,16 @@ def test_pad_returns_the_same(settings: dict[str, Any], encoded: Any, options: d
 def id_sequences(draw: st.DrawFn, highest: int) -> Any:
     """Ids as `decode` takes them."""
     import numpy
-    import torch
 
     ids = draw(st.lists(st.integers(0, highest), max_size=10))
-    form = draw(st.sampled_from([list, tuple, numpy.array, torch.tensor, lambda ids: ids[0] if ids else 0]))
-    if form is numpy.array:
+    form = draw(st.sampled_from(["list", "tuple", "one", *TENSORS]))
+    if form == "np":
         return numpy.array(ids, dtype=numpy.int64) if draw(BOOL) else [numpy.int64(i) for i in ids]
-    if form is torch.tensor:
+    if form == "pt":
         return torch.tensor(ids, dtype=torch.int64) if draw(BOOL) else [torch.tensor(i) for i in ids]
-    return form(ids)
+    if form == "one":
+        return ids[0] if ids else 0
+    return tuple(ids) if form == "tuple" else ids
 
 
 DECODE_OPTIONS = some_of(
@@ -437,7 +439,7 @@ def test_an_empty_row_of_a_ragged_numpy_batch_has_the_same_dtype(batch: list[str
     assert [row.dtype for row in got] == [row.dtype for row in want]
 
 
-@pytest.mark.parametrize("kind", ["np", "pt"])
+@pytest.mark.parametrize("kind", TENSORS)
 def test_what_cannot_be_a_tensor_is_the_same_error(kind: str) -> None:
     import transformers
 
