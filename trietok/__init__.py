@@ -23,6 +23,7 @@ from trietok.pretrained import PreTrainedTokenizer
 from trietok.tensors import TensorType
 from trietok.trie import Trie
 from trietok.truncation import TruncationStrategy
+from trietok.untrusted import Untrusted
 from trietok.vocabulary import Vocabulary, load_vocab
 from trietok.wordpiece import WordpieceTokenizer
 
@@ -51,6 +52,7 @@ __all__ = [
     "TrietokError",
     "TruncationStrategy",
     "UnknownTokenError",
+    "Untrusted",
     "Vocabulary",
     "VocabularyError",
     "WordpieceTokenizer",

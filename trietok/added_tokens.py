@@ -13,7 +13,7 @@ finds those it holds. Adding or removing one costs that one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from types import MappingProxyType
 from typing import Any
 
@@ -118,6 +118,7 @@ class AddedTokens:
         """Begin a new state, and note what differs from the one before."""
         self._changes = [*self._changes[-15:], (self.version, frozenset(touched))]
         self.version = next(versions)
+        self._without: tuple[frozenset[str], AddedTokens] | None = None
         self._sorted: MappingProxyType[int, AddedToken] | None = None
         self._sorted_encoder: MappingProxyType[str, int] | None = None
 
@@ -161,6 +162,16 @@ class AddedTokens:
         if self._trie is None:
             self._trie = Trie(self.encoder)
         return self._trie
+
+    def without(self, contents: Set[str]) -> AddedTokens:
+        """These tokens but for some; made once for a state and remembered for the contents asked for last."""
+        out = frozenset(contents & self.encoder.keys())
+        if not out:
+            return self
+        if self._without is None or self._without[0] != out:
+            rest = {token_id: token for token_id, token in self.decoder.items() if token.content not in out}
+            self._without = out, AddedTokens(rest)
+        return self._without[1]
 
     # ---- the split --------------------------------------------------------------------------------------------------
 

@@ -7,21 +7,19 @@ In: a vocab.txt and transformers' parameters. Out: exactly the ids of transforme
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.chunk_encoder import ChunkEncoder
-from trietok.errors import FileError, TokenIdError, VocabularyError
-from trietok.pretrained import PreTrainedTokenizer
+from trietok.persistence import RECORD
 from trietok.special_tokens import Token
-from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
-from trietok.vocabulary import Vocabulary
+from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
 
 
-class BertTokenizer(PreTrainedTokenizer):
+class BertTokenizer(VocabularyTokenizer):
     """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
 
     Args:
@@ -45,8 +43,6 @@ class BertTokenizer(PreTrainedTokenizer):
     True
     """
 
-    vocab_files_names = {"vocab_file": VOCAB_FILE}
-
     def __init__(
         self,
         vocab_file: str | os.PathLike[str],
@@ -63,15 +59,10 @@ class BertTokenizer(PreTrainedTokenizer):
         clean_up_tokenization_spaces: bool = True,
         **kwargs: Any,
     ) -> None:
-        if not os.path.isfile(vocab_file):
-            raise FileError(
-                f"there is no vocabulary file {os.fspath(vocab_file)}; "
-                "BertTokenizer.from_pretrained takes a directory or a name",
-                path=vocab_file,
-            )
-        self.vocabulary = Vocabulary.from_file(vocab_file)
+        self._vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD))
         self._encoder: ChunkEncoder | None = None
         self._encoder_state: tuple[Any, ...] | None = None
+        self._ordinary: tuple[object, WordpieceTokenizer] | None = None
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
         if do_basic_tokenize:
@@ -82,8 +73,8 @@ class BertTokenizer(PreTrainedTokenizer):
                 strip_accents=strip_accents,
             )
         self.wordpiece_tokenizer = WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=str(unk_token))
-        self._require_unknown_token(str(unk_token), vocab_file, kwargs.get("added_tokens_decoder") or {})
         super().__init__(
+            vocab_file,
             do_lower_case=do_lower_case,
             do_basic_tokenize=do_basic_tokenize,
             never_split=never_split,
@@ -98,89 +89,23 @@ class BertTokenizer(PreTrainedTokenizer):
             **kwargs,
         )
 
-    def _require_unknown_token(self, unk_token: str, path: str | os.PathLike[str], added: Mapping[int, Token]) -> None:
-        if unk_token not in self.vocabulary and unk_token not in map(str, added.values()):
-            raise VocabularyError(
-                f"{os.fspath(path)} does not hold the unknown token {unk_token!r}; add it as a line, or name the token "
-                "that plays its part with unk_token=...",
-                path=path,
-                token=unk_token,
-            )
-
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_encoder": None, "_encoder_state": None}  # what is remembered stays here
+        # What is remembered stays here.
+        return {**self.__dict__, "_encoder": None, "_encoder_state": None, "_ordinary": None}
 
-    # ---- the vocabulary ---------------------------------------------------------------------------------------------
+    def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
+        super()._set_vocabulary(tokens)
+        self.wordpiece_tokenizer.vocab = self.vocab
 
-    @property
-    def vocab(self) -> dict[str, int]:
-        """The vocabulary without the added tokens: token → id. Do not change it."""
-        return self.vocabulary.token_to_id
-
-    @property
-    def ids_to_tokens(self) -> dict[int, str]:
-        """`vocab` the other way round."""
-        return {token_id: token for token, token_id in self.vocab.items()}
-
-    @property
-    def vocab_size(self) -> int:
-        return len(self.vocabulary)
-
-    @property
-    def max_id(self) -> int:
-        return max(self.vocabulary.max_id, self._added.max_id)
-
-    def get_vocab(self) -> dict[str, int]:
-        return {**self.vocab, **self.added_tokens_encoder}
-
-    def _known_ids(self) -> Mapping[str, int]:
-        return self.vocab
-
-    def _total_size(self) -> int:
-        return len(self.vocab) + sum(token not in self.vocab for token in self._added.encoder)
-
-    def _convert_token_to_id(self, token: str) -> int | None:
-        token_id = self.vocab.get(token)
-        return self.vocab.get(self.unk_token) if token_id is None else token_id
-
-    def _convert_id_to_token(self, index: int) -> str:
-        if not 0 <= index <= self.max_id:
-            raise TokenIdError(
-                f"id {index} is outside the vocabulary, whose ids run from 0 to {self.max_id}; ids that a loss ignores "
-                "(-100) have to go before decoding",
-                token_id=index,
-                max_id=self.max_id,
-            )
-        token = self.vocabulary.tokens[index] if index <= self.vocabulary.max_id else None
-        # The earlier line of a token that stands twice reads as unknown, as in transformers: no text gives that id.
-        known = token is not None and self.vocab[token] == index
-        return token if known and token is not None else self.unk_token
-
-    def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
-        """Write vocab.txt, every token on the line of its id.
-
-        Args:
-            save_directory: a directory, or the path of the file.
-            filename_prefix: put before the file's name, with a hyphen.
-
-        Returns:
-            The path written, as a tuple of one.
-
-        Raises:
-            FileError: the file cannot be written.
-            VocabularyError: a token holds a line break, or an id has no token.
-        """
-        prefix = f"{filename_prefix}-" if filename_prefix else ""
-        if os.path.isdir(save_directory):
-            path = os.path.join(save_directory, prefix + VOCAB_FILE)
-        else:
-            path = prefix + save_directory
-        for token_id in self.vocabulary.holes:
-            raise VocabularyError(
-                f"id {token_id} has no token, and a line of {VOCAB_FILE} cannot say so", path=path, found_id=token_id
-            )
-        write_vocab_lines(path, [token for token in self.vocabulary.tokens if token is not None])
-        return (path,)
+    def _never_matched(self, piece: str) -> str | None:
+        prefix = self.wordpiece_tokenizer.continuing_subword_prefix
+        word = piece.removeprefix(prefix)
+        if not word or word.split() != [word]:
+            return super()._never_matched(word)
+        if len(word) > self.wordpiece_tokenizer.max_input_chars_per_word:
+            return f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
+        words = self.basic_tokenizer.tokenize(word) if self.do_basic_tokenize else [word]
+        return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
 
     # ---- text to ids, the fast path ---------------------------------------------------------------------------------
 
@@ -205,6 +130,7 @@ class BertTokenizer(PreTrainedTokenizer):
             special,
             self.basic_tokenizer.version,
             self.wordpiece_tokenizer.version,
+            self.unk_token,
             len(self.vocab),
         )
         if self._encoder_state != state:
@@ -225,10 +151,10 @@ class BertTokenizer(PreTrainedTokenizer):
             to_id=self._id_of_piece,
         )
         earlier, before = self._encoder, self._encoder_state
-        if earlier is not None and before is not None and before[2:] == state[2:]:
+        if earlier is not None and before is not None and before[1:] == state[1:]:
             touched = added.touched_since(before[0])
             if touched is not None:
-                encoder.inherit(earlier, frozenset(touched.union(special).difference(set(special) & set(before[1]))))
+                encoder.inherit(earlier, frozenset(touched))
         return encoder
 
     def _id_of_piece(self, piece: str) -> int:
@@ -255,6 +181,25 @@ class BertTokenizer(PreTrainedTokenizer):
             for word in words
             for piece in ([word] if word in never_split else self.wordpiece_tokenizer.tokenize(word))
         ]
+
+    def _tokenize_plain(self, text: str, special: set[str]) -> list[str]:
+        words = self.basic_tokenizer.tokenize(text) if self.do_basic_tokenize else text.split()
+        tokens: list[str] = []
+        for word in words:
+            pieces = self.wordpiece_tokenizer.tokenize(word)
+            if not special.isdisjoint(pieces):  # an entry that is a special token: cover the word without it
+                pieces = self._ordinary_wordpiece(special).tokenize(word)
+            tokens += pieces
+        return tokens
+
+    def _ordinary_wordpiece(self, special: set[str]) -> WordpieceTokenizer:
+        """WordPiece over the vocabulary without the special tokens; made when first a word needs it."""
+        state = (self.wordpiece_tokenizer.version, frozenset(special))
+        if self._ordinary is None or self._ordinary[0] != state:
+            full = self.wordpiece_tokenizer
+            entries = {token: token_id for token, token_id in self.vocab.items() if token not in special}
+            self._ordinary = state, WordpieceTokenizer(entries, full.unk_token, full.max_input_chars_per_word)
+        return self._ordinary[1]
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text: pieces that continue a word without a space.

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from trietok import untrusted
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Truncation, resolve_strategies
 from trietok.errors import InputError, InputTypeError, OptionError
 from trietok.model_inputs import Ids, ModelInputsMixin, Tensors, kind_of, reject_offsets
+from trietok.untrusted import Untrusted
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
 
@@ -79,7 +81,10 @@ class CallsMixin(ModelInputsMixin):
             return_offsets_mapping: also the span of each token in the text.
             return_length: also `length`.
             verbose: log warnings.
-            **kwargs: `split_special_tokens`, and what `prepare_for_tokenization` takes.
+            **kwargs: `split_special_tokens`, to take special tokens in the text as text, as transformers does it;
+                `allowed_special` and `disallowed_special`, each `"all"` or a set of special tokens, to let some be
+                special and to refuse others (tiktoken's names; see `docs/untrusted_text.md`); and what
+                `prepare_for_tokenization` takes.
 
         Returns:
             A `BatchEncoding`: lists of length (sequence,) for one text, (batch, sequence) for a batch.
@@ -284,6 +289,45 @@ class CallsMixin(ModelInputsMixin):
             verbose=False,
         )
 
+    def encode_spans(
+        self, spans: Sequence[str | Untrusted], pair_spans: Sequence[str | Untrusted] | None = None, **options: Any
+    ) -> BatchEncoding:
+        """Encode one text, or a pair, made of trusted and untrusted spans.
+
+        Each span is tokenized by itself, so no word crosses a border.
+
+        Args:
+            spans: a str for a span in which special tokens are special, `Untrusted(text)` for one in which they are
+                plain text.
+            pair_spans: the second text, likewise.
+            **options: those of a call for one text.
+
+        Raises:
+            InputTypeError: a span is neither.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> encoding = tokenizer.encode_spans(["people [SEP] say:", trietok.Untrusted("[SEP]")])
+        >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
+        ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
+        """
+        ids = self._ids_of_spans(spans)
+        pair_ids = None if pair_spans is None else self._ids_of_spans(pair_spans)
+        return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
+
+    def _ids_of_spans(self, spans: Sequence[str | Untrusted]) -> Ids:
+        ids: Ids = []
+        for number, span in enumerate(spans):
+            if isinstance(span, Untrusted):
+                ids += self._text_ids(span.text, dict(untrusted.PLAIN_TEXT))
+            elif isinstance(span, str):
+                ids += self._text_ids(span, {})
+            else:
+                raise InputTypeError(
+                    f"span {number} is {kind_of(span)}; a span is a str or Untrusted(text)", value=span
+                )
+        return ids
+
     def _input_ids(self, text: Any, is_split_into_words: bool, options: dict[str, Any], where: str) -> Ids:
         """The ids of one input: a text, words, tokens or ids."""
         if isinstance(text, str):
@@ -312,7 +356,9 @@ class CallsMixin(ModelInputsMixin):
 
     def _check_options(self, is_split_into_words: bool, options: dict[str, Any]) -> None:
         """Refuse keywords that neither trietok nor the subclass's `prepare_for_tokenization` takes."""
-        others = {key: value for key, value in options.items() if key != "split_special_tokens"}
+        others = {
+            key: value for key, value in options.items() if key not in ("split_special_tokens", *untrusted.OPTIONS)
+        }
         if others:
             _, unknown = self.prepare_for_tokenization("", is_split_into_words=is_split_into_words, **others)
             reject_unknown(unknown)

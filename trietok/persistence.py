@@ -28,6 +28,8 @@ from trietok.vocab_files import (
     write_json,
 )
 
+RECORD = "trietok"  # the key of tokenizer_config.json under which trietok keeps what transformers has no place for
+
 logger = logging.getLogger("trietok")
 
 # transformers takes these and no tokenizer here has a use for them.
@@ -274,4 +276,7 @@ def _config(tokenizer: Any) -> dict[str, Any]:
         token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
     }
     config["tokenizer_class"] = type(tokenizer).__name__
+    record = tokenizer.record()
+    if record:
+        config[RECORD] = record
     return dict(config)

@@ -6,22 +6,18 @@ they are written, split at the added tokens, tokenize the pieces between.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trietok.added_token import AddedToken
 from trietok.added_tokens import AddedTokens
-from trietok.base import PreTrainedTokenizerBase
+from trietok.added_tokens_mixin import AddedTokensMixin
 from trietok.calls import reject_unknown
-from trietok.change_guard import ChangeGuard
 from trietok.decoding import join_tokens
-from trietok.errors import InputTypeError
+from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.model_inputs import kind_of
-from trietok.special_tokens import ADDITIONAL, Token
-from trietok.trie import Trie
+from trietok.untrusted import SpecialPolicy, refuse, special_policy
 
 
-class PreTrainedTokenizer(PreTrainedTokenizerBase):
+class PreTrainedTokenizer(AddedTokensMixin):
     """A tokenizer to subclass, with the methods transformers' class of that name asks for.
 
     Fill in `vocab_size`, `get_vocab`, `_tokenize`, `_convert_token_to_id`, `_convert_id_to_token` and, to save,
@@ -47,134 +43,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     (['a', 'b', '<x>', 'c'], [1, 2, 3, 0])
 
     Args:
-        added_tokens_decoder: id → `AddedToken`, of a tokenizer that was saved.
-        **kwargs: see `PreTrainedTokenizerBase`.
+        **kwargs: see `AddedTokensMixin` and `PreTrainedTokenizerBase`.
     """
-
-    def __init__(self, **kwargs: Any) -> None:
-        self._guard = ChangeGuard()
-        self._added = AddedTokens()
-        self._size: int | None = None
-        self._apart: tuple[object, frozenset[str]] | None = None
-        decoder = kwargs.pop("added_tokens_decoder", {})
-        super().__init__(**kwargs)
-        self._added.update({token_id: _as_added(token_id, token) for token_id, token in decoder.items()})
-        # A role's token that no file and no vocabulary brought is added now; one that was is marked as special.
-        self._add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
     @property
     def is_fast(self) -> bool:
         return False
-
-    # ---- added tokens -----------------------------------------------------------------------------------------------
-
-    @property
-    def added_tokens_encoder(self) -> Mapping[str, int]:
-        """The added tokens: content → id, in the order of their ids; read-only."""
-        return self._added.ids_by_content
-
-    @property
-    def added_tokens_decoder(self) -> Mapping[int, AddedToken]:
-        """The added tokens: id → `AddedToken`, in the order of their ids; read-only."""
-        return self._added.by_id
-
-    @added_tokens_decoder.setter
-    def added_tokens_decoder(self, value: Mapping[int, Token]) -> None:
-        tokens = {token_id: _as_added(token_id, token) for token_id, token in value.items()}
-        with self._guard.changing():
-            self._added.update(tokens)
-            self._size = None
-
-    def get_added_vocab(self) -> dict[str, int]:
-        """The added tokens: content → id, in the order of adding."""
-        return dict(self._added.encoder)
-
-    @property
-    def tokens_trie(self) -> Trie:
-        """The trie that splits texts at the added tokens."""
-        return self._added.trie
-
-    @property
-    def _added_tokens_encoder(self) -> dict[str, int]:
-        return self._added.encoder
-
-    @property
-    def _added_tokens_decoder(self) -> dict[int, AddedToken]:
-        return self._added.decoder
-
-    @property
-    def max_id(self) -> int:
-        """The highest id of all; a model needs at least `max_id + 1` embedding rows."""
-        return max(self._added.max_id, *self.get_vocab().values(), -1)
-
-    def __len__(self) -> int:
-        if self._size is None:
-            self._size = self._total_size()
-        return self._size
-
-    @property
-    def total_vocab_size(self) -> int:
-        """The number of different tokens with the added ones: `len(tokenizer)`."""
-        return len(self)
-
-    def _total_size(self) -> int:
-        return len(self.get_vocab())
-
-    def _known_ids(self) -> Mapping[str, int]:
-        """The ids of all tokens without the added ones, or with them: what adding a token looks it up in."""
-        return self.get_vocab()
-
-    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._guard.changing():
-            to_set, additional, new = self._plan_adding(new_tokens, special_tokens)
-            self._added.update(to_set)
-            if self._size is not None:
-                self._size += new
-            if additional:
-                self._special_tokens_map[ADDITIONAL] = [*self._special_tokens_map[ADDITIONAL], *additional]
-                self._all_special_tokens = None
-        return new
-
-    def _plan_adding(
-        self, new_tokens: Sequence[Token], special_tokens: bool
-    ) -> tuple[dict[int, AddedToken], list[AddedToken], int]:
-        """What adding tokens comes to: which token to set at which id, which of them to list as special, how many are
-        new. Nothing is changed, so a mistake in the list leaves all as it was."""
-        lower = bool(getattr(self, "do_lower_case", False))
-        roles = set(self._special_tokens())
-        known = self._known_ids()
-        next_id = self.max_id + 1
-        to_set: dict[int, AddedToken] = {}
-        ids: dict[str, int] = {}  # of the contents of this call
-        additional: list[AddedToken] = []
-        first_new = next_id
-        there = self._added.encoder
-        for given in new_tokens:
-            if isinstance(given, str):
-                if given in there or given in ids:
-                    continue  # a plain string says nothing about flags, so it leaves them
-                special = special_tokens or given in roles
-                token = AddedToken(given.lower() if lower and not special else given, special=special)
-            else:
-                token = AddedToken.of(given)
-                special = special_tokens or token.special
-                if special and not token.special:
-                    token = token.replace(special=True)
-                elif lower and token.normalized and not special:
-                    token = token.replace(content=token.content.lower())
-            content = token.content
-            token_id = ids.get(content)
-            if token_id is None:
-                token_id = there.get(content, known.get(content))
-                if token_id is None:
-                    token_id = next_id
-                    next_id += 1
-                ids[content] = token_id
-            to_set[token_id] = token
-            if special and content not in roles:
-                roles.add(content)
-                additional.append(token)
-        return to_set, additional, next_id - first_new
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
@@ -183,7 +57,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
         Args:
             text: the text.
-            **kwargs: `split_special_tokens`, to take added tokens in the text as ordinary text; and what
+            **kwargs: `split_special_tokens`, `allowed_special` and `disallowed_special`, as in a call; and what
                 `prepare_for_tokenization` takes.
 
         Raises:
@@ -200,10 +74,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         if not isinstance(text, str):
             raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
         split_special_tokens = kwargs.pop("split_special_tokens", self.split_special_tokens)
+        policy = special_policy(self._special_contents(), kwargs) if kwargs else None
         text, unknown = self.prepare_for_tokenization(text, **kwargs)
         reject_unknown(unknown)
-        if getattr(self, "do_lower_case", False):
-            text = self._added.lower_between(text, self._special_tokens())
+        if policy is not None:
+            return self._split_by_policy(text, policy)
+        text = self._lowered(text, self._added, self._special_tokens())
         if split_special_tokens:
             return self._tokenize(text) if text else []
         tokens: list[str] = []
@@ -212,6 +88,51 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
                 tokens.append(piece)
             else:
                 tokens += self._tokenize(piece)
+        return tokens
+
+    def _lowered(self, text: str, added: AddedTokens, special_tokens: tuple[str, ...]) -> str:
+        return added.lower_between(text, special_tokens) if getattr(self, "do_lower_case", False) else text
+
+    # ---- text that must not forge special tokens --------------------------------------------------------------------
+
+    def _special_contents(self) -> set[str]:
+        """Every special token: those of the roles, and added ones that are marked."""
+        return {*self._special_tokens(), *(t.content for t in self._added.decoder.values() if t.special)}
+
+    def _split_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
+        special = self._special_contents()
+        if policy.refused:
+            self._refuse_specials(text, policy.refused)
+        allowed = tuple(token for token in self._special_tokens() if token in policy.allowed)
+        added = self._added.without(special - policy.allowed)
+        tokens: list[str] = []
+        for piece in added.split(self._lowered(text, added, allowed)):
+            if piece in added.encoder:
+                tokens.append(piece)
+            else:
+                tokens += self._tokenize_plain(piece, special)
+        return tokens
+
+    def _refuse_specials(self, text: str, refused: frozenset[str]) -> None:
+        """Raise where the text would ordinarily give one of these tokens."""
+        pieces = self._added.split(self._lowered(text, self._added, self._special_tokens()))
+        for piece in pieces:
+            if piece in self._added.encoder:
+                given = [piece]
+            else:  # an unknown word gives the unknown token, which is no forgery
+                given = [token for token in self._tokenize(piece) if token != self.unk_token]
+            for token in given:
+                if token in refused:
+                    refuse(token, text)
+
+    def _tokenize_plain(self, text: str, special: set[str]) -> list[str]:
+        """The tokens of a text in which nothing is special; a subclass whose `_tokenize` gives such does it better."""
+        tokens = self._tokenize(text)
+        for token in tokens:
+            if token in special and token != self.unk_token:
+                raise SpecialTokenError(
+                    f"{type(self).__name__} cannot take {token!r} for plain text: its _tokenize gives the special token"
+                )
         return tokens
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
@@ -300,12 +221,6 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
             additional = [t for t in self.additional_special_tokens if self.convert_tokens_to_ids(t) >= size]
             self._apart = made_of, frozenset(self._added.encoder.keys() - set(special) | set(additional))
         return self._apart[1]
-
-
-def _as_added(token_id: Any, token: Any) -> AddedToken:
-    if type(token_id) is not int or token_id < 0:
-        raise InputTypeError(f"added_tokens_decoder: an id is a whole number from 0, not {token_id!r}", value=token_id)
-    return AddedToken.of(token)
 
 
 def _int_id(token_id: Any) -> int:

@@ -18,6 +18,7 @@ from trietok.errors import InputTypeError, NotSupportedError, SpecialTokenError
 logger = logging.getLogger("trietok")
 
 ADDITIONAL = "additional_special_tokens"
+EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 Token = str | AddedToken
 
 # What transformers has and trietok leaves out, with what to do instead.
@@ -178,8 +179,10 @@ class SpecialTokensMixin:
         """Give roles to tokens, and add to the vocabulary those that it does not hold.
 
         Args:
-            special_tokens_dict: role → token; for `additional_special_tokens` a list of tokens.
-            replace_additional_special_tokens: whether that list replaces the one there is or extends it.
+            special_tokens_dict: role → token; for `additional_special_tokens`, or `extra_special_tokens` as
+                transformers 5 calls it, a list of tokens.
+            replace_additional_special_tokens: whether that list replaces the one there is, which the log says when it
+                drops some, or extends it.
 
         Returns:
             The number of tokens that are new to the vocabulary.
@@ -196,6 +199,7 @@ class SpecialTokensMixin:
         """
         checked: dict[str, list[AddedToken]] = {}
         for role, value in (special_tokens_dict or {}).items():  # all of it first: a mistake must change nothing
+            role = ADDITIONAL if role == EXTRA and isinstance(value, (list, tuple)) else role
             if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
                 known = ", ".join(self.SPECIAL_TOKENS_ATTRIBUTES)
                 raise SpecialTokenError(f"{role!r} is no role of a special token; the roles are {known}", role=role)
@@ -212,9 +216,19 @@ class SpecialTokensMixin:
                 tokens = [token for token in tokens if str(token) not in there]
                 self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
             elif tokens:
+                self._warn_of_dropping(tokens)
                 self.additional_special_tokens = tokens
             new_tokens += tokens
         return self.add_tokens(new_tokens, special_tokens=True)
+
+    def _warn_of_dropping(self, tokens: list[AddedToken]) -> None:
+        dropped = [old for old in self.additional_special_tokens if old not in map(str, tokens)]
+        if dropped:
+            logger.warning(
+                "%s are no additional special tokens any more (they stay added tokens); pass "
+                "replace_additional_special_tokens=False to extend the list",
+                ", ".join(map(repr, dropped)),
+            )
 
     def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False) -> int:
         """Add tokens that are matched whole, before the text is split into words.

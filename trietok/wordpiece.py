@@ -82,7 +82,7 @@ class WordpieceTokenizer(Versioned):
         ['ab', '##c']
         """
         tries = self._tries
-        if tries is None or tries.size != len(self.vocab):
+        if tries is None or tries.vocab is not self.vocab or tries.size != len(self.vocab):
             tries = self._tries = _Tries(self.vocab, self.continuing_subword_prefix)
         return tries.match(word)
 
@@ -94,6 +94,7 @@ class _Tries:
     """The two prefix tries over the entries, and the walk through them."""
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
+        self.vocab = vocab
         self.size = len(vocab)
         self.front = TrieNode()
         self.rest = TrieNode()
