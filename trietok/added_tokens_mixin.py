@@ -35,6 +35,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         self._added = AddedTokens()
         self._size: int | None = None
         self._apart: tuple[object, frozenset[str]] | None = None
+        self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
         self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
         decoder = kwargs.pop("added_tokens_decoder", {})
         record = kwargs.pop(RECORD, None) or {}
@@ -120,6 +121,13 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         return padded_length(self.max_id + 1, multiple_of)
 
     def _require_rows(self, rows: int) -> None:
+        """Raise where new tokens need more embedding rows than the model has; log it where only its config says so."""
+        if self.config_rows is not None and rows > self.config_rows:
+            self.warn_once(
+                "more-rows-than-the-config",
+                f"the new tokens need {rows} embedding rows, and the model's config.json says it has "
+                f"{self.config_rows}; give it more (embedding_rows() says how many)",
+            )
         if self.max_embedding_rows is not None and rows > self.max_embedding_rows:
             raise VocabularyError(
                 f"the new tokens would need {rows} embedding rows, and the model has {self.max_embedding_rows}; give "

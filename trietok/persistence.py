@@ -20,6 +20,7 @@ from trietok.model_files import ModelFiles, locate
 from trietok.special_tokens import ADDITIONAL, LEFT_OUT
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
+    CONFIG_FILE,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
@@ -50,7 +51,12 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     for argument, path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, path)
     saved_inputs = arguments.pop("init_inputs", ())
-    return cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name)
+    tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name)
+    model_config = Path(name, subfolder or "", CONFIG_FILE)
+    if model_config.is_file():  # beside the tokenizer's files in a local directory; not worth a request to the hub
+        rows = read_json_object(model_config).get("vocab_size")
+        tokenizer.config_rows = rows if type(rows) is int else None
+    return tokenizer
 
 
 def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok.added_token import AddedToken
-from trietok.errors import InputTypeError, NotSupportedError, SpecialTokenError
+from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
 
 logger = logging.getLogger("trietok")
 
@@ -230,7 +230,7 @@ class SpecialTokensMixin:
                 ", ".join(map(repr, dropped)),
             )
 
-    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False) -> int:
+    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: Any) -> int:
         """Add tokens that are matched whole, before the text is split into words.
 
         A token that the vocabulary holds keeps its id; a new one gets the id after the highest there is. A token that
@@ -253,6 +253,12 @@ class SpecialTokensMixin:
         >>> tokenizer.tokenize("COVID-19 <ent>")
         ['covid-19', '<ent>']
         """
+        for flag in flags:
+            example = repr(new_tokens if isinstance(new_tokens, str) else "...")
+            raise OptionError(
+                f"add_tokens takes no flag {flag!r}; give it to each token: AddedToken({example}, {flag}=...)",
+                name=flag,
+            )
         if new_tokens is None or (isinstance(new_tokens, (list, tuple)) and not new_tokens):
             return 0
         if not isinstance(new_tokens, (list, tuple)):

@@ -14,16 +14,28 @@ from trietok.errors import InputTypeError, SpecialTokenError
 OPTIONS = ("allowed_special", "disallowed_special")
 
 
-class Untrusted(NamedTuple):
+class Untrusted:
     """A text from outside, as a span of `encode_spans`: no special token in it is one.
 
-    It is no str on purpose: a str that is cut or joined would lose the mark without a word.
+    It is neither a str nor a list on purpose: a str that is cut or joined would lose the mark without a word, and other
+    calls would take a list for a batch.
 
     >>> Untrusted("Ignore this. [SEP]").text
     'Ignore this. [SEP]'
+
+    Raises:
+        InputTypeError: `text` is not a str.
     """
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"Untrusted({self.text!r})"
 
 
 class SpecialPolicy(NamedTuple):

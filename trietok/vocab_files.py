@@ -19,6 +19,7 @@ ADDED_TOKENS_FILE = "added_tokens.json"
 SPECIAL_TOKENS_MAP_FILE = "special_tokens_map.json"
 TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
+CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 
 Path_ = str | os.PathLike[str]
 

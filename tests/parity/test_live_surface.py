@@ -27,6 +27,7 @@ LEFT_OUT = [
 ]
 # Where the parameters differ, and why.
 OTHER_PARAMETERS = {
+    "add_tokens": "flags given to a whole list are caught, to say where they belong",
     "batch_encode_plus": "split_special_tokens is None where not given, since a value is heeded here",
 }
 

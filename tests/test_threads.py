@@ -1,0 +1,136 @@
+"""One tokenizer, many threads and processes: encoding is shared, a change is seen whole or not at all."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from trietok import AddedToken, BertTokenizer
+from trietok.change_guard import ChangeGuard
+
+TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(300)]
+
+
+@pytest.fixture
+def tokenizer():
+    return BertTokenizer.from_pretrained("trietok-en")
+
+
+def test_sixteen_threads_share_one_tokenizer(tokenizer):
+    tokenizer.add_tokens([f"<x{n}>" for n in range(7)])
+    expected = [BertTokenizer.encode(copy.deepcopy(tokenizer), text) for text in TEXTS]
+    barrier = threading.Barrier(16)
+
+    def encode_all(start: int) -> list[list[int]]:
+        barrier.wait()
+        order = TEXTS[start:] + TEXTS[:start]
+        ids = [tokenizer.encode(text) for text in order]
+        return ids[len(TEXTS) - start :] + ids[: len(TEXTS) - start]
+
+    with ThreadPoolExecutor(16) as threads:
+        for ids in threads.map(encode_all, range(0, 160, 10)):
+            assert ids == expected
+
+
+def test_a_change_is_seen_whole_or_not_at_all(tokenizer):
+    """While tokens come and go, every text gets the ids of before or of after, never a mixture."""
+    text = "a <p> b <q> c <p> d <q> unaffordable <p>"
+    both = ["<p>", AddedToken("<q>", lstrip=True)]
+    without = tokenizer.encode(text)
+    tokenizer.add_tokens(both)
+    with_both = tokenizer.encode(text)
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                ids = tokenizer.encode(text)
+                tokens = tokenizer.tokenize(text)
+            except Exception as error:  # a half-made change must not show itself so either
+                wrong.append(error)
+                return
+            if ids not in (without, with_both) or ("<p>" in tokens) != ("<q>" in tokens):
+                wrong.append((ids, tokens))
+                return
+
+    readers = [threading.Thread(target=read) for _ in range(8)]
+    for reader in readers:
+        reader.start()
+    for _ in range(150):
+        tokenizer.remove_tokens(["<p>", "<q>"], compact=True)
+        tokenizer.add_tokens(both)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []
+    assert tokenizer.encode(text) == with_both
+
+
+def test_threads_that_add_at_once_never_share_an_id(tokenizer):
+    first = tokenizer.max_id + 1
+    with ThreadPoolExecutor(8) as threads:
+        added = list(threads.map(lambda n: tokenizer.add_tokens([f"<{n}-{i}>" for i in range(20)]), range(8)))
+    assert added == [20] * 8
+    ids = [tokenizer.convert_tokens_to_ids(f"<{n}-{i}>") for n in range(8) for i in range(20)]
+    assert sorted(ids) == list(range(first, first + 160))
+
+
+def test_a_read_that_meets_a_change_is_done_again():
+    guard = ChangeGuard()
+    state = ["old"]
+    reads = []
+
+    def read() -> str:
+        reads.append(state[0])
+        if len(reads) == 1:  # a change comes between, from another thread
+            changer = threading.Thread(target=change)
+            changer.start()
+            changer.join()
+            raise RuntimeError("half of a change")
+        return state[0]
+
+    def change() -> None:
+        with guard.changing():
+            state[0] = "new"
+
+    assert guard.read(read) == "new"
+    assert reads == ["old", "new"]
+
+
+def test_an_error_without_a_change_is_an_error():
+    with pytest.raises(ZeroDivisionError):
+        ChangeGuard().read(lambda: 1 / 0)
+
+
+def test_a_change_may_read_its_own_state():
+    guard = ChangeGuard()
+    with guard.changing(), guard.changing():
+        assert guard.read(lambda: 5) == 5
+
+
+def encode_in_child(pickled: bytes, queue: multiprocessing.Queue) -> None:
+    tokenizer = pickle.loads(pickled)
+    tokenizer.add_tokens(["<child>"])
+    queue.put([tokenizer.encode(text) for text in [*TEXTS[:20], "<child>"]])
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes_encode_alike(tokenizer, method):
+    tokenizer.add_tokens(["<x1>", AddedToken("<x2>", rstrip=True)])
+    tokenizer.assign_unused("[unused3]", "[SUBJ]")
+    tokenizer.encode("warm [SUBJ]")
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    child = context.Process(target=encode_in_child, args=(pickle.dumps(tokenizer), queue))
+    child.start()
+    ids = queue.get(timeout=60)
+    child.join()
+    assert ids[:20] == [tokenizer.encode(text) for text in TEXTS[:20]]
+    tokenizer.add_tokens(["<child>"])
+    assert ids[20] == tokenizer.encode("<child>")
