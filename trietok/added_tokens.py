@@ -251,10 +251,13 @@ class AddedTokens:
         >>> AddedTokens().lower_between("[CLS] Hello", ("[CLS]",))
         '[CLS] hello'
         """
+        lowered = lower_each(text)
+        if lowered == text:
+            return text
         if self._written is None or self._written.special_tokens != special_tokens:
             others = (token.content for token in self.decoder.values() if not token.special)
             self._written = _WrittenTokens(special_tokens, others)
-        return self._written.lower_between(text)
+        return self._written.lower_between(text, lowered)
 
 
 class _WrittenTokens:
@@ -274,9 +277,8 @@ class _WrittenTokens:
         if self._trie is not None:
             self._trie.update(contents)
 
-    def lower_between(self, text: str) -> str:
-        lowered = lower_each(text)
-        if lowered == text or not self._keys.any_in(text):
+    def lower_between(self, text: str, lowered: str) -> str:
+        if not self._keys.any_in(text):
             return lowered
         if self._trie is None:
             self._trie = _FirstAddedTrie(self._contents)
