@@ -99,11 +99,15 @@ def test_added_tokens_of_a_tokenizer_json(directory):
 
 def test_another_class_is_warned_of(directory, caplog):
     with caplog.at_level(logging.WARNING, "trietok"):
-        BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "RobertaTokenizer"}))
+        BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "ElectraTokenizerFast"}))
         BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "BertTokenizerFast"}))
     assert [record.getMessage() for record in caplog.records] == [
-        "the tokenizer was saved as a RobertaTokenizer and is loaded as a BertTokenizer"
+        "the tokenizer was saved as a ElectraTokenizerFast and is loaded as a BertTokenizer"
     ]
+    unknown = directory(tokenizer_config_json={"tokenizer_class": "RobertaTokenizer"})
+    with pytest.raises(FileFormatError, match="saved as a RobertaTokenizer, which trietok does not have"):
+        BertTokenizer.from_pretrained(unknown)
+    assert BertTokenizer.from_pretrained(unknown, tokenizer_class=None).encode("a") == [2, 5, 3]
 
 
 @pytest.mark.parametrize(
@@ -116,9 +120,12 @@ def test_another_class_is_warned_of(directory, caplog):
         ({"tokenizer_config_json": {"added_tokens_decoder": {"1.5": {"content": "x"}}}}, "'1.5' is not an id"),
         ({"tokenizer_config_json": {"added_tokens_decoder": {"7": "x"}}}, r"\['7'\] should be an object"),
         ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"content": ""}}}}, r"\['7'\] is not a token"),
-        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"contents": "x"}}}}, r"\['7'\] is not a token"),
+        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"contents": "x"}}}}, r"\['7'\]: contents is 'x'"),
         ({"added_tokens_json": {"x": "seven"}}, "'seven' is not an id"),
-        ({"special_tokens_map_json": {"cls_token": {"lstrip": True}}}, "cls_token is not a token"),
+        (
+            {"special_tokens_map_json": {"cls_token": {"lstrip": True}}},
+            "cls_token is {'lstrip': True}; it should be a string",
+        ),
     ],
 )
 def test_files_that_do_not_hold_what_they_should(directory, files, message):

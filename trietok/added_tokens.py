@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
-from types import MappingProxyType
 from typing import Any
 
 from trietok.added_token import AddedToken
 from trietok.change_guard import versions
 from trietok.char_classes import lower_each
 from trietok.key_characters import KeyCharacters
+from trietok.read_only import ReadOnlyDict
 from trietok.trie import END, Trie, TrieNode, cut_text
 
 SHORT = 64  # code points: a text of so many is searched without building the trie
@@ -50,27 +50,34 @@ class AddedTokens:
     def update(self, tokens: Mapping[int, AddedToken]) -> None:
         """Set the tokens of these ids, in this order. Costs O(their code points)."""
         touched = {token.content for token in tokens.values()}
-        for token_id in self.decoder.keys() & tokens.keys():
+        replaced = [token_id for token_id in tokens if token_id in self.decoder]
+        for token_id in replaced:
             before = self.decoder[token_id]
-            self._underive(before)
-            if before.content not in touched:
-                self.encoder.pop(before.content, None)
-                touched.add(before.content)
+            if before.content == tokens[token_id].content:
+                self._underive(before)  # and keep its place in `encoder`
+            else:
+                touched.add(self._take_out(token_id, before))
         self.decoder.update(tokens)
         self.encoder.update({token.content: token_id for token_id, token in tokens.items()})
         self.max_id = max(self.max_id, *tokens, -1)
         self._derive(list(tokens.values()))
+        if len(self.encoder) != len(self.decoder):  # a content with two ids, as files may have it: keep it findable
+            self.encoder = {token.content: token_id for token_id, token in self.decoder.items()}
+            self._clear_derived()
+            self._derive(list(self.decoder.values()))
         self._changed(touched)
 
     def remove(self, token_ids: Iterable[int]) -> None:
         """Take the tokens of these ids out. Costs O(their code points)."""
-        touched: set[str] = set()
-        for token_id in token_ids:
-            token = self.decoder.pop(token_id)
+        touched = {self._take_out(token_id, self.decoder.pop(token_id)) for token_id in token_ids}
+        self._changed(touched)
+
+    def _take_out(self, token_id: int, token: AddedToken) -> str:
+        """Forget a token's content where it stands for this id; return the content."""
+        if self.encoder.get(token.content) == token_id:
             del self.encoder[token.content]
             self._underive(token)
-            touched.add(token.content)
-        self._changed(touched)
+        return token.content
 
     def _clear_derived(self) -> None:
         self._trie: Trie | None = None  # built when first a text is split, kept up from then on
@@ -119,8 +126,8 @@ class AddedTokens:
         self._changes = [*self._changes[-15:], (self.version, frozenset(touched))]
         self.version = next(versions)
         self._without: tuple[frozenset[str], AddedTokens] | None = None
-        self._sorted: MappingProxyType[int, AddedToken] | None = None
-        self._sorted_encoder: MappingProxyType[str, int] | None = None
+        self._sorted: ReadOnlyDict[int, AddedToken] | None = None
+        self._sorted_encoder: ReadOnlyDict[str, int] | None = None
 
     def __getstate__(self) -> dict[str, object]:
         return {"decoder": self.decoder, "max_id": self.max_id}  # all else follows
@@ -128,6 +135,10 @@ class AddedTokens:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["decoder"])  # type: ignore[misc]
         self.max_id = state["max_id"]
+
+    def forget_changes(self) -> None:
+        """Let `touched_since` know nothing: more has changed than which tokens stand in texts."""
+        self._changes = []
 
     def touched_since(self, version: int) -> set[str] | None:
         """The contents that have come, gone or changed since a state; None where too much has happened to say."""
@@ -146,14 +157,14 @@ class AddedTokens:
     def by_id(self) -> Mapping[int, AddedToken]:
         """id → token in the order of the ids; read-only, and the same object until the tokens change."""
         if self._sorted is None:
-            self._sorted = MappingProxyType(dict(sorted(self.decoder.items())))
+            self._sorted = ReadOnlyDict(sorted(self.decoder.items()))
         return self._sorted
 
     @property
     def ids_by_content(self) -> Mapping[str, int]:
         """content → id in the order of the ids; read-only, and the same object until the tokens change."""
         if self._sorted_encoder is None:
-            self._sorted_encoder = MappingProxyType({token.content: i for i, token in self.by_id.items()})
+            self._sorted_encoder = ReadOnlyDict({token.content: i for i, token in self.by_id.items()})
         return self._sorted_encoder
 
     @property

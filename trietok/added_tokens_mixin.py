@@ -12,7 +12,6 @@ from typing import Any
 from trietok.added_token import AddedToken
 from trietok.added_tokens import AddedTokens
 from trietok.base import PreTrainedTokenizerBase
-from trietok.change_guard import ChangeGuard
 from trietok.errors import InputError, InputTypeError, SpecialTokenError, UnknownTokenError, VocabularyError
 from trietok.padding import padded_length
 from trietok.persistence import RECORD
@@ -31,7 +30,6 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        self._guard = ChangeGuard()
         self._added = AddedTokens()
         self._size: int | None = None
         self._apart: tuple[object, frozenset[str]] | None = None
@@ -74,6 +72,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         tokens = {token_id: _as_added(token_id, token) for token_id, token in value.items()}
         with self._guard.changing():
             self._added.update(tokens)
+            self._added.forget_changes()  # ids of contents may have changed, of pieces too
             self._size = None
 
     def get_added_vocab(self) -> dict[str, int]:
@@ -156,7 +155,8 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._guard.changing():
             to_set, additional, new = self._plan_adding(new_tokens, special_tokens)
-            self._added.update(to_set)
+            if to_set:
+                self._added.update(to_set)
             if self._size is not None:
                 self._size += new
             if additional:
@@ -170,7 +170,8 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         """What adding tokens comes to: which token to set at which id, which of them to list as special, how many are
         new. Nothing is changed, so a mistake in the list leaves all as it was."""
         lower = bool(getattr(self, "do_lower_case", False))
-        roles = set(self._special_tokens())
+        roles = self._special_set()
+        newly_special: set[str] = set()
         known = self._known_ids()
         next_id = self.max_id + 1
         to_set: dict[int, AddedToken] = {}
@@ -182,7 +183,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
             if isinstance(given, str):
                 if given in there or given in ids:
                     continue  # a plain string says nothing about flags, so it leaves them
-                special = special_tokens or given in roles
+                special = special_tokens or given in roles or given in newly_special
                 token = AddedToken(given.lower() if lower and not special else given, special=special)
             else:
                 token = AddedToken.of(given)
@@ -199,9 +200,10 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
                     token_id = next_id
                     next_id += 1
                 ids[content] = token_id
-            to_set[token_id] = token
-            if special and content not in roles:
-                roles.add(content)
+            if self._added.decoder.get(token_id) != token or token_id in to_set:
+                to_set[token_id] = token
+            if special and content not in roles and content not in newly_special:
+                newly_special.add(content)
                 additional.append(token)
         self._require_rows(next_id if next_id > first_new else 0)
         return to_set, additional, next_id - first_new

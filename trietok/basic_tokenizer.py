@@ -21,6 +21,7 @@ from trietok.char_classes import (
     is_punctuation,
     is_whitespace,
 )
+from trietok.errors import InputTypeError
 
 
 class CleaningTable(TranslationTable):
@@ -91,7 +92,7 @@ class BasicTokenizer(Versioned):
         do_split_on_punc: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
-        self.never_split = set(never_split or ())
+        self.never_split: set[str] | frozenset[str] = set(never_split or ())
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.strip_accents = strip_accents
         self.do_split_on_punc = do_split_on_punc
@@ -106,8 +107,13 @@ class BasicTokenizer(Versioned):
         Returns:
             The words in order; none is empty or holds whitespace.
         """
+        if not isinstance(text, str):
+            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
         words = self.clean(text).split()
-        kept = self.never_split.union(never_split) if never_split else self.never_split
+        kept = self.never_split
+        if never_split:  # a set is taken as it is where it can be: special tokens may be many
+            alone = not kept and isinstance(never_split, (set, frozenset))
+            kept = never_split if alone else {*kept, *never_split}  # type: ignore[assignment]
         if kept and not kept.isdisjoint(words):
             return [piece for word in words for piece in self._split_word(word, kept)]
         if not words:

@@ -60,8 +60,7 @@ class BertTokenizer(VocabularyTokenizer):
         **kwargs: Any,
     ) -> None:
         self._vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD))
-        self._encoder: ChunkEncoder | None = None
-        self._encoder_state: tuple[Any, ...] | None = None
+        self._encoder: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
         self._ordinary: tuple[object, WordpieceTokenizer] | None = None
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
@@ -91,7 +90,7 @@ class BertTokenizer(VocabularyTokenizer):
 
     def __getstate__(self) -> dict[str, Any]:
         # What is remembered stays here.
-        return {**self.__dict__, "_encoder": None, "_encoder_state": None, "_ordinary": None}
+        return {**super().__getstate__(), "_encoder": None, "_ordinary": None}
 
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
         super()._set_vocabulary(tokens)
@@ -122,40 +121,64 @@ class BertTokenizer(VocabularyTokenizer):
 
     def _chunk_encoder(self) -> ChunkEncoder | None:
         """The encoder of the tokenizer's present state; None where only the plain path is right."""
-        if not self.do_basic_tokenize or self.basic_tokenizer.never_split:
+        basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
+        if type(basic) is not BasicTokenizer or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
             return None
         special = self._special_tokens()
         state = (
             self._added.version,
             special,
-            self.basic_tokenizer.version,
-            self.wordpiece_tokenizer.version,
+            basic.version,
+            wordpiece.version,
             self.unk_token,
-            len(self.vocab),
+            self._vocabulary,
         )
-        if self._encoder_state != state:
-            self._encoder = self._new_chunk_encoder(special, state)
-            self._encoder_state = state
-        return self._encoder
+        remembered = self._encoder  # state and encoder in one: another thread may be renewing them
+        if remembered is None or remembered[0] != state:
+            remembered = self._encoder = state, self._new_chunk_encoder(basic, wordpiece, special, state)
+        return remembered[1]
 
-    def _new_chunk_encoder(self, special: tuple[str, ...], state: tuple[Any, ...]) -> ChunkEncoder | None:
+    def _new_chunk_encoder(
+        self,
+        basic: BasicTokenizer,
+        wordpiece: WordpieceTokenizer,
+        special: tuple[str, ...],
+        state: tuple[Any, ...],
+    ) -> ChunkEncoder | None:
         added = self._added
-        if not _has_own_stages(type(self)) or added.spaced or not added.encoder.keys() >= set(special):
+        roles = self._special_set()
+        if not self._has_own_stages() or added.spaced or not added.encoder.keys() >= roles:
             return None
         encoder = ChunkEncoder(
-            lower=self.do_lower_case,
+            lower=basic.do_lower_case,
+            split_punctuation=basic.do_split_on_punc,
             added=added,
             tokenize=self._split_text,
-            split_words=partial(self.basic_tokenizer.tokenize, never_split=special),
-            split_pieces=self.wordpiece_tokenizer.tokenize,
+            split_words=partial(basic.tokenize, never_split=roles),
+            split_pieces=wordpiece.tokenize,
             to_id=self._id_of_piece,
         )
-        earlier, before = self._encoder, self._encoder_state
+        before, earlier = self._encoder or (None, None)
         if earlier is not None and before is not None and before[1:] == state[1:]:
             touched = added.touched_since(before[0])
             if touched is not None:
                 encoder.inherit(earlier, frozenset(touched))
         return encoder
+
+    def _has_own_stages(self) -> bool:
+        """Whether no subclass, instance or patch has replaced a stage: the fast path does what these do."""
+        kind = type(self)
+        return (
+            all(getattr(kind, name, None) is original for name, original in _STAGES.items())
+            and _STAGES.keys().isdisjoint(self.__dict__)
+            and {"tokenize", "clean"}.isdisjoint(self.basic_tokenizer.__dict__)
+            and {"tokenize", "match_word"}.isdisjoint(self.wordpiece_tokenizer.__dict__)
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _STAGES:
+            self._encoder = None  # look again at what has been replaced
 
     def _id_of_piece(self, piece: str) -> int:
         token_id = self._convert_token_to_id_with_added_voc(piece)
@@ -172,7 +195,7 @@ class BertTokenizer(VocabularyTokenizer):
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
         if not self.do_basic_tokenize:
             return self.wordpiece_tokenizer.tokenize(text)
-        words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else self._special_tokens())
+        words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else self._special_set())
         never_split = self.basic_tokenizer.never_split
         if not never_split:
             return self.wordpiece_tokenizer.tokenize(" ".join(words))
@@ -230,18 +253,24 @@ class BertTokenizer(VocabularyTokenizer):
         return mask if token_ids_1 is None else [*mask, *[0] * len(token_ids_1), 1]
 
 
-def _has_own_stages(kind: type[BertTokenizer]) -> bool:
-    """Whether a class tokenizes as `BertTokenizer` does: a subclass that replaces a stage takes the plain path."""
-    return all(getattr(kind, name) is getattr(BertTokenizer, name) for name in _STAGES)
-
-
-_STAGES = (
-    "prepare_for_tokenization",
-    "tokenize",
-    "_split_text",
-    "_tokenize",
-    "_text_ids",
-    "convert_tokens_to_ids",
-    "_convert_token_to_id_with_added_voc",
-    "_convert_token_to_id",
-)
+# What the fast path stands in for, as it is here: another in its place, and the plain path is taken.
+_STAGES = {
+    name: getattr(BertTokenizer, name)
+    for name in (
+        "prepare_for_tokenization",
+        "tokenize",
+        "_split_text",
+        "_lowered",
+        "_tokenize",
+        "_text_ids",
+        "convert_tokens_to_ids",
+        "_convert_token_to_id_with_added_voc",
+        "_convert_token_to_id",
+        "do_lower_case",
+        "vocab",
+        "_special_tokens",
+        "_special_set",
+        "all_special_tokens",
+        "all_special_tokens_extended",
+    )
+}

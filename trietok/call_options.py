@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from trietok.errors import InputError, SpecialTokenError
+from trietok.errors import InputError, InputTypeError, SpecialTokenError
 from trietok.padding import PaddingStrategy
 from trietok.truncation import TruncationStrategy
 
@@ -53,6 +53,9 @@ def resolve_strategies(
         InputError: a value is unknown, `max_length` is negative, or does not fit `pad_to_multiple_of`.
         SpecialTokenError: padding is asked for and there is no padding token.
     """
+    for name, value in (("max_length", max_length), ("pad_to_multiple_of", pad_to_multiple_of)):
+        if value is not None and not isinstance(value, int):
+            raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
     if max_length is not None and max_length < 0:
         raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
 

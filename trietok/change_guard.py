@@ -35,6 +35,7 @@ class ChangeGuard:
         self._lock = RLock()
         self._count = 0
         self._changer: int | None = None
+        self._last_changer: int | None = None
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -48,6 +49,7 @@ class ChangeGuard:
                 yield
             finally:
                 if outermost:
+                    self._last_changer = self._changer
                     self._count += 1
                     self._changer = None
 
@@ -64,11 +66,15 @@ class ChangeGuard:
             try:
                 result = function(*args, **kwargs)
             except Exception:
-                if self._count == count:
+                if self._is_of_one_state(count):
                     raise
             else:
-                if self._count == count:
+                if self._is_of_one_state(count):
                     return result
+
+    def _is_of_one_state(self, count: int) -> bool:
+        """Whether no other thread has changed anything since; a read may well change something itself."""
+        return self._count == count or (self._last_changer == get_ident() and not self._count & 1)
 
     def __reduce__(self) -> Any:
         return ChangeGuard, ()  # a copy, in this process or another, is read and changed by itself

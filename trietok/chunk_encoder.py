@@ -50,6 +50,7 @@ class ChunkEncoder:
 
     Args:
         lower: whether the tokenizer lower-cases.
+        split_punctuation: whether it splits at punctuation.
         added: its added tokens; none of them holds whitespace.
         tokenize: its tokens of one chunk, by the plain path; asked where an added token stands in a chunk.
         split_words: the words of a chunk without added tokens, lower-cased where the tokenizer lower-cases.
@@ -61,6 +62,7 @@ class ChunkEncoder:
         self,
         *,
         lower: bool,
+        split_punctuation: bool,
         added: AddedTokens,
         tokenize: Callable[[str], list[str]],
         split_words: Callable[[str], list[str]],
@@ -68,6 +70,7 @@ class ChunkEncoder:
         to_id: Callable[[str], int],
     ) -> None:
         self._lower = lower
+        self._split_punctuation = split_punctuation
         self._added = added
         self._tokenize = tokenize
         self._split_words = split_words
@@ -94,7 +97,7 @@ class ChunkEncoder:
         stands_in = self._added.stands_in
         if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
             return tuple(map(self._to_id, self._tokenize(chunk)))
-        plain = lowered.isascii() and lowered.isprintable()
+        plain = self._split_punctuation and lowered.isascii() and lowered.isprintable()
         words = _ASCII_WORDS.findall(lowered) if plain else self._split_words(lowered)
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
 
@@ -114,6 +117,8 @@ class ChunkEncoder:
         self._words = earlier._words
         touched |= earlier._touched
         if len(touched) > MOST_TOUCHED:
+            return
+        if len(earlier._inherited) >= MOST_REMEMBERED:
             return
         self._touched = touched
         self._inherited = earlier._inherited or earlier._chunks

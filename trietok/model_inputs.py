@@ -12,7 +12,7 @@ from typing import Any
 
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Truncation, resolve_strategies
-from trietok.errors import InputError, InputTypeError
+from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.padding import PaddingStrategy, pad_values, padded_length
 from trietok.special_tokens import SpecialTokensMixin
 from trietok.tensors import TensorType, tensor_type_of, to_python
@@ -94,7 +94,7 @@ class ModelInputsMixin(SpecialTokensMixin):
             assert max_length is not None
             values["overflowing_tokens"] = overflow
             values["num_truncated_tokens"] = total - max_length
-        values.update(self._template(ids, pair_ids, add_special_tokens))
+        values.update(self._guard.read(self._template, ids, pair_ids, add_special_tokens))
         if not self._wants("token_type_ids", return_token_type_ids):
             del values["token_type_ids"]
         if return_special_tokens_mask:
@@ -239,6 +239,10 @@ class ModelInputsMixin(SpecialTokensMixin):
         """
         main = self.model_input_names[0]
         if isinstance(encoded_inputs, (list, tuple)) and encoded_inputs and isinstance(encoded_inputs[0], Mapping):
+            for number, example in enumerate(encoded_inputs):
+                if example.keys() < encoded_inputs[0].keys():
+                    lacks = sorted(encoded_inputs[0].keys() - example.keys())
+                    raise InputError(f"item {number} has no {', '.join(lacks)}, which item 0 has")
             encoded_inputs = {key: [example[key] for example in encoded_inputs] for key in encoded_inputs[0]}
         if not isinstance(encoded_inputs, Mapping) or main not in encoded_inputs:
             given = list(encoded_inputs) if isinstance(encoded_inputs, Mapping) else kind_of(encoded_inputs)
@@ -299,7 +303,9 @@ class ModelInputsMixin(SpecialTokensMixin):
 
 def reject_offsets(return_offsets_mapping: bool) -> None:
     if return_offsets_mapping:
-        raise NotImplementedError("return_offsets_mapping is not available for this tokenizer")
+        raise NotSupportedError(
+            "return_offsets_mapping is not available for this tokenizer", name="return_offsets_mapping"
+        )
 
 
 def kind_of(value: Any) -> str:

@@ -15,8 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from trietok.added_token import AddedToken
-from trietok.errors import FileError, FileFormatError, NotSupportedError, TrietokError, VocabularyError
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    NotSupportedError,
+    TrietokError,
+    VocabularyError,
+)
 from trietok.model_files import ModelFiles, locate
+from trietok.settings_check import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_bool, is_id
 from trietok.special_tokens import ADDITIONAL, LEFT_OUT
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
@@ -39,6 +48,8 @@ _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_co
 
 def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options: dict[str, Any], **kwargs: Any) -> Any:
     """`cls.from_pretrained(name, ...)`."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise InputTypeError(f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name)
     name = os.fspath(name)
     if "use_auth_token" in kwargs:  # the old name
         hub_options["token"] = kwargs.pop("use_auth_token")
@@ -48,8 +59,9 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
     files = locate(name, (*cls.vocab_files_names.values(), *side_files), subfolder=subfolder, **hub_options)
     arguments = _arguments(cls, files, kwargs)
-    for argument, path in _vocabulary_paths(cls, name, files).items():
-        arguments.setdefault(argument, path)
+    # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
+    for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
+        arguments.setdefault(argument, vocabulary_path)
     saved_inputs = arguments.pop("init_inputs", ())
     tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name)
     model_config = Path(name, subfolder or "", CONFIG_FILE)
@@ -78,26 +90,48 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> dict[str,
     """What the files and the caller say a tokenizer should be made of; the caller comes first."""
     arguments: dict[str, Any] = {}
     if TOKENIZER_CONFIG_FILE in files.found:
-        arguments = read_json_object(files.found[TOKENIZER_CONFIG_FILE])
-        saved_class = arguments.pop("tokenizer_class", None)
-        if saved_class is not None and str(saved_class).removesuffix("Fast") != cls.__name__.removesuffix("Fast"):
-            logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+        source = files.found[TOKENIZER_CONFIG_FILE]
+        arguments = read_json_object(source)
+        saved_class = kwargs.get("tokenizer_class", arguments.pop("tokenizer_class", None))
+        if saved_class is not None:
+            _check_class(cls, str(saved_class), source)
         # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
-        for path in (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file"):
-            arguments.pop(path, None)
+        for key in _paths_in_files(cls):
+            arguments.pop(key, None)
+        check_settings(arguments, source, cls)
+    kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
+    config = files.found.get(TOKENIZER_CONFIG_FILE, Path("added_tokens_decoder"))
     if "added_tokens_decoder" in arguments:
-        source = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
-        decoder = _decoder_from_config(arguments["added_tokens_decoder"], source)
+        decoder = _decoder_from_config(arguments["added_tokens_decoder"], config)
     else:
         decoder = _decoder_from_older_files(files, arguments, kwargs)
-    arguments = convert_added_tokens(arguments)
+    for role in filter(_is_role, arguments):
+        arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     by_content = {token.content: token for token in decoder.values()}
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
         if arguments[role] is not None:  # the role's token with the flags it was added with
             arguments[role] = by_content.get(str(arguments[role]), arguments[role])
     arguments["added_tokens_decoder"] = decoder
     return arguments
+
+
+def _paths_in_files(cls: Any) -> tuple[str, ...]:
+    return (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file", "added_tokens_file")
+
+
+def _check_class(cls: Any, saved_class: str, source: Path) -> None:
+    """Tell what was saved as another class: by a warning where its vocabulary is of the same kind, else by an error."""
+    saved = saved_class.removesuffix("Fast")
+    if saved in (*ANY_KIND, *(kind.__name__.removesuffix("Fast") for kind in cls.__mro__)):
+        return
+    if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
+        raise FileFormatError(
+            f"{source}: the tokenizer was saved as a {saved_class}, which trietok does not have; pass "
+            f"tokenizer_class=None to load it as a {cls.__name__} all the same",
+            path=source,
+        )
+    logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
 
 
 def _decoder_from_config(value: Any, source: str | os.PathLike[str]) -> dict[int, AddedToken]:
@@ -118,13 +152,14 @@ def _decoder_from_older_files(
     decoder: dict[int, AddedToken] = {}
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
-        for role, value in read_json_object(path).items():
-            if kwargs.get(role):
-                continue
+        roles = read_json_object(path)
+        check_settings({role: value for role, value in roles.items() if _is_role(role)}, path, object)
+        for role, value in roles.items():
+            if kwargs.get(role) or not _is_role(role):
+                continue  # this file is about roles: it can set nothing else
             if role == ADDITIONAL and isinstance(value, list):
-                there = list(arguments.get(ADDITIONAL) or [])
                 tokens = [_special_token(token, f"{path}: {role}", path) for token in value]
-                arguments[role] = there + [token for token in tokens if token not in there]
+                arguments[role] = list(dict.fromkeys([*(arguments.get(ADDITIONAL) or []), *tokens]))
             else:
                 arguments[role] = _special_token(value, f"{path}: {role}", path)
     if ADDED_TOKENS_FILE in files.found:
@@ -143,6 +178,10 @@ def _decoder_from_older_files(
     return decoder
 
 
+def _is_role(key: str) -> bool:
+    return key.endswith(("_token", "_tokens"))
+
+
 def _contents_of_roles(arguments: dict[str, Any]) -> set[str]:
     contents: set[str] = set()
     for role, value in arguments.items():
@@ -158,10 +197,20 @@ def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
     return _added_token({**value, "special": True}, where, path) if isinstance(value, dict) else value
 
 
+def _token_objects(value: Any, where: str, path: Path) -> Any:
+    """The value of a role with every object of flags made an `AddedToken`."""
+    if isinstance(value, list):
+        return [_token_objects(item, where, path) for item in value]
+    return _special_token(value, where, path)
+
+
 def _added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
     if isinstance(value, AddedToken):
         return value
     if isinstance(value, dict):
+        for flag, setting in value.items():
+            if flag not in ("content", "__type") and not (is_bool(setting) or setting is None):
+                raise FileFormatError(f"{where}: {flag} is {setting!r:.60}; a flag is true or false", path=path)
         try:
             return AddedToken(**{key: flag for key, flag in value.items() if key != "__type"})
         except (TypeError, TrietokError) as error:
@@ -170,11 +219,13 @@ def _added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedT
 
 
 def _id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 and is_id(int(value)):
         return int(value)
-    if type(value) is int and value >= 0:
-        return value
-    raise FileFormatError(f"{where}: {value!r} is not an id; an id is a whole number from 0", path=path)
+    if is_id(value):
+        return int(value)
+    raise FileFormatError(
+        f"{where}: {value!r:.60} is not an id; an id is a whole number from 0 to {HIGHEST_ID}", path=path
+    )
 
 
 def convert_added_tokens(obj: Any, save: bool = False, add_type_field: bool = True) -> Any:
@@ -218,7 +269,7 @@ def save(
     if push_to_hub:
         raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
     if legacy_format is False:
-        raise ValueError("a Python tokenizer has only the format that transformers calls legacy; pass None")
+        raise InputError("a Python tokenizer has only the format that transformers calls legacy; pass None")
     unknown = tokenizer.unk_token
     if unknown is not None and unknown not in tokenizer.get_vocab():
         raise VocabularyError(

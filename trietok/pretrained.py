@@ -6,6 +6,7 @@ they are written, split at the added tokens, tokenize the pieces between.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trietok.added_tokens import AddedTokens
@@ -49,6 +50,9 @@ class PreTrainedTokenizer(AddedTokensMixin):
     @property
     def is_fast(self) -> bool:
         return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_apart": None}  # it holds a number that may belong to another state elsewhere
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
@@ -97,7 +101,7 @@ class PreTrainedTokenizer(AddedTokensMixin):
 
     def _special_contents(self) -> set[str]:
         """Every special token: those of the roles, and added ones that are marked."""
-        return {*self._special_tokens(), *(t.content for t in self._added.decoder.values() if t.special)}
+        return {*self._special_set(), *(t.content for t in self._added.decoder.values() if t.special)}
 
     def _split_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
         special = self._special_contents()
@@ -153,6 +157,8 @@ class PreTrainedTokenizer(AddedTokensMixin):
             return None
         if isinstance(tokens, str):
             return self._convert_token_to_id_with_added_voc(tokens)
+        if not isinstance(tokens, Iterable):
+            raise InputTypeError(f"tokens are a str or a list of str, not {kind_of(tokens)}", value=tokens)
         return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
 
     def _convert_token_to_id_with_added_voc(self, token: str | None) -> int | None:
@@ -176,6 +182,8 @@ class PreTrainedTokenizer(AddedTokensMixin):
         """
         if isinstance(ids, int):
             return self._token_of(ids)
+        if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
+            raise InputTypeError(f"ids are an int or a list of ints, not {kind_of(ids)}", value=ids)
         special = set(self.all_special_ids) if skip_special_tokens else ()
         return [self._token_of(token_id) for token_id in map(_int_id, ids) if token_id not in special]
 
@@ -204,7 +212,7 @@ class PreTrainedTokenizer(AddedTokensMixin):
         if isinstance(tokens, str):
             tokens = [tokens]
         if skip_special_tokens:
-            special = self._special_tokens()
+            special = self._special_set()
             tokens = [token for token in tokens if token not in special]
         separator = " " if spaces_between_special_tokens else ""
         text = join_tokens(tokens, self._standing_alone(), self.convert_tokens_to_string, separator)
@@ -225,6 +233,9 @@ class PreTrainedTokenizer(AddedTokensMixin):
 
 def _int_id(token_id: Any) -> int:
     try:
-        return int(token_id)
+        whole = int(token_id)
+        if isinstance(token_id, (str, bytes)) or whole != token_id:
+            raise ValueError
+        return whole
     except (TypeError, ValueError):
         raise InputTypeError(f"an id is a whole number, not {kind_of(token_id)}", value=token_id) from None

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok.added_token import AddedToken
+from trietok.change_guard import ChangeGuard
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
 
 logger = logging.getLogger("trietok")
@@ -76,10 +77,11 @@ class SpecialTokensMixin:
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
 
     def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
+        self._guard = ChangeGuard()
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
         self.verbose = verbose
         self._pad_token_type_id = 0
-        self._all_special_tokens: tuple[str, ...] | None = None
+        self._all_special_tokens: tuple[tuple[str, ...], frozenset[str]] | None = None
         roles: dict[str, Any] = dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES)
         roles[ADDITIONAL] = []
         self._special_tokens_map = roles
@@ -113,8 +115,10 @@ class SpecialTokensMixin:
             return
         if is_id and value is not None:
             value = self.convert_ids_to_tokens(value)
-        roles[role] = _checked_role(role, value)
-        self._all_special_tokens = None
+        value = _checked_role(role, value)
+        with self._guard.changing():
+            roles[role] = value
+            self._all_special_tokens = None
 
     # ---- all of them ----------------------------------------------------------------------------------------------
 
@@ -165,9 +169,18 @@ class SpecialTokensMixin:
 
     def _special_tokens(self) -> tuple[str, ...]:
         """`all_special_tokens`, worked out once for each change of a role."""
-        if self._all_special_tokens is None:
-            self._all_special_tokens = tuple(str(token) for token in self.all_special_tokens_extended)
-        return self._all_special_tokens
+        return self._both_special_tokens()[0]
+
+    def _special_set(self) -> frozenset[str]:
+        """`all_special_tokens` to look up in."""
+        return self._both_special_tokens()[1]
+
+    def _both_special_tokens(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        both = self._all_special_tokens
+        if both is None:
+            tokens = tuple(str(token) for token in self.all_special_tokens_extended)
+            both = self._all_special_tokens = tokens, frozenset(tokens)
+        return both
 
     # ---- adding ---------------------------------------------------------------------------------------------------
 
@@ -197,6 +210,8 @@ class SpecialTokensMixin:
         >>> tokenizer.tokenize("[SUBJ] likes [OBJ]")
         ['[SUBJ]', 'like', '##s', '[OBJ]']
         """
+        if special_tokens_dict and not isinstance(special_tokens_dict, Mapping):
+            raise SpecialTokenError(f"add_special_tokens takes a dict role → token, not {special_tokens_dict!r:.60}")
         checked: dict[str, list[AddedToken]] = {}
         for role, value in (special_tokens_dict or {}).items():  # all of it first: a mistake must change nothing
             role = ADDITIONAL if role == EXTRA and isinstance(value, (list, tuple)) else role
@@ -207,22 +222,24 @@ class SpecialTokensMixin:
                 raise SpecialTokenError(f"the token for {role} is None; give a string or an AddedToken", role=role)
             value = _checked_role(role, value)
             checked[role] = [_as_special(t) for t in value] if role == ADDITIONAL else [_as_special(value)]
-        new_tokens: list[AddedToken] = []
-        for role, tokens in checked.items():
-            if role != ADDITIONAL:
-                setattr(self, role, tokens[0])
-            elif not replace_additional_special_tokens:
-                there = self.additional_special_tokens
-                tokens = [token for token in tokens if str(token) not in there]
-                self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
-            elif tokens:
-                self._warn_of_dropping(tokens)
-                self.additional_special_tokens = tokens
-            new_tokens += tokens
-        return self.add_tokens(new_tokens, special_tokens=True)
+        with self._guard.changing():
+            new_tokens: list[AddedToken] = []
+            for role, tokens in checked.items():
+                if role != ADDITIONAL:
+                    setattr(self, role, tokens[0])
+                elif not replace_additional_special_tokens:
+                    there = set(self.additional_special_tokens)
+                    tokens = [token for token in tokens if str(token) not in there]
+                    self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
+                elif tokens:
+                    self._warn_of_dropping(tokens)
+                    self.additional_special_tokens = tokens
+                new_tokens += tokens
+            return self.add_tokens(new_tokens, special_tokens=True)
 
     def _warn_of_dropping(self, tokens: list[AddedToken]) -> None:
-        dropped = [old for old in self.additional_special_tokens if old not in map(str, tokens)]
+        kept = set(map(str, tokens))
+        dropped = [old for old in self.additional_special_tokens if old not in kept]
         if dropped:
             logger.warning(
                 "%s are no additional special tokens any more (they stay added tokens); pass "

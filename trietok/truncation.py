@@ -51,6 +51,8 @@ def truncate(
     """
     if num_tokens_to_remove <= 0 or strategy is TruncationStrategy.DO_NOT_TRUNCATE:
         return ids, pair_ids, []
+    if not isinstance(stride, int) or stride < 0:
+        raise InputError(f"stride is {stride!r}; it is a whole number from 0")
     if side not in ("left", "right"):
         raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
     if strategy is TruncationStrategy.LONGEST_FIRST and pair_ids is not None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError
+from trietok.read_only import ReadOnlyDict
 from trietok.vocab_files import read_vocab_lines
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
     Raises:
         FileError, FileFormatError, VocabularyError: the file is missing, not UTF-8, or empty.
     """
-    return Vocabulary.from_file(vocab_file).token_to_id
+    return dict(Vocabulary.from_file(vocab_file).token_to_id)
 
 
 class Vocabulary:
@@ -47,19 +48,22 @@ class Vocabulary:
 
     Attributes:
         tokens: the list as it came; the token of id i is `tokens[i]`.
-        token_to_id: the dict that encodes. A token on two lines has the later id, as transformers has it.
+        token_to_id: the dict that encodes, read-only. A token on two lines has the later id, as transformers has it.
 
     Raises:
         VocabularyError: there is no token at all.
     """
 
     def __init__(self, tokens: Iterable[str | None]) -> None:
+        if isinstance(tokens, str):
+            raise VocabularyError(f"a vocabulary takes a list of tokens, not one string: {tokens!r:.60}")
         self.tokens: list[str | None] = list(tokens)
-        token_to_id: dict[Any, int] = dict(zip(self.tokens, range(len(self.tokens)), strict=True))
-        token_to_id.pop(None, None)
-        if not token_to_id:
+        entries = zip(self.tokens, range(len(self.tokens)), strict=True)
+        self.token_to_id: ReadOnlyDict[str, int] = ReadOnlyDict(
+            entries if None not in self.tokens else (entry for entry in entries if entry[0] is not None)  # type: ignore[arg-type,misc]
+        )
+        if not self.token_to_id:
             raise VocabularyError("a vocabulary needs at least one token; this one is empty")
-        self.token_to_id: dict[str, int] = token_to_id
         self._prefixes: pygtrie.CharTrie | None = None
 
     @classmethod

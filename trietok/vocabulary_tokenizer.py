@@ -14,6 +14,7 @@ from typing import Any
 from trietok.added_token import AddedToken
 from trietok.errors import FileError, InputError, InputTypeError, SpecialTokenError, TokenIdError, VocabularyError
 from trietok.pretrained import PreTrainedTokenizer
+from trietok.read_only import ReadOnlyDict
 from trietok.special_tokens import Token
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 from trietok.vocabulary import Vocabulary
@@ -39,21 +40,27 @@ class VocabularyTokenizer(PreTrainedTokenizer):
     def __init__(self, vocab_file: str | os.PathLike[str], unk_token: Token, **kwargs: Any) -> None:
         added = kwargs.get("added_tokens_decoder") or {}
         if str(unk_token) not in self.vocabulary and str(unk_token) not in map(str, added.values()):
+            marked = "\ufeff" + str(unk_token) in self.vocabulary
+            hint = " (a byte-order mark stands before it; save the file without one)" if marked else ""
             raise VocabularyError(
-                f"{os.fspath(vocab_file)} does not hold the unknown token {str(unk_token)!r}; add it as a line, or "
-                "name the token that plays its part with unk_token=...",
+                f"{os.fspath(vocab_file)} does not hold the unknown token {str(unk_token)!r}{hint}; add it as a "
+                "line, or name the token that plays its part with unk_token=...",
                 path=vocab_file,
                 token=str(unk_token),
             )
         self._assigned: dict[str, str] = {}
+        self._inverse: tuple[Vocabulary, ReadOnlyDict[int, str]] | None = None
         super().__init__(unk_token=unk_token, **kwargs)
 
     @staticmethod
     def read_vocabulary(vocab_file: str | os.PathLike[str], record: Mapping[str, Any] | None) -> Vocabulary:
         """The vocabulary of a file; a blank line that was written for an id without a token is a hole again."""
+        if not isinstance(vocab_file, (str, os.PathLike)):
+            raise InputTypeError(f"vocab_file is a path, not {vocab_file!r:.60}", value=vocab_file)
         if not os.path.isfile(vocab_file):
+            what = "is a directory" if os.path.isdir(vocab_file) else "is not there"
             raise FileError(
-                f"there is no vocabulary file {os.fspath(vocab_file)}; from_pretrained takes a directory or a name",
+                f"the vocabulary file {os.fspath(vocab_file)} {what}; from_pretrained takes a directory or a name",
                 path=vocab_file,
             )
         vocabulary = Vocabulary.from_file(vocab_file)
@@ -84,13 +91,22 @@ class VocabularyTokenizer(PreTrainedTokenizer):
 
     @property
     def vocab(self) -> dict[str, int]:
-        """The vocabulary without the added tokens: token → id. Do not change it."""
+        """The vocabulary without the added tokens: token → id; read-only. A subclass may set it to another dict."""
         return self._vocabulary.token_to_id
+
+    @vocab.setter
+    def vocab(self, token_to_id: Mapping[str, int]) -> None:
+        tokens = Vocabulary.from_mapping(token_to_id).tokens
+        with self._guard.changing():
+            self._set_vocabulary(tokens)
 
     @property
     def ids_to_tokens(self) -> dict[int, str]:
-        """`vocab` the other way round."""
-        return {token_id: token for token, token_id in self.vocab.items()}
+        """`vocab` the other way round; read-only."""
+        if self._inverse is None or self._inverse[0] is not self._vocabulary:
+            inverse = ReadOnlyDict({token_id: token for token, token_id in self.vocab.items()})
+            self._inverse = self._vocabulary, inverse
+        return self._inverse[1]
 
     @property
     def vocab_size(self) -> int:
@@ -142,10 +158,10 @@ class VocabularyTokenizer(PreTrainedTokenizer):
             VocabularyError: a token holds a line break.
         """
         prefix = f"{filename_prefix}-" if filename_prefix else ""
-        if os.path.isdir(save_directory):
-            path = os.path.join(save_directory, prefix + VOCAB_FILE)
-        else:
-            path = prefix + save_directory
+        directory, name = os.fspath(save_directory), VOCAB_FILE
+        if not os.path.isdir(directory):
+            directory, name = os.path.split(directory)
+        path = os.path.join(directory, prefix + name)
         write_vocab_lines(path, [token or "" for token in self._vocabulary.tokens])
         return (path,)
 

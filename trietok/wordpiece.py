@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trietok.change_guard import Versioned
+from trietok.errors import InputTypeError
 from trietok.trie import END, TrieNode
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
@@ -64,6 +65,8 @@ class WordpieceTokenizer(Versioned):
         Returns:
             The pieces in order; one `unk_token` for each word that has none.
         """
+        if not isinstance(text, str):
+            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
         pieces: list[str] = []
         vocab, longest = self.vocab, self.max_input_chars_per_word
         for word in text.split():
@@ -82,7 +85,12 @@ class WordpieceTokenizer(Versioned):
         ['ab', '##c']
         """
         tries = self._tries
-        if tries is None or tries.vocab is not self.vocab or tries.size != len(self.vocab):
+        if (
+            tries is None
+            or tries.vocab is not self.vocab
+            or tries.size != len(self.vocab)
+            or tries.prefix != self.continuing_subword_prefix
+        ):
             tries = self._tries = _Tries(self.vocab, self.continuing_subword_prefix)
         return tries.match(word)
 
@@ -96,6 +104,7 @@ class _Tries:
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         self.vocab = vocab
         self.size = len(vocab)
+        self.prefix = prefix
         self.front = TrieNode()
         self.rest = TrieNode()
         for entry in vocab:

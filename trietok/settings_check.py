@@ -1,0 +1,110 @@
+"""Whether a file's settings can be what a tokenizer is made of, before one is made.
+
+In: the JSON object of tokenizer_config.json. Out: nothing, or an error with the file, the key, what it holds and what
+it should hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trietok.errors import FileFormatError
+
+Check = Callable[[Any], bool]
+
+HIGHEST_ID = 2**31 - 1  # what an int32 of ids holds
+
+# transformers' tokenizers of BERT's vocabulary format: they load as BertTokenizer, with a warning.
+WORDPIECE_FAMILY = (
+    "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
+    "DPRQuestionEncoder DPRContextEncoder DPRReader"
+).split()
+# What transformers 5 writes for a tokenizer without a class of its own: says nothing about the kind.
+ANY_KIND = ("TokenizersBackend", "PythonBackend")
+
+
+def is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def is_id(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= HIGHEST_ID
+
+
+def _is_length(value: Any) -> bool:
+    return type(value) in (int, float) and value > 0 and value == value // 1
+
+
+def _is_list_of_str(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_token(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("content"), str))
+
+
+def _is_list_of_tokens(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_token, value))
+
+
+def _is_roles_or_tokens(value: Any) -> bool:
+    return _is_list_of_tokens(value) or (isinstance(value, dict) and all(map(_is_token, value.values())))
+
+
+def _is_record(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    holes, assigned = value.get("vocab_holes", []), value.get("assigned_unused", {})
+    return (
+        is_id(value.get("max_id", 0))
+        and isinstance(holes, list)
+        and all(map(is_id, holes))
+        and isinstance(assigned, dict)
+        and all(isinstance(token, str) for token in assigned.values())
+    )
+
+
+_SETTINGS: dict[str, tuple[Check, str]] = {
+    **dict.fromkeys(
+        ("do_lower_case", "do_basic_tokenize", "tokenize_chinese_chars", "strip_accents"), (is_bool, "true or false")
+    ),
+    **dict.fromkeys(("clean_up_tokenization_spaces", "split_special_tokens"), (is_bool, "true or false")),
+    **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
+    **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
+    **dict.fromkeys(("never_split", "model_input_names"), (_is_list_of_str, "a list of strings")),
+    "init_inputs": (lambda value: isinstance(value, list), "a list"),
+    "additional_special_tokens": (_is_list_of_tokens, "a list of tokens"),
+    "extra_special_tokens": (_is_roles_or_tokens, "an object role → token, or a list of tokens"),
+    "added_tokens_decoder": (lambda value: isinstance(value, dict), "an object id → token"),
+    "trietok": (_is_record, "what trietok wrote there"),
+}
+_TOKEN = (_is_token, "a string, or an object with the token's content and flags")
+
+
+def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> None:
+    """Raise for the first setting that cannot be; null is always let through, and so are keys that nothing knows.
+
+    Args:
+        settings: the JSON object.
+        path: where it was read, for the error.
+        kind: the class to be made; the names of its methods cannot be settings.
+
+    Raises:
+        FileFormatError: as said.
+    """
+    for key, value in settings.items():
+        if value is None:
+            if key == "unk_token":
+                raise FileFormatError(f"{path}: unk_token is null; name the token for unknown words", path=path)
+            continue
+        if key == "self" or (key.startswith("_") and key != "_commit_hash") or callable(getattr(kind, key, None)):
+            raise FileFormatError(f"{path}: {key!r} cannot be a setting: it is a name of {kind.__name__}", path=path)
+        role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
+        check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
+        if check is not None and not check(value):
+            raise FileFormatError(f"{path}: {key} is {value!r:.60}; it should be {wanted}", path=path)
+
+
+ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
