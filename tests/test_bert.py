@@ -215,8 +215,9 @@ def test_ids_that_no_text_gives(small):
     for token_id in (-100, 7):
         with pytest.raises(TokenIdError, match=f"id {token_id} is outside the vocabulary"):
             tokenizer.decode([5, token_id])
-    with pytest.raises(InputError, match="whole number, not str"):
-        tokenizer.decode(["a"])
+    for bad in (["a"], "12", [2.5], None, {1: 2}):
+        with pytest.raises(InputTypeError, match="not (str|float|NoneType|dict)"):
+            tokenizer.decode(bad)
 
 
 # ---- roles -------------------------------------------------------------------------------------------------------
@@ -311,6 +312,8 @@ def test_unknown_keywords(abc):
     [
         ({"max_length": 1, "truncation": True}, "max_length is 1, but the special tokens alone are 2"),
         ({"max_length": -1}, "max_length is -1"),
+        ({"max_length": "10"}, "max_length is '10'; it is a whole number"),
+        ({"max_length": 3, "truncation": True, "stride": -1}, "stride is -1"),
         ({"padding": "longst"}, "'longst' is not a valid PaddingStrategy; select one of"),
         ({"truncation": "first"}, "'first' is not a valid TruncationStrategy"),
         ({"padding": True, "pad_to_multiple_of": 0}, "pad_to_multiple_of is 0"),

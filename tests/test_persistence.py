@@ -149,3 +149,12 @@ def test_a_token_the_file_cannot_keep(small, tmp_path):
     tokenizer.vocabulary.tokens.append("b\nc")
     with pytest.raises(VocabularyError, match=r"'b\\nc' \(id 6\) holds a line break"):
         tokenizer.save_vocabulary(str(tmp_path))
+
+
+@pytest.mark.parametrize("file", ["tokenizer_config_json", "special_tokens_map_json"])
+def test_no_file_says_where_the_vocabulary_is(directory, tmp_path, file):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("[UNK]\nwrong\n")
+    said = {"vocab_file": str(outside), "tokenizer_file": str(outside), "cls_token": "[CLS]"}
+    tokenizer = BertTokenizer.from_pretrained(directory(**{file: said}))
+    assert tokenizer.tokenize("a b wrong") == ["a", "b", "[UNK]"]

@@ -110,7 +110,7 @@ class PreTrainedTokenizerBase(CallsMixin):
     @property
     def vocab_size(self) -> int:
         """The number of different tokens without the added ones; see `max_id` for embedding rows."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no vocab_size")
 
     def __len__(self) -> int:
         """The number of different tokens with the added ones."""
@@ -118,15 +118,18 @@ class PreTrainedTokenizerBase(CallsMixin):
 
     def get_vocab(self) -> dict[str, int]:
         """The whole vocabulary with the added tokens: token → id."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no get_vocab()")
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no convert_tokens_to_string(tokens)")
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Write the vocabulary file; return its path."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} has no save_vocabulary(save_directory, filename_prefix); return () where there is no "
+            "file to write"
+        )
 
     def _decode(
         self,

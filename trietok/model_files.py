@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from trietok.directory_saves import current_files
 from trietok.errors import FileError, MissingDependencyError
 
 BUILT_IN_NAMES = ("trietok-en",)
@@ -56,7 +57,7 @@ def locate(
             directory /= subfolder
             if not directory.is_dir():
                 raise FileError(f"{name} has no folder {subfolder}; check `subfolder`", path=directory)
-        return ModelFiles({file: directory / file for file in file_names if (directory / file).is_file()})
+        return ModelFiles(current_files(directory, file_names))
     if not _may_be_a_hub_name(name):
         hint = "; ~ is not expanded here, os.path.expanduser does that" if name.startswith("~") else ""
         raise FileError(

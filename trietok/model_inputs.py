@@ -82,8 +82,8 @@ class ModelInputsMixin(SpecialTokensMixin):
         if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
             if max_length < added:
                 raise InputError(
-                    f"max_length is {max_length}, but the special tokens alone are {added}; raise max_length or pass "
-                    "add_special_tokens=False"
+                    f"max_length is {max_length}, but the special tokens alone are {added}; raise max_length, or "
+                    "leave the special tokens out"
                 )
             if max_length and total > max_length:
                 ids, pair_ids, overflow = self.truncate_sequences(

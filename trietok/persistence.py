@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.added_token import AddedToken
+from trietok.directory_saves import save_files
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -201,6 +202,8 @@ def _token_objects(value: Any, where: str, path: Path) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
+    if isinstance(value, dict) and "content" not in value:  # extra_special_tokens: roles of the user's own
+        return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
     return _special_token(value, where, path)
 
 
@@ -277,25 +280,25 @@ def save(
             "not be loaded; add it with add_special_tokens({'unk_token': ...})",
             token=unknown,
         )
-    directory = Path(save_directory)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
+    if not isinstance(save_directory, (str, os.PathLike)):
+        raise InputTypeError(
+            f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory
+        )
     prefix = f"{filename_prefix}-" if filename_prefix else ""
-    written: list[str] = []
-
-    def write(file: str, value: Any) -> None:
-        write_json(directory / (prefix + file), value)
-        written.append(str(directory / (prefix + file)))
-
-    write(TOKENIZER_CONFIG_FILE, _config(tokenizer))
-    write(SPECIAL_TOKENS_MAP_FILE, _special_tokens_map(tokenizer))
-    written += tokenizer.save_vocabulary(str(directory), filename_prefix=filename_prefix)
+    config, roles = _config(tokenizer), _special_tokens_map(tokenizer)
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
-    if added:
-        write(ADDED_TOKENS_FILE, added)
-    return tuple(written)
+
+    def write(folder: Path) -> None:
+        tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
+        write_json(folder / (prefix + TOKENIZER_CONFIG_FILE), config)
+        write_json(folder / (prefix + SPECIAL_TOKENS_MAP_FILE), roles)
+        if added:
+            write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
+
+    # Left by an earlier save, it would name tokens that are gone.
+    paths = save_files(Path(save_directory), write, obsolete=[prefix + ADDED_TOKENS_FILE])
+    order = {prefix + TOKENIZER_CONFIG_FILE: 0, prefix + SPECIAL_TOKENS_MAP_FILE: 1, prefix + ADDED_TOKENS_FILE: 3}
+    return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
 
 
 def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
