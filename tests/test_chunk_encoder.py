@@ -1,0 +1,239 @@
+"""What is remembered is never wrong: whatever changes between two texts, the ids are those of the plain path."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from tests.conftest import SPECIAL
+from trietok import AddedToken, BasicTokenizer, BertTokenizer, WordpieceTokenizer, chunk_encoder
+from trietok.bert import _STAGES
+
+PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
+PIECES += [
+    "don",
+    "'",
+    "t",
+    "don't",
+    "[",
+    "]",
+    "cls",
+    "é",
+    "caf",
+    "##é",
+    "中",
+    "A",
+    "B",
+    "S",
+    "UBJ",
+    "[unused0]",
+    "[unused1]",
+]
+WORDS = ["the", "subject", "SUBJ", "subj", "unable", "ab", "café", "cafe\u0301", "don't", "[CLS]", "[X]", "[x]", "[Y]"]
+WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
+contents = st.sampled_from(
+    ["subj", "SUBJ", "[X]", "[Y]", "ab", "a", "é", "中", "##able", "b-b", "<s>", "un", "a b", "[x]"]
+)
+texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(" ".join) | st.sampled_from(
+    ["a\x0bb", "a\x85"]
+)
+
+
+class Plain(BertTokenizer):
+    """The same tokenizer without the fast path."""
+
+    def _chunk_encoder(self):
+        return None
+
+
+@pytest.fixture(scope="module")
+def vocab_path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("chunks") / "vocab.txt"
+    path.write_text("\n".join([*SPECIAL, *PIECES]), encoding="utf-8")
+    return path
+
+
+def test_any_change_between_two_texts(vocab_path):
+    class Changes(RuleBasedStateMachine):
+        @initialize(lower=st.booleans())
+        def make(self, lower):
+            self.both = [kind(vocab_path, do_lower_case=lower) for kind in (BertTokenizer, Plain)]
+            self.texts = ["the subject"]
+
+        def on_both(self, change):
+            outcomes = []
+            for tokenizer in self.both:
+                try:
+                    outcomes.append(change(tokenizer))
+                except Exception as error:  # alike on both, or the test fails
+                    outcomes.append(type(error))
+            assert outcomes[0] == outcomes[1]
+
+        @rule(text=texts)
+        def encode(self, text):
+            self.texts = [*self.texts[-5:], text]
+
+        @rule(
+            content=contents,
+            flags=st.dictionaries(st.sampled_from(["lstrip", "single_word", "special"]), st.booleans()),
+        )
+        def add(self, content, flags):
+            self.on_both(lambda tokenizer: tokenizer.add_tokens([AddedToken(content, **flags)]))
+
+        @rule(content=contents)
+        def remove(self, content):
+            self.on_both(lambda tokenizer: tokenizer.remove_tokens([content]))
+
+        @rule(listed=st.lists(contents, max_size=2), replace=st.booleans())
+        def list_special(self, listed, replace):
+            roles = {"additional_special_tokens": listed}
+            self.on_both(lambda tokenizer: tokenizer.add_special_tokens(roles, replace))
+
+        @rule(role=st.sampled_from(["cls_token", "unk_token", "bos_token"]), token=contents | st.just("[UNK]"))
+        def give_role(self, role, token):
+            self.on_both(lambda tokenizer: tokenizer.add_special_tokens({role: token}))
+
+        @rule(role=st.sampled_from(["cls_token", "mask_token"]), token=st.sampled_from(["the", "ab", "[MASK]"]))
+        def set_role(self, role, token):
+            self.on_both(lambda tokenizer: setattr(tokenizer, role, token))
+
+        @rule(decoder=st.dictionaries(st.integers(40, 44), contents, max_size=2))
+        def set_decoder(self, decoder):
+            self.on_both(lambda tokenizer: setattr(tokenizer, "added_tokens_decoder", decoder))
+
+        @rule(piece=st.sampled_from(["##ject", "zz", "##z", "subject"]))
+        def add_piece(self, piece):
+            self.on_both(lambda tokenizer: tokenizer.add_wordpieces([piece]))
+
+        @rule(slot=st.sampled_from(["[unused0]", "[unused1]"]), token=contents)
+        def assign(self, slot, token):
+            self.on_both(lambda tokenizer: tokenizer.assign_unused(slot, token))
+
+        @rule(
+            name=st.sampled_from(["do_lower_case", "tokenize_chinese_chars", "strip_accents", "do_split_on_punc"]),
+            value=st.booleans(),
+        )
+        def set_basic(self, name, value):
+            self.on_both(lambda tokenizer: setattr(tokenizer.basic_tokenizer, name, value))
+
+        @rule(kept=st.sets(st.sampled_from(["Ab", "don't"]), max_size=1))
+        def never_split(self, kept):
+            self.on_both(lambda tokenizer: setattr(tokenizer.basic_tokenizer, "never_split", kept))
+
+        @rule(longest=st.sampled_from([2, 4, 100]))
+        def longest_word(self, longest):
+            self.on_both(lambda t: setattr(t.wordpiece_tokenizer, "max_input_chars_per_word", longest))
+
+        @rule(value=st.booleans())
+        def split_special_tokens(self, value):
+            self.on_both(lambda tokenizer: setattr(tokenizer, "split_special_tokens", value))
+
+        @invariant()
+        def ids_are_those_of_the_plain_path(self):
+            fast, plain = self.both
+            for text in self.texts:
+                assert fast.encode(text) == plain.encode(text), text
+
+    Changes.TestCase.settings = settings(max_examples=120, stateful_step_count=20, deadline=None)
+    Changes.TestCase().runTest()
+
+
+def test_the_fast_path_is_taken(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    assert tokenizer._chunk_encoder() is not None
+    tokenizer.add_tokens(["<x>"])
+    assert tokenizer._chunk_encoder() is not None
+    tokenizer.add_tokens(["a b"])
+    assert tokenizer._chunk_encoder() is None
+    tokenizer.remove_tokens(["a b"])
+    assert tokenizer._chunk_encoder() is not None
+
+
+class Shouting(BasicTokenizer):
+    def tokenize(self, text, never_split=None):
+        return text.upper().split()
+
+
+class Lettering(WordpieceTokenizer):
+    def tokenize(self, text):
+        return list(text.replace(" ", ""))
+
+
+class Duck:
+    """Just what BertTokenizer asks of a basic tokenizer."""
+
+    do_lower_case = True
+    never_split = ()
+
+    def tokenize(self, text, never_split=None):
+        return [text[0]]
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        lambda t: setattr(t, "basic_tokenizer", Shouting()),
+        lambda t: setattr(t, "basic_tokenizer", Duck()),
+        lambda t: setattr(t, "wordpiece_tokenizer", Lettering(t.vocab, "[UNK]")),
+        lambda t: setattr(t.basic_tokenizer, "tokenize", lambda text, never_split=None: ["a"]),
+        lambda t: setattr(t.wordpiece_tokenizer, "tokenize", lambda text: ["b"]),
+        lambda t: setattr(t, "_tokenize", lambda text, **kwargs: ["x"]),
+        lambda t: setattr(t, "tokenize", lambda text, **kwargs: ["the"]),
+        lambda t: setattr(t, "convert_tokens_to_ids", lambda tokens: [7]),
+    ],
+)
+def test_a_stage_that_is_replaced_is_used(vocab_path, replace):
+    tokenizer = BertTokenizer(vocab_path)
+    before = tokenizer.encode("ab subject", add_special_tokens=False)
+    replace(tokenizer)
+    after = tokenizer.encode("ab subject", add_special_tokens=False)
+    assert after != before
+    assert after == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("ab subject"))
+
+
+OVERRIDES = {
+    "_tokenize": lambda self, text, **kwargs: ["x"],
+    "tokenize": lambda self, text, **kwargs: ["x"],
+    "prepare_for_tokenization": lambda self, text, **kwargs: ("x", {}),
+    "_convert_token_to_id": lambda self, token: 7,
+    "convert_tokens_to_ids": lambda self, tokens: 7 if isinstance(tokens, str) else [7 for _ in tokens],
+    "do_lower_case": False,
+}
+
+
+@pytest.mark.parametrize("name", OVERRIDES)
+def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
+    kind = type("Mine", (BertTokenizer,), {name: OVERRIDES[name]})
+    tokenizer = kind(vocab_path)
+    assert name in _STAGES
+    assert tokenizer._chunk_encoder() is None
+    assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("AB"))
+
+
+def test_no_more_is_remembered_than_the_bound(vocab_path, monkeypatch):
+    monkeypatch.setattr(chunk_encoder, "MOST_REMEMBERED", 50)
+    tokenizer = BertTokenizer(vocab_path)
+    plain = Plain(vocab_path)
+    for number in range(400):
+        text = f"a{number} the b{number}"
+        assert tokenizer.encode(text) == plain.encode(text)
+        if number % 7 == 0:
+            for each in (tokenizer, plain):
+                each.add_tokens([f"<{number}>"])
+        encoder = tokenizer._chunk_encoder()
+        assert len(encoder._chunks) <= 50
+        assert len(encoder._words) <= 50
+        assert len(encoder._inherited) <= 100
+    tokenizer.encode("x" * 1000)
+    assert "x" * 1000 not in tokenizer._chunk_encoder()._chunks
+
+
+def test_a_subclass_may_add_tokens_while_it_reads(vocab_path):
+    class Greedy(BertTokenizer):
+        def prepare_for_tokenization(self, text, **kwargs):
+            self.add_tokens([text])
+            return text, {}
+
+    assert Greedy(vocab_path).tokenize("ab zz") == ["ab zz"]
