@@ -189,7 +189,8 @@ def test_a_push_during_the_load_does_not_mix_two_commits(hub, load):
 
     def push(method, name, revision, path):
         if method == "GET" and path == "vocab.txt":
-            hub.add("org/model", {"vocab.txt": VOCAB, "added_tokens.json": '{"world": 99}'})
+            without = VOCAB.replace("world\n", "other\n").replace("World\n", "Other\n")
+            hub.add("org/model", {"vocab.txt": without, "added_tokens.json": '{"world": 99}'})
 
     hub.after_request = push
     assert load(("org/model", {}))[0]["ids"] == CASED

@@ -31,6 +31,7 @@ _SETTINGS = (
     "chat_template",
     "extra_special_tokens",
     "added_tokens_decoder",
+    "max_embedding_rows",
 )
 
 
@@ -87,12 +88,18 @@ class PreTrainedTokenizerBase(CallsMixin):
         self._set_model_specific_special_tokens(self.extra_special_tokens)
         self._warn_of_misspellings(kwargs)
 
-    def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
-        """Any keyword is kept and saved, as in transformers; one that looks like a known one was meant to be that."""
-        known = {*_SETTINGS, *self.SPECIAL_TOKENS_ATTRIBUTES}
-        for kind in type(self).__mro__:
+    @classmethod
+    def known_settings(cls) -> set[str]:
+        """The names of the settings that the class and those it inherits take."""
+        known = set(_SETTINGS)
+        for kind in cls.__mro__:
             code = getattr(vars(kind).get("__init__"), "__code__", None)
             known.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ())
+        return known
+
+    def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
+        """Any keyword is kept and saved, as in transformers; one that looks like a known one was meant to be that."""
+        known = {*self.known_settings(), *self.SPECIAL_TOKENS_ATTRIBUTES}
         for keyword in keywords:
             if keyword not in known:
                 import difflib  # 2 ms: only where a keyword is unknown
@@ -127,8 +134,8 @@ class PreTrainedTokenizerBase(CallsMixin):
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Write the vocabulary file; return its path."""
         raise NotImplementedError(
-            f"{type(self).__name__} has no save_vocabulary(save_directory, filename_prefix); return () where there is no "
-            "file to write"
+            f"{type(self).__name__} has no save_vocabulary(save_directory, filename_prefix); return () there "
+            "if it has no file"
         )
 
     def _decode(

@@ -25,6 +25,7 @@ from trietok.errors import (
     TrietokError,
     VocabularyError,
 )
+from trietok.id_checks import AddedIds, check_against_vocabulary
 from trietok.model_files import ModelFiles, locate
 from trietok.settings_check import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_bool, is_id
 from trietok.special_tokens import ADDITIONAL, LEFT_OUT
@@ -38,6 +39,7 @@ from trietok.vocab_files import (
     read_json_object,
     write_json,
 )
+from trietok.vocabulary import Vocabulary
 
 RECORD = "trietok"  # the key of tokenizer_config.json under which trietok keeps what transformers has no place for
 
@@ -59,17 +61,31 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
         kwargs.pop(key, None)
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
     files = locate(name, (*cls.vocab_files_names.values(), *side_files), subfolder=subfolder, **hub_options)
-    arguments = _arguments(cls, files, kwargs)
+    arguments, sources = _arguments(cls, files, kwargs)
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, vocabulary_path)
     saved_inputs = arguments.pop("init_inputs", ())
     tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name)
+    if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
+        vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names)
+        check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
+        _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
     model_config = Path(name, subfolder or "", CONFIG_FILE)
     if model_config.is_file():  # beside the tokenizer's files in a local directory; not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
     return tokenizer
+
+
+def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFiles) -> None:
+    for slot, token in record.get("assigned_unused", {}).items():
+        if token not in vocabulary:
+            path = files.found.get(TOKENIZER_CONFIG_FILE, Path(TOKENIZER_CONFIG_FILE))
+            raise FileFormatError(
+                f"{path}: {RECORD}.assigned_unused says {slot!r} became {token!r}, which is not in the vocabulary",
+                path=path,
+            )
 
 
 def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
@@ -87,7 +103,7 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
     return paths
 
 
-def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> dict[str, Any]:
+def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[int, Path]]:
     """What the files and the caller say a tokenizer should be made of; the caller comes first."""
     arguments: dict[str, Any] = {}
     if TOKENIZER_CONFIG_FILE in files.found:
@@ -103,10 +119,13 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> dict[str,
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
     config = files.found.get(TOKENIZER_CONFIG_FILE, Path("added_tokens_decoder"))
+    ids = AddedIds()
     if "added_tokens_decoder" in arguments:
-        decoder = _decoder_from_config(arguments["added_tokens_decoder"], config)
+        _take_config(ids, arguments["added_tokens_decoder"], config)
+        _take_added_tokens_file(ids, files, arguments, flags_count=False)
     else:
-        decoder = _decoder_from_older_files(files, arguments, kwargs)
+        _take_older_files(ids, files, arguments, kwargs)
+    decoder = ids.decoder
     for role in filter(_is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     by_content = {token.content: token for token in decoder.values()}
@@ -114,7 +133,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> dict[str,
         if arguments[role] is not None:  # the role's token with the flags it was added with
             arguments[role] = by_content.get(str(arguments[role]), arguments[role])
     arguments["added_tokens_decoder"] = decoder
-    return arguments
+    return arguments, ids.sources
 
 
 def _paths_in_files(cls: Any) -> tuple[str, ...]:
@@ -135,22 +154,33 @@ def _check_class(cls: Any, saved_class: str, source: Path) -> None:
     logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
 
 
-def _decoder_from_config(value: Any, source: str | os.PathLike[str]) -> dict[int, AddedToken]:
+def _take_config(ids: AddedIds, value: Any, source: Path) -> None:
     """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six fields."""
     if not isinstance(value, dict):
         raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
-    decoder: dict[int, AddedToken] = {}
     for key, token in value.items():
         where = f"{source}: added_tokens_decoder[{key!r}]"
-        decoder[_id(key, where, source)] = _added_token(token, where, source)
-    return decoder
+        ids.add(_id(key, where, source), _added_token(token, where, source), source)
 
 
-def _decoder_from_older_files(
-    files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]
-) -> dict[int, AddedToken]:
+def _take_added_tokens_file(
+    ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], flags_count: bool = True
+) -> None:
+    """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what that says."""
+    if ADDED_TOKENS_FILE not in files.found:
+        return
+    path = files.found[ADDED_TOKENS_FILE]
+    special = _contents_of_roles(arguments)
+    for content, value in read_json_object(path).items():
+        where = f"{path}: {content!r}"
+        token_id = _id(value, where, path)
+        token = _added_token({"content": content, "special": content in special}, where, path)
+        if flags_count or token_id not in ids.decoder or ids.decoder[token_id].content != content:
+            ids.add(token_id, token, path)
+
+
+def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
     """What transformers wrote before 4.34: special_tokens_map.json and added_tokens.json, and any tokenizer.json."""
-    decoder: dict[int, AddedToken] = {}
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
         roles = read_json_object(path)
@@ -163,20 +193,13 @@ def _decoder_from_older_files(
                 arguments[role] = list(dict.fromkeys([*(arguments.get(ADDITIONAL) or []), *tokens]))
             else:
                 arguments[role] = _special_token(value, f"{path}: {role}", path)
-    if ADDED_TOKENS_FILE in files.found:
-        path = files.found[ADDED_TOKENS_FILE]
-        special = _contents_of_roles(arguments)
-        for content, token_id in read_json_object(path).items():
-            where = f"{path}: {content!r}"
-            token = _added_token({"content": content, "special": content in special}, where, path)
-            decoder[_id(token_id, where, path)] = token
+    _take_added_tokens_file(ids, files, arguments)
     if TOKENIZER_FILE in files.found:
         path = files.found[TOKENIZER_FILE]
         for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
-            where = f"{path}: added_tokens[{number}]"
+            where = f"{path}: added_tokens[{number}] ({entry.get('content')!r:.60})"
             token_id = _id(entry.pop("id", None), where, path)
-            decoder[token_id] = _added_token(entry, where, path)
-    return decoder
+            ids.add(token_id, _added_token(entry, where, path), path)
 
 
 def _is_role(key: str) -> bool:
@@ -202,7 +225,7 @@ def _token_objects(value: Any, where: str, path: Path) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
-    if isinstance(value, dict) and "content" not in value:  # extra_special_tokens: roles of the user's own
+    if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # roles of the user's own
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
     return _special_token(value, where, path)
 
@@ -322,7 +345,10 @@ def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
 def _config(tokenizer: Any) -> dict[str, Any]:
     """tokenizer_config.json: the arguments the tokenizer was made with, as they stand now, and its added tokens."""
     config = copy.deepcopy(tokenizer.init_kwargs)
-    for key in {*config, "model_max_length", "clean_up_tokenization_spaces"}:
+    live = {"model_max_length", "clean_up_tokenization_spaces"} | (
+        config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
+    )
+    for key in live:  # any other key is kept as it came, though an attribute may have its name
         if hasattr(tokenizer, key):
             config[key] = getattr(tokenizer, key)
     config.update(tokenizer.special_tokens_map)

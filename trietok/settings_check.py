@@ -42,7 +42,8 @@ def _is_list_of_str(value: Any) -> bool:
 
 
 def _is_token(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("content"), str))
+    content = value.get("content") if isinstance(value, dict) else value
+    return isinstance(content, str) and content != "" and not any("\ud800" <= char <= "\udfff" for char in content)
 
 
 def _is_list_of_tokens(value: Any) -> bool:
@@ -73,14 +74,18 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
     **dict.fromkeys(("clean_up_tokenization_spaces", "split_special_tokens"), (is_bool, "true or false")),
     **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
     **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
-    **dict.fromkeys(("never_split", "model_input_names"), (_is_list_of_str, "a list of strings")),
-    "init_inputs": (lambda value: isinstance(value, list), "a list"),
+    "never_split": (_is_list_of_str, "a list of strings"),
+    "model_input_names": (
+        lambda value: _is_list_of_str(value) and value != [],
+        "a list of strings, the main input first",
+    ),
+    "max_embedding_rows": (lambda value: type(value) is int and value > 0, "a whole number from 1"),
     "additional_special_tokens": (_is_list_of_tokens, "a list of tokens"),
     "extra_special_tokens": (_is_roles_or_tokens, "an object role → token, or a list of tokens"),
     "added_tokens_decoder": (lambda value: isinstance(value, dict), "an object id → token"),
     "trietok": (_is_record, "what trietok wrote there"),
 }
-_TOKEN = (_is_token, "a string, or an object with the token's content and flags")
+_TOKEN = (_is_token, "a token: a string, or an object with content and flags; not empty, no half of a surrogate pair")
 
 
 def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> None:
@@ -99,8 +104,15 @@ def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], ki
             if key == "unk_token":
                 raise FileFormatError(f"{path}: unk_token is null; name the token for unknown words", path=path)
             continue
-        if key == "self" or (key.startswith("_") and key != "_commit_hash") or callable(getattr(kind, key, None)):
+        if key == "self" or callable(getattr(kind, key, None)):
             raise FileFormatError(f"{path}: {key!r} cannot be a setting: it is a name of {kind.__name__}", path=path)
+        if key == "init_inputs" and (
+            not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
+        ):
+            raise FileFormatError(
+                f"{path}: init_inputs is {value!r:.60}; it should be an empty list: no file says where others are",
+                path=path,
+            )
         role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
         check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
         if check is not None and not check(value):

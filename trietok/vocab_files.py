@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 
+LARGEST_FILE = 1 << 30  # bytes; a vocabulary of ten million tokens has a tenth of it
+
 Path_ = str | os.PathLike[str]
 
 
@@ -32,6 +35,12 @@ def read_text(path: Path_) -> str:
         FileFormatError: a byte is not UTF-8; the error has the line.
     """
     try:
+        size = os.stat(path).st_size
+        if size > LARGEST_FILE:
+            raise FileFormatError(
+                f"{os.fspath(path)} has {size:,} bytes, more than the {LARGEST_FILE:,} a tokenizer's file may have",
+                path=path,
+            )
         raw = Path(path).read_bytes()
     except OSError as error:
         raise FileError(f"cannot read {os.fspath(path)}: {error.strerror}", path=path) from error
@@ -77,13 +86,11 @@ def read_json_object(path: Path_) -> dict[str, Any]:
         FileError, FileFormatError: as `read_text`.
         FileFormatError: it does not parse, or holds something else than an object.
     """
-    text = read_text(path)
+    text = _json_text(path)
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
+        value = json.loads(text, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
-    except RecursionError:
-        raise FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path) from None
     if not isinstance(value, dict):
         raise FileFormatError(
             f"{os.fspath(path)} holds a JSON {type(value).__name__}, not an object {{...}}", path=path
@@ -107,8 +114,8 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
 
 def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
-    text = read_text(path)
-    decoder = json.JSONDecoder()
+    text = _json_text(path)
+    decoder = json.JSONDecoder(object_pairs_hook=_without_doubles)
 
     def skip(position: int, expected: str) -> int:
         while text[position : position + 1] in (" ", "\t", "\n"):
@@ -129,16 +136,41 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
             position = skip(position, ",}")
             if text[position] == ",":
                 position = skip(position + 1, '"')
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
 
 
-def _bad_json(path: Path_, error: json.JSONDecodeError) -> FileFormatError:
-    return FileFormatError(
-        f"{os.fspath(path)}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}",
-        path=path,
-        line_number=error.lineno,
-    )
+# So many brackets open with none closed between: far more than any tokenizer's file has, far fewer than break a parser.
+_TOO_DEEP = re.compile(r"(?:[\[{][^\[\]{}]*){40}")
+
+
+def _json_text(path: Path_) -> str:
+    text = read_text(path)
+    if _TOO_DEEP.search(text):
+        raise FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path)
+    return text
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose every key stands once: which of two would count is no question to leave to a parser."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in value if keys.count(key) > 1)
+        raise ValueError(f"the key {double!r} stands twice in one object")
+    return value
+
+
+def _bad_json(path: Path_, error: Exception) -> FileFormatError:
+    if isinstance(error, json.JSONDecodeError):
+        return FileFormatError(
+            f"{os.fspath(path)}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}",
+            path=path,
+            line_number=error.lineno,
+        )
+    if isinstance(error, RecursionError):
+        return FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path)
+    return FileFormatError(f"{os.fspath(path)}: {error}", path=path)
 
 
 def write_vocab_lines(path: Path_, tokens: list[str]) -> None:

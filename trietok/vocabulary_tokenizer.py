@@ -41,7 +41,7 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         added = kwargs.get("added_tokens_decoder") or {}
         if str(unk_token) not in self.vocabulary and str(unk_token) not in map(str, added.values()):
             marked = "\ufeff" + str(unk_token) in self.vocabulary
-            hint = " (a byte-order mark stands before it; save the file without one)" if marked else ""
+            hint = " (line 1 has a byte-order mark before it; save the file without one)" if marked else ""
             raise VocabularyError(
                 f"{os.fspath(vocab_file)} does not hold the unknown token {str(unk_token)!r}{hint}; add it as a "
                 "line, or name the token that plays its part with unk_token=...",
