@@ -124,7 +124,7 @@ def test_another_class_is_warned_of(directory, caplog):
         ({"added_tokens_json": {"x": "seven"}}, "'seven' is not an id"),
         (
             {"special_tokens_map_json": {"cls_token": {"lstrip": True}}},
-            "cls_token is {'lstrip': True}; it should be a string",
+            "cls_token is {'lstrip': True}; it should be a token",
         ),
     ],
 )
@@ -158,3 +158,19 @@ def test_no_file_says_where_the_vocabulary_is(directory, tmp_path, file):
     said = {"vocab_file": str(outside), "tokenizer_file": str(outside), "cls_token": "[CLS]"}
     tokenizer = BertTokenizer.from_pretrained(directory(**{file: said}))
     assert tokenizer.tokenize("a b wrong") == ["a", "b", "[UNK]"]
+
+
+def test_added_tokens_can_be_merged_into_the_vocabulary_file(small, tmp_path):
+    tokenizer = small("a", "a")
+    tokenizer.add_tokens(["<x>", "<y>", "<z>"])
+    tokenizer.remove_tokens(["<y>"])
+    (path,) = tokenizer.save_vocabulary(tmp_path, filename_prefix="all", include_added=True)
+    assert path == str(tmp_path / "all-vocab.txt")
+    assert (tmp_path / "all-vocab.txt").read_text().splitlines() == [*SPECIAL, "a", "a", "<x>", "", "<z>"]
+    merged = BertTokenizer.from_pretrained(path)
+    assert merged.convert_tokens_to_ids(["a", "<x>", "<z>"]) == [6, 7, 9]
+    (path,) = tokenizer.save_vocabulary(str(tmp_path / "other.txt"), filename_prefix="my")
+    assert path == str(tmp_path / "my-other.txt")
+    tokenizer.add_tokens(["b\nc"])
+    with pytest.raises(VocabularyError, match=r"'b\\nc' \(id 10\) holds a line break"):
+        tokenizer.save_vocabulary(tmp_path, include_added=True)

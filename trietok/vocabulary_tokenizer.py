@@ -143,26 +143,34 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         known = token is not None and self.vocab[token] == index
         return token if known and token is not None else str(self.unk_token)
 
-    def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
+    def save_vocabulary(
+        self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None, *, include_added: bool = False
+    ) -> tuple[str, ...]:
         """Write vocab.txt, every token on the line of its id; the line of an id without a token is blank.
 
         Args:
             save_directory: a directory, or the path of the file.
             filename_prefix: put before the file's name, with a hyphen.
+            include_added: write the added tokens too, each on the line of its id.
 
         Returns:
             The path written, as a tuple of one.
 
         Raises:
             FileError: the file cannot be written.
-            VocabularyError: a token holds a line break.
+            VocabularyError: a token holds a line break. Nothing is written.
         """
         prefix = f"{filename_prefix}-" if filename_prefix else ""
         directory, name = os.fspath(save_directory), VOCAB_FILE
         if not os.path.isdir(directory):
             directory, name = os.path.split(directory)
         path = os.path.join(directory, prefix + name)
-        write_vocab_lines(path, [token or "" for token in self._vocabulary.tokens])
+        tokens = [token or "" for token in self._vocabulary.tokens]
+        if include_added:
+            tokens += [""] * (self.max_id + 1 - len(tokens))
+            for token_id, token in self.added_tokens_decoder.items():
+                tokens[token_id] = token.content
+        write_vocab_lines(path, tokens)
         return (path,)
 
     # ---- changing the vocabulary ------------------------------------------------------------------------------------
