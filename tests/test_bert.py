@@ -216,7 +216,7 @@ def test_ids_that_no_text_gives(small):
         with pytest.raises(TokenIdError, match=f"id {token_id} is outside the vocabulary"):
             tokenizer.decode([5, token_id])
     for bad in (["a"], "12", [2.5], None, {1: 2}):
-        with pytest.raises(InputTypeError, match="not (str|float|NoneType|dict)"):
+        with pytest.raises(InputTypeError, match=r"not (str|float|NoneType|dict)"):
             tokenizer.decode(bad)
 
 

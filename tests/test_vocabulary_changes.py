@@ -138,6 +138,14 @@ def test_an_assigned_token_has_the_flags_it_is_given(small):
     assert tokenizer.additional_special_tokens == []
 
 
+def test_the_order_of_adding_is_kept_where_it_counts(small, reloaded):
+    tokenizer = small(*UNUSED, "c")
+    tokenizer.add_tokens([AddedToken("AB", normalized=False)])
+    tokenizer.assign_unused("[unused1]", AddedToken("ABC", normalized=False))
+    assert tokenizer.tokenize("ABC") == ["AB", "c"]  # of tokens matched as written the one added first is kept
+    reloaded(tokenizer, "ABC", "AB ABC")
+
+
 def test_removing_an_assigned_token_frees_its_slot(small, reloaded):
     tokenizer = small(*UNUSED)
     tokenizer.assign_unused("[unused0]", "<x>")
@@ -191,9 +199,19 @@ def test_pieces_come_after_added_tokens(small, reloaded, tmp_path):
     assert tokenizer.add_tokens(["<y>"]) == 1
     assert tokenizer.convert_tokens_to_ids("<y>") == 10
     reloaded(tokenizer, "as covid covi <x><y>")
-    assert (tmp_path / "saved" / "vocab.txt").read_text().splitlines()[5:] == ["a", "", "", "##s", "covi"]
+    assert (tmp_path / "saved" / "vocab.txt").read_text().splitlines()[5:] == ["a", "covid", "<x>", "##s", "covi"]
     config = json.loads((tmp_path / "saved" / "tokenizer_config.json").read_text())
     assert config["trietok"] == {"vocab_holes": [6, 7]}
+
+
+def test_every_line_of_vocab_txt_is_there_once(small, reloaded, tmp_path):
+    tokenizer = small("a")
+    tokenizer.add_tokens(["<x>", "b\nc", "<y>"])
+    tokenizer.remove_tokens(["<x>"])
+    tokenizer.add_wordpieces(["##s"])
+    reloaded(tokenizer, "as <x> b\nc <y>")
+    lines = (tmp_path / "saved" / "vocab.txt").read_text().splitlines()
+    assert lines[5:] == ["a", "[unused-id-6]", "[unused-id-7]", "<y>", "##s"]
 
 
 def test_add_tokens_on_a_piece_keeps_transformers_meaning(small):

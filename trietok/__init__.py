@@ -4,6 +4,10 @@ from trietok.added_token import AddedToken
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.batch_encoding import BatchEncoding, CharSpan, TokenSpan
 from trietok.bert import BertTokenizer
+from trietok.check_fix import FixResult, fix
+from trietok.check_report import CheckReport, Finding
+from trietok.checking import check
+from trietok.comparing import Comparison, compare, fingerprint
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -35,8 +39,12 @@ __all__ = [
     "BatchEncoding",
     "BertTokenizer",
     "CharSpan",
+    "CheckReport",
+    "Comparison",
     "FileError",
     "FileFormatError",
+    "Finding",
+    "FixResult",
     "InputError",
     "InputTypeError",
     "MissingDependencyError",
@@ -57,5 +65,9 @@ __all__ = [
     "VocabularyError",
     "WordpieceTokenizer",
     "__version__",
+    "check",
+    "compare",
+    "fingerprint",
+    "fix",
     "load_vocab",
 ]

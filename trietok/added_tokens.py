@@ -89,6 +89,13 @@ class AddedTokens:
         self._written: _WrittenTokens | None = None
         self.spaced: set[str] = set()
 
+    def reorder(self, token_ids: Iterable[int]) -> None:
+        """Put the tokens of these ids, of those that are there, behind the others, in this order."""
+        for token_id in token_ids:
+            if token_id in self.decoder:
+                self.decoder[token_id] = self.decoder.pop(token_id)
+        self._written = None
+
     def _derive(self, tokens: list[AddedToken]) -> None:
         """Take tokens into all that follows from `decoder`: with `_underive` the one place where that is kept up."""
         contents = [token.content for token in tokens]

@@ -49,11 +49,20 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
 
     def _restore(self, record: Mapping[str, Any]) -> None:
         """Take back what `record` wrote."""
+        self._added.reorder(record.get("added_order", ()))
         self._added.max_id = max(self._added.max_id, record.get("max_id", -1))
 
     def record(self) -> dict[str, Any]:
         """What has to be saved beside transformers' settings, so that a reloaded tokenizer is the same one."""
-        return {"max_id": self._added.max_id} if self._added.max_id > max(self._added.decoder, default=-1) else {}
+        record: dict[str, Any] = {}
+        if self._added.max_id > max(self._added.decoder, default=-1):
+            record["max_id"] = self._added.max_id
+        ordinary = [token_id for token_id, token in self._added.decoder.items() if not token.special]
+        if ordinary != sorted(ordinary) and getattr(
+            self, "do_lower_case", False
+        ):  # the files keep tokens by id; what is kept from lower-casing goes by order
+            record["added_order"] = ordinary
+        return record
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
 

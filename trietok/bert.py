@@ -59,7 +59,7 @@ class BertTokenizer(VocabularyTokenizer):
         clean_up_tokenization_spaces: bool = True,
         **kwargs: Any,
     ) -> None:
-        self._vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD))
+        self._vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), kwargs.get("added_tokens_decoder"))
         self._encoder: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
         self._ordinary: tuple[object, WordpieceTokenizer] | None = None
         never_split = None if never_split is None else list(never_split)
@@ -221,7 +221,15 @@ class BertTokenizer(VocabularyTokenizer):
         if self._ordinary is None or self._ordinary[0] != state:
             full = self.wordpiece_tokenizer
             entries = {token: token_id for token, token_id in self.vocab.items() if token not in special}
-            self._ordinary = state, WordpieceTokenizer(entries, full.unk_token, full.max_input_chars_per_word)
+            self._ordinary = (
+                state,
+                WordpieceTokenizer(
+                    entries,
+                    full.unk_token,
+                    full.max_input_chars_per_word,
+                    continuing_subword_prefix=full.continuing_subword_prefix,
+                ),
+            )
         return self._ordinary[1]
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:

@@ -57,6 +57,7 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     if "use_auth_token" in kwargs:  # the old name
         hub_options["token"] = kwargs.pop("use_auth_token")
     subfolder = kwargs.pop("subfolder", None)
+    name_or_path = kwargs.pop("name_or_path", name)
     for key in _IGNORED_OPTIONS:
         kwargs.pop(key, None)
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
@@ -65,8 +66,8 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, vocabulary_path)
-    saved_inputs = arguments.pop("init_inputs", ())
-    tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name)
+    saved_inputs = arguments.pop("init_inputs", None) or ()
+    tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
         vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names)
         check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
@@ -142,7 +143,7 @@ def _paths_in_files(cls: Any) -> tuple[str, ...]:
 
 def _check_class(cls: Any, saved_class: str, source: Path) -> None:
     """Tell what was saved as another class: by a warning where its vocabulary is of the same kind, else by an error."""
-    saved = saved_class.removesuffix("Fast")
+    saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
     if saved in (*ANY_KIND, *(kind.__name__.removesuffix("Fast") for kind in cls.__mro__)):
         return
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
@@ -159,7 +160,7 @@ def _take_config(ids: AddedIds, value: Any, source: Path) -> None:
     if not isinstance(value, dict):
         raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
     for key, token in value.items():
-        where = f"{source}: added_tokens_decoder[{key!r}]"
+        where = f"{source}: added_tokens_decoder[{key!r:.60}]"
         ids.add(_id(key, where, source), _added_token(token, where, source), source)
 
 

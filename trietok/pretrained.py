@@ -143,6 +143,19 @@ class PreTrainedTokenizer(AddedTokensMixin):
         """Split a text that holds no added token into tokens. A subclass fills it in."""
         raise NotImplementedError(f"{type(self).__name__} has no _tokenize(text)")
 
+    def fingerprint(self) -> str:
+        """One hash of everything that decides ids, the same across processes, machines, and saving and reloading.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> before = tokenizer.fingerprint()
+        >>> tokenizer.add_tokens(["covid-19"]), tokenizer.fingerprint() == before
+        (1, False)
+        """
+        from trietok.fingerprints import fingerprint  # hashing is not needed to encode
+
+        return fingerprint(self)
+
     # ---- tokens to ids and back -------------------------------------------------------------------------------------
 
     def convert_tokens_to_ids(self, tokens: Any) -> Any:

@@ -14,7 +14,7 @@ from trietok.errors import FileFormatError
 
 Check = Callable[[Any], bool]
 
-HIGHEST_ID = 2**31 - 1  # what an int32 of ids holds
+HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
 # transformers' tokenizers of BERT's vocabulary format: they load as BertTokenizer, with a warning.
 WORDPIECE_FAMILY = (
@@ -57,11 +57,11 @@ def _is_roles_or_tokens(value: Any) -> bool:
 def _is_record(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    holes, assigned = value.get("vocab_holes", []), value.get("assigned_unused", {})
+    lists = [value.get("vocab_holes", []), value.get("added_order", [])]
+    assigned = value.get("assigned_unused", {})
     return (
         is_id(value.get("max_id", 0))
-        and isinstance(holes, list)
-        and all(map(is_id, holes))
+        and all(isinstance(ids, list) and all(map(is_id, ids)) for ids in lists)
         and isinstance(assigned, dict)
         and all(isinstance(token, str) for token in assigned.values())
     )
@@ -114,9 +114,22 @@ def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], ki
                 path=path,
             )
         role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
+        if key == "extra_special_tokens" and isinstance(value, dict):
+            for own in value:
+                _check_own_role(own, path, kind)
         check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
         if check is not None and not check(value):
             raise FileFormatError(f"{path}: {key} is {value!r:.60}; it should be {wanted}", path=path)
+
+
+def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:
+    """A role of the user's own must not have a name that means something else."""
+    known: set[str] = getattr(kind, "known_settings", set)()
+    taken = role in ROLES or role in known or hasattr(kind, role) or role.endswith(("_id", "_ids"))
+    if taken or role in (*_SETTINGS, "self"):
+        raise FileFormatError(
+            f"{path}: extra_special_tokens cannot name a role {role!r:.60}: the name means something else", path=path
+        )
 
 
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")

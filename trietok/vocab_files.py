@@ -192,13 +192,17 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
+_HALF_PAIRS = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
+
+
 def write_json(path: Path_, value: Any) -> None:
     """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end.
 
     Raises:
         FileError: the file cannot be written; what was there before is untouched.
     """
-    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    write_text(path, _HALF_PAIRS.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
 
 
 def write_text(path: Path_, text: str) -> None:

@@ -22,6 +22,10 @@ from trietok.vocabulary import Vocabulary
 _UNUSED = re.compile(r"[\[<]unused[_-]?\d+[\]>]", re.IGNORECASE)
 
 
+def _filling(token_id: int) -> str:
+    return f"[unused-id-{token_id}]"
+
+
 class VocabularyTokenizer(PreTrainedTokenizer):
     """`PreTrainedTokenizer` on a vocab.txt. Not used by itself: `BertTokenizer` inherits it.
 
@@ -53,8 +57,10 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         super().__init__(unk_token=unk_token, **kwargs)
 
     @staticmethod
-    def read_vocabulary(vocab_file: str | os.PathLike[str], record: Mapping[str, Any] | None) -> Vocabulary:
-        """The vocabulary of a file; a blank line that was written for an id without a token is a hole again."""
+    def read_vocabulary(
+        vocab_file: str | os.PathLike[str], record: Mapping[str, Any] | None, added: Mapping[int, Token] | None
+    ) -> Vocabulary:
+        """The vocabulary of a file; a line that was filled for an id without an entry is a hole again."""
         if not isinstance(vocab_file, (str, os.PathLike)):
             raise InputTypeError(f"vocab_file is a path, not {vocab_file!r:.60}", value=vocab_file)
         if not os.path.isfile(vocab_file):
@@ -67,8 +73,12 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         holes = set((record or {}).get("vocab_holes", ()))
         if not holes:
             return vocabulary
-        tokens = enumerate(vocabulary.tokens)
-        return Vocabulary(None if token_id in holes and token == "" else token for token_id, token in tokens)
+        fillings = {token_id: {"", _filling(token_id)} for token_id in holes}
+        for token_id, token in (added or {}).items():
+            if token_id in holes:
+                fillings[token_id].add(str(token))
+        lines = enumerate(vocabulary.tokens)
+        return Vocabulary(None if line in fillings.get(token_id, ()) else line for token_id, line in lines)
 
     def _restore(self, record: Mapping[str, Any]) -> None:
         super()._restore(record)
@@ -146,7 +156,10 @@ class VocabularyTokenizer(PreTrainedTokenizer):
     def save_vocabulary(
         self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None, *, include_added: bool = False
     ) -> tuple[str, ...]:
-        """Write vocab.txt, every token on the line of its id; the line of an id without a token is blank.
+        """Write vocab.txt, every token on the line of its id.
+
+        The line of an id that is an added token's has that token, and the line of one that nothing has a filling that
+        no text gives: so the file has a line for each id and none twice, which other programs count on.
 
         Args:
             save_directory: a directory, or the path of the file.
@@ -165,13 +178,18 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         if not os.path.isdir(directory):
             directory, name = os.path.split(directory)
         path = os.path.join(directory, prefix + name)
-        tokens = [token or "" for token in self._vocabulary.tokens]
+        tokens = list(self._vocabulary.tokens)
         if include_added:
-            tokens += [""] * (self.max_id + 1 - len(tokens))
-            for token_id, token in self.added_tokens_decoder.items():
-                tokens[token_id] = token.content
-        write_vocab_lines(path, tokens)
+            tokens += [None] * (self.max_id + 1 - len(tokens))
+        write_vocab_lines(path, [self._filled(i, include_added) if t is None else t for i, t in enumerate(tokens)])
         return (path,)
+
+    def _filled(self, token_id: int, include_added: bool) -> str:
+        """What stands on the line of an id that no entry has."""
+        added = self._added.decoder.get(token_id)
+        if added is None or (not include_added and set("\r\n") & set(added.content)):
+            return _filling(token_id)
+        return added.content
 
     # ---- changing the vocabulary ------------------------------------------------------------------------------------
 

@@ -344,7 +344,9 @@ def test_the_saved_files_hold_the_same(vocabulary: str, settings: dict[str, Any]
             # A token with the flags of a plain special one is a string in trietok's file, whatever it was given as.
             assert contents(json.loads(got[name])) == contents(json.loads(want[name]))
         elif name.endswith(".json"):
-            assert json.loads(got[name]) == json.loads(want[name]), name
+            ours = json.loads(got[name])
+            ours.pop("trietok", None)  # what transformers has no place for
+            assert ours == json.loads(want[name]), name
         else:
             assert got[name] == want[name], name
 

@@ -11,7 +11,7 @@ from trietok import AddedToken
 from trietok.added_tokens import AddedTokens
 from trietok.trie import Trie
 
-# Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, beginnings of each other.
+# Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each other's beginnings.
 CONTENTS = ["a", "ab", "abc", "b", "bc", "a b", " ", "  ", "\n", "a\nb", "\t", "x ", " x", "<s>", "<", "s>", "_"]
 CONTENTS += ["é", "e\u0301", "\u0301", "👩\u200d👩\u200d👧", "👩", "\u200d"]
 CONTENTS += ["中", "中文", "文字", "##b", "-", "a-b", "İ", "ß", "aa", "aaab", "baa", "\u3000"]

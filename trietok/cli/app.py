@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 import trietok
+from trietok.cli.check import check
 from trietok.cli.decode import decode
+from trietok.cli.diff import diff
 from trietok.cli.encode import encode
 from trietok.cli.tokenize import tokenize
 
@@ -23,6 +25,8 @@ app.command()(encode)
 app.command()(tokenize)
 # -1 is an id to refuse with a reason, not an option; decode itself refuses what does look like an option.
 app.command(context_settings={"ignore_unknown_options": True})(decode)
+app.command()(diff)
+app.command()(check)
 
 
 def _show_version(asked: bool) -> None:

@@ -40,8 +40,13 @@ class Result(NamedTuple):
         values: dict[str, Any] = {"text": self.text, "tokens": self.tokens, "input_ids": self.ids}
         if self.text_pair is not None:
             values = {"text": self.text, "text_pair": self.text_pair, **values, "token_type_ids": self.token_type_ids}
-        line = json.dumps(values, ensure_ascii=False)
-        return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+        return json_line(values)
+
+
+def json_line(values: Any) -> str:
+    """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
+    line = json.dumps(values, ensure_ascii=False)
+    return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Callable[[Result], None]:

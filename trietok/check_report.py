@@ -1,0 +1,200 @@
+"""What a check finds, and how it is shown.
+
+In: findings. Out: a `CheckReport`, which is read as attributes, as JSON or as text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+# What all findings of a code have in common: printed once above them, where there are several.
+TITLES = {
+    "duplicate-line": "a token stands on several lines",
+    "blank-line": "blank lines are ids of their own",
+    "carriage-return": "lines end in a carriage return",
+    "lone-carriage-return": "a carriage return by itself ends a line",
+    "tab": "lines hold a tab",
+    "edge-space": "whitespace before or after a token belongs to it",
+    "line-break-character": "lines hold a character at which other programs break lines",
+    "control-character": "lines hold a control character",
+    "not-utf8": "bytes are not UTF-8",
+    "special-missing": "a special token is in no file and is added on loading",
+    "shared-role": "one token plays several roles",
+    "role-contradiction": "two files disagree about a special token",
+    "id-hole": "ids without a token",
+    "id-clash": "an added token has the id of another token",
+    "added-id-differs": "an added token stands in the vocabulary under another id",
+    "added-content-twice": "an added token has several ids",
+    "added-id-twice": "two added tokens have one id",
+    "added-tokens-contradiction": "two files disagree about an added token",
+    "id-past-model": "ids for which the model has no embedding row",
+    "wrong-shape": "a file holds something else than it should",
+    "duplicate-key": "a key stands twice in an object; the last one counts",
+    "unreachable-case": "no text gives these: they hold upper case, and the tokenizer lower-cases",
+    "unreachable-accent": "no text gives these: they hold accents, and the tokenizer strips them",
+    "unreachable-form": "no text gives these: the tokenizer writes their characters in another form",
+    "unreachable-punctuation": "no text gives these: punctuation is a word of its own",
+    "unreachable-chinese": "no text gives these: a Chinese character is a word of its own",
+    "unreachable-deleted": "no text gives these: cleaning deletes a character of theirs",
+    "unreachable-space": "no text gives these: words are split at whitespace",
+    "unreachable-length": "no text gives these: a word has fewer characters",
+    "unreachable-prefix": "no text gives this: nothing follows the prefix of continuing pieces",
+}
+
+_SINGLY = 5  # so many findings of one code are shown one by one
+_EXAMPLES = 6  # of unreachable tokens
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing a check has found.
+
+    Attributes:
+        severity: `"error"`: the tokenizer does not load, or ids contradict each other; `"warning"`: it loads, and
+            something in it is probably not meant; `"note"`: worth knowing.
+        code: which rule found it; the codes are listed in `docs/checking.md` and do not change.
+        message: what was found and what it means, in one line.
+        file: the name of the file in the directory.
+        line_number: from 1; in a vocab.txt it is the id plus one.
+        token, token_id: the token it is about, and its id.
+        other_token, other_id: what it clashes with; for a range of ids, the last one.
+        role: the role of a special token, such as `pad_token`.
+        lines: all line numbers, where there are several.
+
+    What a rule does not know is None.
+    """
+
+    severity: Severity
+    code: str
+    message: str
+    file: str | None = None
+    line_number: int | None = None
+    token: str | None = None
+    token_id: int | None = None
+    other_token: str | None = None
+    other_id: int | None = None
+    role: str | None = None
+    lines: tuple[int, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes that are not None; all of it can be written as JSON.
+
+        >>> Finding("note", "no-final-newline", "...", file="vocab.txt").to_dict()
+        {'severity': 'note', 'code': 'no-final-newline', 'message': '...', 'file': 'vocab.txt'}
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+    @property
+    def place(self) -> str:
+        """Where it is, as far as that is known: `"vocab.txt, line 3"`, or nothing."""
+        if self.file is None:
+            return ""
+        return self.file if self.line_number is None else f"{self.file}, line {self.line_number}"
+
+
+class CheckReport:
+    """All that a check has found, the most severe first.
+
+    Attributes:
+        path: what was checked, as it was given.
+        findings: every `Finding`.
+    """
+
+    def __init__(self, path: str, findings: Iterable[Finding]) -> None:
+        self.path = path
+        self.findings: list[Finding] = sorted(findings, key=_order)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that are errors."""
+        return self._of("error")
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """The findings that are warnings."""
+        return self._of("warning")
+
+    @property
+    def notes(self) -> list[Finding]:
+        """The findings that are notes."""
+        return self._of("note")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.errors
+
+    def _of(self, severity: Severity) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == severity]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, for JSON: every finding is in it."""
+        counts = {f"{severity}s": len(self._of(severity)) for severity in SEVERITIES}
+        return {
+            "path": self.path,
+            "ok": self.ok,
+            **counts,
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+    @property
+    def summary(self) -> str:
+        """How many findings of each severity there are.
+
+        >>> CheckReport("a", [Finding("note", "auto-map", "...")]).summary
+        'no errors, no warnings, 1 note'
+        """
+        return ", ".join(counted(len(self._of(severity)), severity) for severity in SEVERITIES)
+
+    def groups(self) -> Iterator[tuple[str, str, list[str]]]:
+        """The findings as they are shown: severity, code, and lines of text; many of one code are summed up."""
+        by_code: dict[tuple[str, str], list[Finding]] = {}
+        for finding in self.findings:
+            by_code.setdefault((finding.severity, finding.code), []).append(finding)
+        for (severity, code), findings in by_code.items():
+            yield severity, code, list(_shown(code, findings))
+
+    def __str__(self) -> str:
+        lines = [f"{self.path}: {self.summary}"]
+        for severity, code, shown in self.groups():
+            lines += [f"{severity}: {code}", *(f"  {line}" for line in shown)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<CheckReport of {self.path!r}: {self.summary}>"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `"no errors"`, `"1 error"`, `"1,021 errors"`."""
+    return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _order(finding: Finding) -> tuple[int, str, int, int]:
+    line = finding.line_number or 0
+    return SEVERITIES.index(finding.severity), finding.code, line, finding.token_id or 0
+
+
+def _shown(code: str, findings: list[Finding]) -> Iterator[str]:
+    if code.startswith("unreachable-"):
+        examples = " ".join(f"{finding.token!r}" for finding in findings[:_EXAMPLES])
+        more = " ..." if len(findings) > _EXAMPLES else ""
+        yield f"{counted(len(findings), 'token')}: {TITLES[code]}"
+        yield f"{examples}{more}"
+        return
+    several = len(findings) > _SINGLY
+    if several:
+        yield f"{counted(len(findings), 'finding')}: {TITLES.get(code, code)}"
+    for finding in findings[: _SINGLY - 2 if several else None]:
+        yield f"{finding.place}: {finding.message}" if finding.place else finding.message
+    if several:
+        yield f"... and {len(findings) - _SINGLY + 2:,} more"

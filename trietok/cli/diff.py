@@ -1,0 +1,94 @@
+"""`trietok diff`: whether two tokenizers give the same ids, and what differs.
+
+The exit codes are those of diff(1): 0 for the same ids, 1 for a difference, 2 for trouble.
+"""
+# ruff: noqa: UP045
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Annotated, Optional
+
+import typer
+
+import trietok
+from trietok.cli.inputs import lines_of
+from trietok.cli.options import AsJson
+from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.reporting import reporting
+
+_DIFFERENT, _TROUBLE = 1, 2
+_OLD, _NEW = "red", "green"
+_WHAT = "A directory, a vocab.txt, a built-in name or a name on the hub."
+
+Old = Annotated[str, typer.Argument(metavar="A", help=_WHAT, show_default=False)]
+New = Annotated[str, typer.Argument(metavar="B", help="What to compare it with.", show_default=False)]
+SampleFiles = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--text",
+        "-t",
+        metavar="FILE",
+        help="Encode the lines of a UTF-8 file, not the built-in sample. May be repeated; - is standard input.",
+        show_default=False,
+    ),
+]
+
+
+def diff(ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, as_json: AsJson = False) -> None:
+    """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble."""
+    with _trouble_of_its_own():
+        old, new = (trietok.BertTokenizer.from_pretrained(name) for name in (a, b))
+        texts = (line.text for line in lines_of(ctx, None, text, "texts")) if text else None
+        comparison = trietok.compare(old, new, texts)
+        if as_json:
+            write_line(json_line(comparison.to_dict()))
+        elif on_terminal():
+            _write_tables(comparison)
+        else:
+            write_line(str(comparison))
+    if not comparison.same_ids:
+        raise typer.Exit(_DIFFERENT)
+
+
+@contextlib.contextmanager
+def _trouble_of_its_own() -> Iterator[None]:
+    """`reporting`, with another exit code for an error: 1 says that the tokenizers differ."""
+    try:
+        with reporting():
+            yield
+    except typer.Exit as leaving:
+        if leaving.exit_code == 1:
+            raise typer.Exit(_TROUBLE) from None
+        raise
+
+
+def _write_tables(comparison: trietok.Comparison) -> None:
+    """For a terminal: a table for each kind of difference, what was in red, what is in green."""
+    from rich.console import Console  # only where somebody looks
+    from rich.table import Table
+    from rich.text import Text
+
+    # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
+    console = Console(highlight=False, markup=False, emoji=False)
+    with writing():
+        console.print(Text(comparison.summary, style="bold green" if comparison.same_ids else "bold red"))
+        heads = zip(("old", "new"), (_OLD, _NEW), comparison.names, comparison.fingerprints, strict=True)
+        for side, style, name, line in heads:
+            console.print(Text.assemble((f"{side} ", style), f"{visible(name)} ", (line, "dim")), soft_wrap=True)
+        for section in comparison.sections():
+            console.print()
+            console.print(Text(section.title, style="bold"))
+            table = Table.grid(padding=(0, 2))
+            for what, old, new in section.rows:
+                if section.stacked:
+                    for mark, line, style in ((" ", what, ""), ("-", old, _OLD), ("+", new, _NEW)):
+                        table.add_row(Text(f"  {mark} {line}", style=style))
+                else:
+                    table.add_row(Text(f"  {what}"), Text(old, style=_OLD), Text(new, style=_NEW))
+            console.print(table)
+            if section.left_out:
+                console.print(Text(f"  ... and {section.left_out} more", style="dim"))
+        if not comparison.differing:
+            console.print(Text(f"{comparison.texts} texts encoded, all alike", style="dim"))
