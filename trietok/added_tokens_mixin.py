@@ -57,10 +57,9 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         record: dict[str, Any] = {}
         if self._added.max_id > max(self._added.decoder, default=-1):
             record["max_id"] = self._added.max_id
+        # The files keep tokens by id, and what is kept from lower-casing goes by the order of adding.
         ordinary = [token_id for token_id, token in self._added.decoder.items() if not token.special]
-        if ordinary != sorted(ordinary) and getattr(
-            self, "do_lower_case", False
-        ):  # the files keep tokens by id; what is kept from lower-casing goes by order
+        if getattr(self, "do_lower_case", False) and ordinary != sorted(ordinary):
             record["added_order"] = ordinary
         return record
 
