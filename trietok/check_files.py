@@ -19,7 +19,7 @@ from trietok.check_report import Finding
 from trietok.check_vocab import check_lines
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.model_files import BUILT_IN_NAMES, built_in_directory
-from trietok.persistence import RECORD, _added_token, _id, _is_role, _paths_in_files
+from trietok.persistence import RECORD, checked_added_token, checked_id, is_role, paths_in_files
 from trietok.settings_check import check_settings
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
@@ -213,7 +213,7 @@ def _entries(files: CheckedFiles, name: str, entries: list[tuple[Any, Any]]) -> 
         content = entry.get("content") if isinstance(entry, dict) else None
         where = f"the added token {content!r:.60} ({key!r:.60})"
         try:
-            pairs.append((_id(key, where, name), _added_token(entry, where, name)))
+            pairs.append((checked_id(key, where, name), checked_added_token(entry, where, name)))
         except FileFormatError as error:
             _misshapen(files, name, str(error))
     return pairs
@@ -228,13 +228,13 @@ def content_of(value: Any) -> str | None:
 
 def _check_settings(files: CheckedFiles) -> None:
     """The values that decide what a text becomes, each by itself, by the rule that loading has for all."""
-    left_out = {*_paths_in_files(BertTokenizer), "tokenizer_class", DECODER}
+    left_out = {*paths_in_files(BertTokenizer), "tokenizer_class", DECODER}
     for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (SPECIAL_TOKENS_MAP_FILE, files.special_map)):
         is_map = name == SPECIAL_TOKENS_MAP_FILE
         if is_map and DECODER in files.config:
             return  # it is not read then
         for key, value in values.items():
-            if key in left_out or (key, value) == ("unk_token", None) or (is_map and not _is_role(key)):
+            if key in left_out or (key, value) == ("unk_token", None) or (is_map and not is_role(key)):
                 continue
             try:
                 check_settings({key: value}, name, object if is_map else BertTokenizer)

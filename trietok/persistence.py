@@ -114,7 +114,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         if saved_class is not None:
             _check_class(cls, str(saved_class), source)
         # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
-        for key in _paths_in_files(cls):
+        for key in paths_in_files(cls):
             arguments.pop(key, None)
         check_settings(arguments, source, cls)
     kwargs.pop("tokenizer_class", None)
@@ -127,7 +127,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     else:
         _take_older_files(ids, files, arguments, kwargs)
     decoder = ids.decoder
-    for role in filter(_is_role, arguments):
+    for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     by_content = {token.content: token for token in decoder.values()}
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
@@ -137,7 +137,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     return arguments, ids.sources
 
 
-def _paths_in_files(cls: Any) -> tuple[str, ...]:
+def paths_in_files(cls: Any) -> tuple[str, ...]:
     return (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file", "added_tokens_file")
 
 
@@ -161,7 +161,7 @@ def _take_config(ids: AddedIds, value: Any, source: Path) -> None:
         raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
     for key, token in value.items():
         where = f"{source}: added_tokens_decoder[{key!r:.60}]"
-        ids.add(_id(key, where, source), _added_token(token, where, source), source)
+        ids.add(checked_id(key, where, source), checked_added_token(token, where, source), source)
 
 
 def _take_added_tokens_file(
@@ -174,8 +174,8 @@ def _take_added_tokens_file(
     special = _contents_of_roles(arguments)
     for content, value in read_json_object(path).items():
         where = f"{path}: {content!r}"
-        token_id = _id(value, where, path)
-        token = _added_token({"content": content, "special": content in special}, where, path)
+        token_id = checked_id(value, where, path)
+        token = checked_added_token({"content": content, "special": content in special}, where, path)
         if flags_count or token_id not in ids.decoder or ids.decoder[token_id].content != content:
             ids.add(token_id, token, path)
 
@@ -185,9 +185,9 @@ def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
         roles = read_json_object(path)
-        check_settings({role: value for role, value in roles.items() if _is_role(role)}, path, object)
+        check_settings({role: value for role, value in roles.items() if is_role(role)}, path, object)
         for role, value in roles.items():
-            if kwargs.get(role) or not _is_role(role):
+            if kwargs.get(role) or not is_role(role):
                 continue  # this file is about roles: it can set nothing else
             if role == ADDITIONAL and isinstance(value, list):
                 tokens = [_special_token(token, f"{path}: {role}", path) for token in value]
@@ -199,11 +199,11 @@ def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any
         path = files.found[TOKENIZER_FILE]
         for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
             where = f"{path}: added_tokens[{number}] ({entry.get('content')!r:.60})"
-            token_id = _id(entry.pop("id", None), where, path)
-            ids.add(token_id, _added_token(entry, where, path), path)
+            token_id = checked_id(entry.pop("id", None), where, path)
+            ids.add(token_id, checked_added_token(entry, where, path), path)
 
 
-def _is_role(key: str) -> bool:
+def is_role(key: str) -> bool:
     return key.endswith(("_token", "_tokens"))
 
 
@@ -219,7 +219,7 @@ def _contents_of_roles(arguments: dict[str, Any]) -> set[str]:
 
 def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
     """A token of special_tokens_map.json: an object of flags becomes an `AddedToken`, all else stays as it is."""
-    return _added_token({**value, "special": True}, where, path) if isinstance(value, dict) else value
+    return checked_added_token({**value, "special": True}, where, path) if isinstance(value, dict) else value
 
 
 def _token_objects(value: Any, where: str, path: Path) -> Any:
@@ -231,7 +231,7 @@ def _token_objects(value: Any, where: str, path: Path) -> Any:
     return _special_token(value, where, path)
 
 
-def _added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
+def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
     if isinstance(value, AddedToken):
         return value
     if isinstance(value, dict):
@@ -245,7 +245,7 @@ def _added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedT
     raise FileFormatError(f"{where} should be an object with content and flags, not {type(value).__name__}", path=path)
 
 
-def _id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
+def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 and is_id(int(value)):
         return int(value)
     if is_id(value):

@@ -19,7 +19,7 @@ from trietok.special_tokens import Token
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 from trietok.vocabulary import Vocabulary
 
-_UNUSED = re.compile(r"[\[<]unused[_-]?\d+[\]>]", re.IGNORECASE)
+UNUSED_SLOT = re.compile(r"[\[<]unused[_-]?\d+[\]>]", re.IGNORECASE)
 
 
 def _filling(token_id: int) -> str:
@@ -228,8 +228,8 @@ class VocabularyTokenizer(PreTrainedTokenizer):
             if slot in self._assigned:
                 raise SpecialTokenError(f"the slot {slot!r} is taken by {self._assigned[slot]!r}; choose another")
             slot_id = self.vocab.get(slot)
-            if slot_id is None or not _UNUSED.fullmatch(slot):
-                free = [entry for entry in self.vocab if _UNUSED.fullmatch(entry)][:3]
+            if slot_id is None or not UNUSED_SLOT.fullmatch(slot):
+                free = [entry for entry in self.vocab if UNUSED_SLOT.fullmatch(entry)][:3]
                 has = f"unused are {', '.join(free)}, ..." if free else "this vocabulary has none"
                 raise SpecialTokenError(f"{slot!r} is no unused slot of the vocabulary; {has}")
             if slot in self._added.encoder:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Optional
 
 import typer
 
 import trietok
-from trietok.cli.output import _ESCAPED_IN_JSON, on_terminal, visible, write_line, writing
+from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
 
 _FOUND = 1
@@ -49,8 +48,7 @@ def check(
             result = trietok.fix(path, fix, renumber=renumber)
             report = result.after
         if as_json:
-            line = json.dumps(result.to_dict(), ensure_ascii=False)
-            write_line(_ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line))
+            write_line(json_line(result.to_dict()))
         elif on_terminal():
             _write_table(report, None if fix is None else result)
         else:
