@@ -27,7 +27,7 @@ from trietok.errors import (
 )
 from trietok.id_checks import AddedIds, check_against_vocabulary
 from trietok.model_files import ModelFiles, locate
-from trietok.settings_check import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_bool, is_id
+from trietok.settings_check import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
 from trietok.special_tokens import ADDITIONAL, LEFT_OUT
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
@@ -173,11 +173,13 @@ def _take_added_tokens_file(
     path = files.found[ADDED_TOKENS_FILE]
     special = _contents_of_roles(arguments)
     for content, value in read_json_object(path).items():
+        there = ids.decoder.get(value) if type(value) is int else None
+        if there is not None and there.content == content and not flags_count:
+            continue
         where = f"{path}: {content!r}"
         token_id = checked_id(value, where, path)
         token = checked_added_token({"content": content, "special": content in special}, where, path)
-        if flags_count or token_id not in ids.decoder or ids.decoder[token_id].content != content:
-            ids.add(token_id, token, path)
+        ids.add(token_id, token, path)
 
 
 def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
@@ -235,11 +237,14 @@ def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) ->
     if isinstance(value, AddedToken):
         return value
     if isinstance(value, dict):
-        for flag, setting in value.items():
-            if flag not in ("content", "__type") and not (is_bool(setting) or setting is None):
+        flags = {key: flag for key, flag in value.items() if key not in ("content", "__type")}
+        for flag, setting in flags.items():
+            if setting is not True and setting is not False and setting is not None:
                 raise FileFormatError(f"{where}: {flag} is {setting!r:.60}; a flag is true or false", path=path)
         try:
-            return AddedToken(**{key: flag for key, flag in value.items() if key != "__type"})
+            return AddedToken(value["content"], **flags)
+        except KeyError:
+            raise FileFormatError(f"{where} is not a token: it has no content", path=path) from None
         except (TypeError, TrietokError) as error:
             raise FileFormatError(f"{where} is not a token: {error}", path=path) from None
     raise FileFormatError(f"{where} should be an object with content and flags, not {type(value).__name__}", path=path)

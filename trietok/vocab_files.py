@@ -86,9 +86,10 @@ def read_json_object(path: Path_) -> dict[str, Any]:
         FileError, FileFormatError: as `read_text`.
         FileFormatError: it does not parse, or holds something else than an object.
     """
-    text = _json_text(path)
+    text = read_text(path)
     try:
         value = json.loads(text, object_pairs_hook=_without_doubles)
+        _check_depth(value)
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     if not isinstance(value, dict):
@@ -114,7 +115,7 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
 
 def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
-    text = _json_text(path)
+    text = read_text(path)
     decoder = json.JSONDecoder(object_pairs_hook=_without_doubles)
 
     def skip(position: int, expected: str) -> int:
@@ -132,6 +133,7 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
             while text[position : position + 1] in (" ", "\t", "\n"):
                 position += 1
             value, position = decoder.raw_decode(text, position)
+            _check_depth(value)
             yield key, value
             position = skip(position, ",}")
             if text[position] == ",":
@@ -140,15 +142,17 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         raise _bad_json(path, error) from None
 
 
-# So many brackets open with none closed between: far more than any tokenizer's file has, far fewer than break a parser.
-_TOO_DEEP = re.compile(r"(?:[\[{][^\[\]{}]*){40}")
+DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
 
 
-def _json_text(path: Path_) -> str:
-    text = read_text(path)
-    if _TOO_DEEP.search(text):
-        raise FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path)
-    return text
+def _check_depth(value: Any, left: int = DEEPEST) -> None:
+    if left == 0:
+        raise RecursionError
+    if isinstance(value, dict):
+        value = value.values()
+    for item in value if isinstance(value, (list, type({}.values()))) else ():
+        if type(item) is dict or type(item) is list:
+            _check_depth(item, left - 1)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
