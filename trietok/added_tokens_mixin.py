@@ -12,6 +12,7 @@ from typing import Any
 from trietok.added_token import AddedToken
 from trietok.added_tokens import AddedTokens
 from trietok.base import PreTrainedTokenizerBase
+from trietok.bulk import bulk
 from trietok.errors import InputError, InputTypeError, SpecialTokenError, UnknownTokenError, VocabularyError
 from trietok.padding import padded_length
 from trietok.persistence import RECORD
@@ -161,7 +162,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         return self.get_vocab()
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._guard.changing():
+        with self._guard.changing(), bulk():
             to_set, additional, new = self._plan_adding(new_tokens, special_tokens)
             if to_set:
                 self._added.update(to_set)

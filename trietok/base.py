@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trietok import persistence
+from trietok.bulk import bulk
 from trietok.call_options import VERY_LARGE_INTEGER
 from trietok.calls import CallsMixin
 from trietok.decoding import clean_up_tokenization
@@ -238,7 +239,8 @@ class PreTrainedTokenizerBase(CallsMixin):
             "token": token,
             "revision": revision,
         }
-        return persistence.load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+        with bulk():
+            return persistence.load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
 
     def save_pretrained(
         self,

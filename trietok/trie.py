@@ -19,6 +19,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from trietok.bulk import bulk
+
 END = ""  # the key that marks the end of a word: no character equals it
 _Span = tuple[int, int]
 _Link = tuple["TrieNode", tuple[_Span, ...]]
@@ -141,9 +143,10 @@ class Trie:
                 raise TypeError(f"a trie holds strings, not {type(word).__name__}: {word!r}")
         if not new:
             return
-        for word in new:
-            self._tokens[word] = None
-            self.data.insert(word, self._end_mark(word))
+        with bulk():
+            for word in new:
+                self._tokens[word] = None
+                self.data.insert(word, self._end_mark(word))
         self._changed()
 
     def discard(self, word: str) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trietok.bulk import bulk
 from trietok.change_guard import Versioned
 from trietok.errors import InputTypeError
 from trietok.trie import END, TrieNode
@@ -107,11 +108,12 @@ class _Tries:
         self.prefix = prefix
         self.front = TrieNode()
         self.rest = TrieNode()
-        for entry in vocab:
-            if entry:
-                self.front.insert(entry, entry)
-            if entry.startswith(prefix) and len(entry) > len(prefix):
-                self.rest.insert(entry[len(prefix) :], entry)
+        with bulk():
+            for entry in vocab:
+                if entry:
+                    self.front.insert(entry, entry)
+                if entry.startswith(prefix) and len(entry) > len(prefix):
+                    self.rest.insert(entry[len(prefix) :], entry)
 
     def match(self, word: str) -> list[str] | None:
         pieces: list[str] = []
