@@ -123,6 +123,15 @@ def test_tokenize_is_as_the_readable_version(piece_file, tokens, text, lower):
     assert tokenizer.tokenize(text) == expected
 
 
+def test_a_rejected_match_that_is_a_piece_by_itself_is_no_token(small):
+    tokenizer = small("q", "##z", "##q")
+    tokenizer.add_tokens(["x1", AddedToken("qzq", single_word=True)])
+    for text in ("x1qzq", "x1qzq ", "x1qzq q"):
+        tokens = tokenizer.tokenize(text)
+        assert tokens[:4] == ["x1", "q", "##z", "##q"]
+        assert tokenizer.encode(text, add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokens)
+
+
 def test_a_new_id_follows_the_highest(small):
     tokenizer = small("a", "a", "b")  # 8 lines, 7 different tokens
     assert (len(tokenizer), tokenizer.vocab_size, tokenizer.max_id) == (7, 7, 7)

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import signal
+import threading
 import time
 
 import pytest
@@ -216,3 +217,50 @@ def test_a_damaged_journal_is_named(two, tmp_path, journal):
     (tmp_path / "saved" / JOURNAL).write_bytes(journal.encode("latin-1"))
     with pytest.raises((FileError, FileFormatError), match=r"\.trietok-save\.json"):
         BertTokenizer.from_pretrained(tmp_path / "saved")
+
+
+def test_two_may_save_and_others_load_at_once(two, tmp_path):
+    two[0].save_pretrained(tmp_path / "saved")
+    stop = threading.Event()
+    wrong = []
+
+    def repeat(action):
+        try:
+            while not stop.is_set():
+                action()
+        except Exception as error:
+            wrong.append(error)
+
+    def load():
+        found = state(BertTokenizer.from_pretrained(tmp_path / "saved"))
+        if found not in (state(two[0]), state(two[1])):
+            wrong.append("mixed")
+
+    actions = [*(lambda each=each: each.save_pretrained(tmp_path / "saved") for each in two), load, load]
+    threads = [threading.Thread(target=repeat, args=(action,)) for action in actions]
+    for thread in threads:
+        thread.start()
+    time.sleep(1.5)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    load()
+
+
+def test_a_prefix_is_no_path(two, tmp_path):
+    two[0].save_pretrained(tmp_path / "saved")
+    with pytest.raises(ValueError, match="holds no separator"):
+        two[1].save_pretrained(tmp_path / "saved", filename_prefix="../q")
+    assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[0])
+
+
+def test_a_directory_in_the_way_of_a_file_is_named_before_anything_changes(two, tmp_path):
+    two[0].save_pretrained(tmp_path / "saved")
+    (tmp_path / "saved" / "vocab.txt").unlink()
+    (tmp_path / "saved" / "vocab.txt").mkdir()
+    before = (tmp_path / "saved" / "tokenizer_config.json").read_bytes()
+    with pytest.raises(FileError, match=r"vocab\.txt is a directory"):
+        two[1].save_pretrained(tmp_path / "saved")
+    assert (tmp_path / "saved" / "tokenizer_config.json").read_bytes() == before
+    assert not (tmp_path / "saved" / JOURNAL).exists()

@@ -78,6 +78,32 @@ def test_compact_closes_the_holes(small, reloaded):
     reloaded(tokenizer, "<w><x><y><z><s>")
 
 
+def test_an_unknown_token_that_moves_is_found_where_it_is(vocab_file):
+    path = vocab_file("the", special=["[PAD]", "[CLS]", "[SEP]", "[MASK]"])
+    (path.parent / "added_tokens.json").write_text('{"x1": 5, "[UNK]": 6}')
+    tokenizer = BertTokenizer.from_pretrained(path.parent)
+    assert tokenizer.encode("the zzz", add_special_tokens=False) == [4, 6]
+    tokenizer.remove_tokens("x1", compact=True)
+    assert tokenizer.encode("the zzz", add_special_tokens=False) == [4, 5]
+
+
+def test_compact_changes_no_other_text(small):
+    tokenizer = small(*UNUSED, "x", "##x", "c", "cx")
+    tokenizer.add_tokens(["gone", AddedToken("AB", normalized=False)])
+    tokenizer.assign_unused("[unused1]", AddedToken("ABC", normalized=False))
+    before = tokenizer.tokenize("xABCx")
+    tokenizer.remove_tokens("gone", compact=True)
+    assert tokenizer.tokenize("xABCx") == before == ["x", "AB", "cx"]
+
+
+def test_a_slot_in_use_is_no_name_for_a_token(small):
+    tokenizer = small(*UNUSED, do_basic_tokenize=False)
+    tokenizer.assign_unused("[unused1]", "[S]")
+    for add in (lambda: tokenizer.add_tokens(["[unused1]"]), lambda: tokenizer.add_wordpieces(["[unused1]"])):
+        with pytest.raises(VocabularyError, match=r"is the slot assigned to '\[S\]'"):
+            add()
+
+
 def test_removing_a_listed_special_token_takes_it_off_the_list(small):
     tokenizer = small("a")
     tokenizer.add_special_tokens({"additional_special_tokens": ["<x>", "<y>"]})

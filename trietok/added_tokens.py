@@ -21,7 +21,7 @@ from trietok.change_guard import versions
 from trietok.char_classes import lower_each
 from trietok.key_characters import KeyCharacters
 from trietok.read_only import ReadOnlyDict
-from trietok.trie import END, Trie, TrieNode, cut_text
+from trietok.trie import END, Trie, TrieNode
 
 SHORT = 64  # code points: a text of so many is searched without building the trie
 
@@ -232,15 +232,25 @@ class AddedTokens:
             The pieces in order, none empty. Whitespace that `lstrip` or `rstrip` took is gone; else they join to
             `text`.
         """
+        return [piece for piece, _ in self.pieces(text)]
+
+    def pieces(self, text: str) -> list[tuple[str, bool]]:
+        """The pieces of `split`, each with whether it is a token. A rejected single word is none, even by itself."""
         spans = self._find(text)
         if self._single_words:
             spans = [(start, end) for start, end in spans if self._stands_alone(text, start, end)]
         if not spans:
-            return [text] if text else []
-        pieces = cut_text(text, [offset for span in spans for offset in span])
-        if self._stripping:
-            self._strip_neighbours(pieces)
-        return pieces
+            return [(text, False)] if text else []
+        marked: list[tuple[str, bool]] = []
+        position = 0
+        for start, end in spans:
+            if start > position:
+                marked.append((text[position:start], False))
+            marked.append((text[start:end], True))
+            position = end
+        if position < len(text):
+            marked.append((text[position:], False))
+        return self._stripped(marked) if self._stripping else marked
 
     def _stands_alone(self, text: str, start: int, end: int) -> bool:
         """Whether a match may stand: not one of a single word that a word character touches."""
@@ -248,16 +258,28 @@ class AddedTokens:
             return True
         return not (touches_word(text, start - 1) or touches_word(text, end))
 
-    def _strip_neighbours(self, pieces: list[str]) -> None:
-        for i, piece in enumerate(pieces):
-            if piece not in self._stripping:
+    def _stripped(self, marked: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+        """The pieces without the whitespace that their neighbours take along.
+
+        What is left of a piece can be a token itself, and counts as one then, as in transformers.
+        """
+        pieces = [piece for piece, _ in marked]
+
+        def is_token(i: int) -> bool:
+            piece, was_token = marked[i]
+            if pieces[i] == piece:
+                return was_token
+            return pieces[i] in self.encoder and pieces[i] not in self._single_words
+
+        for i in range(len(pieces)):
+            if pieces[i] not in self._stripping or not is_token(i):
                 continue
-            token = self.decoder[self.encoder[piece]]
+            token = self.decoder[self.encoder[pieces[i]]]
             if token.rstrip and i + 1 < len(pieces):
                 pieces[i + 1] = pieces[i + 1].lstrip()
             if token.lstrip and i > 0:
                 pieces[i - 1] = pieces[i - 1].rstrip()
-        pieces[:] = filter(None, pieces)
+        return [(piece, is_token(i)) for i, piece in enumerate(pieces) if piece]
 
     def lower_between(self, text: str, special_tokens: tuple[str, ...]) -> str:
         """Lower-case `text` except where a token stands that must be matched as it is written.

@@ -33,6 +33,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
     def __init__(self, **kwargs: Any) -> None:
         self._added = AddedTokens()
         self._size: int | None = None
+        self._specials: tuple[object, frozenset[str]] | None = None
         self._apart: tuple[object, frozenset[str]] | None = None
         self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
         self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
@@ -124,8 +125,8 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         Raises:
             InputError: `multiple_of` is below 1.
         """
-        if multiple_of < 1:
-            raise InputError(f"multiple_of is {multiple_of}; it is a whole number from 1")
+        if type(multiple_of) is not int or multiple_of < 1:
+            raise InputError(f"multiple_of is {multiple_of!r}; it is a whole number from 1")
         return padded_length(self.max_id + 1, multiple_of)
 
     def _require_rows(self, rows: int) -> None:
@@ -202,6 +203,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
                 elif lower and token.normalized and not special:
                     token = token.replace(content=token.content.lower())
             content = token.content
+            self._check_addable(content)
             token_id = ids.get(content)
             if token_id is None:
                 token_id = there.get(content, known.get(content))
@@ -216,6 +218,9 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
                 additional.append(token)
         self._require_rows(next_id if next_id > first_new else 0)
         return to_set, additional, next_id - first_new
+
+    def _check_addable(self, content: str) -> None:
+        """What a subclass raises for where a token cannot be added."""
 
     def remove_tokens(self, tokens: Token | Iterable[Token], compact: bool = False) -> dict[int, int]:
         """Take added tokens out. The text they stood for is tokenized like any other again.
@@ -240,10 +245,14 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         >>> new_ids[8001], 8000 in new_ids, tokenizer.convert_tokens_to_ids("long-covid")
         (8000, False, 8000)
         """
-        contents = [str(token) for token in ([tokens] if isinstance(tokens, (str, AddedToken)) else tokens)]
+        given = [tokens] if isinstance(tokens, (str, AddedToken)) else tokens
+        if isinstance(given, bytes) or not isinstance(given, Iterable):
+            raise InputTypeError(f"remove_tokens takes tokens, not {tokens!r:.60}", value=tokens)
+        contents = dict.fromkeys(str(token) for token in given)
         with self._guard.changing():
+            roles = {token: role for role, token in self.special_tokens_map.items() if isinstance(token, str)}
             for content in contents:
-                self._check_removable(content)
+                self._check_removable(content, roles)
             before = set(self.get_vocab().values())
             to_remove = {self._added.encoder[content] for content in contents}
             self._added.remove(to_remove)
@@ -255,16 +264,15 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
             left = before & set(self.get_vocab().values())
             return self._close_holes(left) if compact else {token_id: token_id for token_id in sorted(left)}
 
-    def _check_removable(self, content: str) -> None:
+    def _check_removable(self, content: str, roles: Mapping[str, str]) -> None:
         if content not in self._added.encoder:
             there = "it is a vocabulary entry" if content in self.get_vocab() else "nothing of that name is there"
             raise UnknownTokenError(f"{content!r} is no added token: {there}", item=content)
-        for role, token in self.special_tokens_map.items():
-            if role != ADDITIONAL and token == content:
-                raise SpecialTokenError(
-                    f"{content!r} is the {role}, so it cannot be removed; give that role to another token first",
-                    role=role,
-                )
+        if content in roles:
+            raise SpecialTokenError(
+                f"{content!r} is the {roles[content]}, so it cannot be removed; give that role to another token first",
+                role=roles[content],
+            )
 
     def _removed(self, contents: Iterable[str]) -> None:
         """What a subclass does when added tokens are gone."""
@@ -276,10 +284,13 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         first = max(own, default=-1) + 1
         behind = [token_id for token_id in sorted(added.decoder) if token_id >= first]
         new_ids = dict(zip(behind, range(first, first + len(behind)), strict=True))
+        order = [new_ids.get(token_id, token_id) for token_id in added.decoder]
         moved = {new_ids[token_id]: added.decoder[token_id] for token_id in behind}
         added.remove(behind)
         added.max_id = max(added.decoder, default=-1)
         added.update(moved)
+        added.reorder(order)
+        added.forget_changes()  # ids have changed, not only which tokens there are
         return {token_id: new_ids.get(token_id, token_id) for token_id in sorted(left)}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from trietok import persistence
@@ -178,7 +179,8 @@ class PreTrainedTokenizerBase(CallsMixin):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        return self._decode(
+        return self._guard.read(
+            self._decode,
             to_python(token_ids),
             skip_special_tokens=skip_special_tokens,
             clean_up_tokenization_spaces=clean_up_tokenization_spaces,
@@ -200,6 +202,10 @@ class PreTrainedTokenizerBase(CallsMixin):
     clean_up_tokenization = staticmethod(clean_up_tokenization)
 
     # ---- files ------------------------------------------------------------------------------------------------------
+
+    def holding(self) -> AbstractContextManager[None]:
+        """Around a long look at the tokenizer: changes by other threads wait until it is over."""
+        return self._guard.holding()
 
     @classmethod
     def from_pretrained(

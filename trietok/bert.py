@@ -130,7 +130,7 @@ class BertTokenizer(VocabularyTokenizer):
             special,
             basic.version,
             wordpiece.version,
-            self.unk_token,
+            self.convert_tokens_to_ids([wordpiece.unk_token, self.unk_token]),
             self._vocabulary,
         )
         remembered = self._encoder  # state and encoder in one: another thread may be renewing them
@@ -205,7 +205,7 @@ class BertTokenizer(VocabularyTokenizer):
             for piece in ([word] if word in never_split else self.wordpiece_tokenizer.tokenize(word))
         ]
 
-    def _tokenize_plain(self, text: str, special: set[str]) -> list[str]:
+    def _tokenize_plain(self, text: str, special: frozenset[str]) -> list[str]:
         words = self.basic_tokenizer.tokenize(text) if self.do_basic_tokenize else text.split()
         tokens: list[str] = []
         for word in words:
@@ -215,9 +215,9 @@ class BertTokenizer(VocabularyTokenizer):
             tokens += pieces
         return tokens
 
-    def _ordinary_wordpiece(self, special: set[str]) -> WordpieceTokenizer:
+    def _ordinary_wordpiece(self, special: frozenset[str]) -> WordpieceTokenizer:
         """WordPiece over the vocabulary without the special tokens; made when first a word needs it."""
-        state = (self.wordpiece_tokenizer.version, frozenset(special))
+        state = (self.wordpiece_tokenizer.version, special)
         if self._ordinary is None or self._ordinary[0] != state:
             full = self.wordpiece_tokenizer
             entries = {token: token_id for token, token_id in self.vocab.items() if token not in special}

@@ -348,7 +348,8 @@ class CallsMixin(ModelInputsMixin):
 
     def _text_ids(self, text: str, options: dict[str, Any]) -> Ids:
         """The ids of one text."""
-        return self._checked_ids(self.tokenize(text, **options))
+        # Tokens and ids of one state: a token may have another id a moment later.
+        return self._guard.read(lambda: self._checked_ids(self.tokenize(text, **options)))
 
     def _checked_ids(self, tokens: list[str]) -> Ids:
         ids: Ids = self.convert_tokens_to_ids(tokens)

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 _Result = TypeVar("_Result")
 
+PATIENCE = 4  # tries of a read before it makes changes wait
+
 versions = itertools.count(1)  # numbers for states: no two states of anything share one
 
 
@@ -58,7 +60,10 @@ class ChangeGuard:
 
         What it raises counts only where no change came between: half of a change can break any read.
         """
-        while True:
+        for attempt in itertools.count():
+            if attempt == PATIENCE:  # changes keep coming between: let them wait for once
+                with self._lock:
+                    return function(*args, **kwargs)
             count = self._count
             if count & 1 and self._changer != get_ident():
                 with self._lock:  # free when the change is over
@@ -71,6 +76,14 @@ class ChangeGuard:
             else:
                 if self._is_of_one_state(count):
                     return result
+
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Around a long look at the whole state: changes wait until it is over."""
+        with self._lock:
+            yield
 
     def _is_of_one_state(self, count: int) -> bool:
         """Whether no other thread has changed anything since; a read may well change something itself."""

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,16 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        finish_save(directory)
     except OSError as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
+    with _alone(directory):
+        return _save_files(directory, write, obsolete)
+
+
+def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str]) -> list[Path]:
     staging = directory / f"{_STAGING}{os.getpid()}"
     try:
+        finish_save(directory)
         try:
             _clear_abandoned(directory)
             staging.mkdir()
@@ -57,6 +60,9 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
             names = sorted(path.name for path in staging.iterdir())
             checksums = {name: _flushed_checksum(staging / name) for name in names}
             gone = sorted(set(obsolete) - set(names))
+            for name in (*names, *gone):
+                if (directory / name).is_dir():
+                    raise FileError(f"cannot save to {directory}: {name} is a directory", path=directory / name)
             journal = {"staging": staging.name, "files": checksums, "obsolete": gone}
             (staging / JOURNAL).write_text(json.dumps(journal, indent=1), encoding="utf-8")
             _flushed_checksum(staging / JOURNAL)
@@ -103,6 +109,22 @@ def current_files(directory: Path, names: Iterable[str]) -> dict[str, Path]:
     return {**found, **{name: path for name, path in resolved.items() if name in set(names)}}
 
 
+@contextlib.contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """One save at a time into a directory, of all threads and processes that save with this."""
+    try:
+        import fcntl
+    except ImportError:  # not on every system: there, two saves at once are the caller's to avoid
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _clear_abandoned(directory: Path) -> None:
     """Remove the staging folders of processes that are gone, and of this one."""
     for staging in directory.glob(_STAGING + "*"):
@@ -121,6 +143,19 @@ def _is_running(process: int) -> bool:
     return True
 
 
+def signature(directory: Path, names: Iterable[str]) -> tuple[object, ...]:
+    """What tells whether a directory's files have been replaced meanwhile."""
+    marks: list[object] = []
+    for name in (JOURNAL, *names):
+        try:
+            status = os.stat(directory / name)
+        except OSError:
+            marks.append(None)
+        else:
+            marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(marks)
+
+
 def _read_journal(directory: Path) -> dict[str, Any] | None:
     path = directory / JOURNAL
     try:
@@ -131,9 +166,15 @@ def _read_journal(directory: Path) -> dict[str, Any] | None:
         raise FileError(f"cannot read {path}, left by a save that was cut short: {error}", path=path) from error
     try:
         journal = json.loads(text)
-        if not all(map(_is_plain_name, [journal["staging"], *journal["files"], *journal["obsolete"]])):
+        staging, files, obsolete = journal["staging"], journal["files"], journal["obsolete"]
+        if not (isinstance(files, dict) and isinstance(obsolete, list) and staging.startswith(_STAGING)):
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+        # A journal from elsewhere must not reach outside the directory, nor take away what is not a tokenizer's.
+        if not all(map(_is_plain_name, [staging, *files, *obsolete])):
+            raise ValueError
+        if not all(name.endswith("added_tokens.json") for name in obsolete):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FileFormatError(
             f"{path}, left by a save that was cut short, is damaged; remove it if the other files are as they should "
             "be, or remove all of them and save the tokenizer again",

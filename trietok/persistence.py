@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.added_token import AddedToken
-from trietok.directory_saves import save_files
+from trietok.directory_saves import save_files, signature
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -61,8 +61,32 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     for key in _IGNORED_OPTIONS:
         kwargs.pop(key, None)
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
-    files = locate(name, (*cls.vocab_files_names.values(), *side_files), subfolder=subfolder, **hub_options)
-    arguments, sources = _arguments(cls, files, kwargs)
+    names = (*cls.vocab_files_names.values(), *side_files)
+    directory = Path(name, subfolder or "")
+    while True:  # a save that is put in place meanwhile must not give some of the old and some of the new
+        before = signature(directory, names)
+        try:
+            tokenizer = _load_once(cls, name, names, init_inputs, kwargs, subfolder, hub_options, name_or_path)
+        except (TrietokError, OSError):
+            if signature(directory, names) == before:
+                raise
+        else:
+            if signature(directory, names) == before:
+                return tokenizer
+
+
+def _load_once(
+    cls: Any,
+    name: str,
+    names: tuple[str, ...],
+    init_inputs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    subfolder: str | None,
+    hub_options: dict[str, Any],
+    name_or_path: str,
+) -> Any:
+    files = locate(name, names, subfolder=subfolder, **hub_options)
+    arguments, sources = _arguments(cls, files, dict(kwargs))
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, vocabulary_path)
@@ -314,6 +338,13 @@ def save(
             f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory
         )
     prefix = f"{filename_prefix}-" if filename_prefix else ""
+    if "/" in prefix or os.sep in prefix:
+        raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
+    with tokenizer.holding():  # what is written is of one state
+        return _save_held(tokenizer, Path(save_directory), prefix, filename_prefix)
+
+
+def _save_held(tokenizer: Any, directory: Path, prefix: str, filename_prefix: str | None) -> tuple[str, ...]:
     config, roles = _config(tokenizer), _special_tokens_map(tokenizer)
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
 
@@ -325,7 +356,7 @@ def save(
             write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
 
     # Left by an earlier save, it would name tokens that are gone.
-    paths = save_files(Path(save_directory), write, obsolete=[prefix + ADDED_TOKENS_FILE])
+    paths = save_files(directory, write, obsolete=[prefix + ADDED_TOKENS_FILE])
     order = {prefix + TOKENIZER_CONFIG_FILE: 0, prefix + SPECIAL_TOKENS_MAP_FILE: 1, prefix + ADDED_TOKENS_FILE: 3}
     return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
 
@@ -358,7 +389,8 @@ def _config(tokenizer: Any) -> dict[str, Any]:
         if hasattr(tokenizer, key):
             config[key] = getattr(tokenizer, key)
     config.update(tokenizer.special_tokens_map)
-    config.setdefault("extra_special_tokens", tokenizer.extra_special_tokens)
+    own_roles = {role: tokenizer.special_tokens_map_extended.get(role) for role in tokenizer.extra_special_tokens}
+    config["extra_special_tokens"] = {role: token for role, token in own_roles.items() if token is not None}
     if tokenizer.init_inputs:
         config["init_inputs"] = copy.deepcopy(tokenizer.init_inputs)
     for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):

@@ -52,7 +52,11 @@ class PreTrainedTokenizer(AddedTokensMixin):
         return False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_apart": None}  # it holds a number that may belong to another state elsewhere
+        return {
+            **self.__dict__,
+            "_apart": None,
+            "_specials": None,
+        }  # it holds a number that may belong to another state elsewhere
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
@@ -87,8 +91,8 @@ class PreTrainedTokenizer(AddedTokensMixin):
         if split_special_tokens:
             return self._tokenize(text) if text else []
         tokens: list[str] = []
-        for piece in self._added.split(text):
-            if piece in self._added.encoder:
+        for piece, is_token in self._added.pieces(text):
+            if is_token:
                 tokens.append(piece)
             else:
                 tokens += self._tokenize(piece)
@@ -99,9 +103,13 @@ class PreTrainedTokenizer(AddedTokensMixin):
 
     # ---- text that must not forge special tokens --------------------------------------------------------------------
 
-    def _special_contents(self) -> set[str]:
-        """Every special token: those of the roles, and added ones that are marked."""
-        return {*self._special_set(), *(t.content for t in self._added.decoder.values() if t.special)}
+    def _special_contents(self) -> frozenset[str]:
+        """Every special token: those of the roles, and added ones that are marked; worked out once for each state."""
+        made_of = (self._special_tokens(), self._added.version)
+        if self._specials is None or self._specials[0] != made_of:
+            marked = (token.content for token in self._added.decoder.values() if token.special)
+            self._specials = made_of, self._special_set().union(marked)
+        return self._specials[1]
 
     def _split_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
         special = self._special_contents()
@@ -110,8 +118,8 @@ class PreTrainedTokenizer(AddedTokensMixin):
         allowed = tuple(token for token in self._special_tokens() if token in policy.allowed)
         added = self._added.without(special - policy.allowed)
         tokens: list[str] = []
-        for piece in added.split(self._lowered(text, added, allowed)):
-            if piece in added.encoder:
+        for piece, is_token in added.pieces(self._lowered(text, added, allowed)):
+            if is_token:
                 tokens.append(piece)
             else:
                 tokens += self._tokenize_plain(piece, special)
@@ -119,17 +127,14 @@ class PreTrainedTokenizer(AddedTokensMixin):
 
     def _refuse_specials(self, text: str, refused: frozenset[str]) -> None:
         """Raise where the text would ordinarily give one of these tokens."""
-        pieces = self._added.split(self._lowered(text, self._added, self._special_tokens()))
-        for piece in pieces:
-            if piece in self._added.encoder:
-                given = [piece]
-            else:  # an unknown word gives the unknown token, which is no forgery
-                given = [token for token in self._tokenize(piece) if token != self.unk_token]
+        for piece, is_token in self._added.pieces(self._lowered(text, self._added, self._special_tokens())):
+            # An unknown word gives the unknown token, which is no forgery.
+            given = [piece] if is_token else [token for token in self._tokenize(piece) if token != self.unk_token]
             for token in given:
                 if token in refused:
                     refuse(token, text)
 
-    def _tokenize_plain(self, text: str, special: set[str]) -> list[str]:
+    def _tokenize_plain(self, text: str, special: frozenset[str]) -> list[str]:
         """The tokens of a text in which nothing is special; a subclass whose `_tokenize` gives such does it better."""
         tokens = self._tokenize(text)
         for token in tokens:

@@ -100,12 +100,12 @@ def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], ki
         FileFormatError: as said.
     """
     for key, value in settings.items():
-        if value is None:
-            if key == "unk_token":
-                raise FileFormatError(f"{path}: unk_token is null; name the token for unknown words", path=path)
-            continue
         if key == "self" or callable(getattr(kind, key, None)):
             raise FileFormatError(f"{path}: {key!r} cannot be a setting: it is a name of {kind.__name__}", path=path)
+        if value is None:
+            if key in ("unk_token", "model_input_names"):
+                raise FileFormatError(f"{path}: {key} is null, which says nothing; leave it out or give it", path=path)
+            continue
         if key == "init_inputs" and (
             not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
         ):

@@ -127,7 +127,7 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         return max(self._vocabulary.max_id, self._added.max_id)
 
     def get_vocab(self) -> dict[str, int]:
-        return {**self.vocab, **self.added_tokens_encoder}
+        return self._guard.read(lambda: {**self.vocab, **self.added_tokens_encoder})
 
     def _known_ids(self) -> Mapping[str, int]:
         return self.vocab
@@ -255,6 +255,14 @@ class VocabularyTokenizer(PreTrainedTokenizer):
             self._add_tokens([token])
         return slot_id
 
+    def _check_addable(self, content: str) -> None:
+        if content in self._assigned:
+            raise VocabularyError(
+                f"{content!r} is the slot assigned to {self._assigned[content]!r}, and is it again when that goes; "
+                "choose another name",
+                token=content,
+            )
+
     def _removed(self, contents: Iterable[str]) -> None:
         slots = {token: slot for slot, token in self._assigned.items()}
         free = {self.vocab[content]: slots[content] for content in contents if content in slots}
@@ -305,6 +313,7 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         return len(new)
 
     def _check_piece(self, piece: str) -> None:
+        self._check_addable(piece)
         if piece in self._added.encoder:
             raise VocabularyError(
                 f"{piece!r} is an added token with the id {self._added.encoder[piece]}; remove_tokens takes it out",

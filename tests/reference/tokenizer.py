@@ -34,8 +34,8 @@ def tokenize(
         parts = trie.split_first(written, text)
         text = "".join(part if part in written else "".join(map(lower, part)) for part in parts)
     tokens = []
-    for piece in split(added, text):
-        if piece in [token.content for token in added]:
+    for piece, is_token in marked_split(added, text):
+        if is_token:
             tokens.append(piece)
         else:
             words = basic_tokenizer.tokenize(piece, do_lower_case=do_lower_case, never_split=special)
@@ -48,33 +48,45 @@ def lower(char: str) -> str:
 
 
 def split(added: Sequence[Token], text: str) -> list[str]:
+    return [piece for piece, _ in marked_split(added, text)]
+
+
+def marked_split(added: Sequence[Token], text: str) -> list[tuple[str, bool]]:
+    """The pieces, and which are tokens: what is left of a stripped piece may be one, a rejected match is not."""
     by_content = {token.content: token for token in added}
-    pieces = stand_alone(by_content, trie.split(set(by_content), text))
-    for index, piece in enumerate(pieces):
-        token = by_content.get(piece)
+    marked = stand_alone(by_content, trie.split(set(by_content), text))
+    pieces = [piece for piece, _ in marked]
+
+    def token_at(index: int) -> Token | None:
+        piece, was_token = marked[index]
+        token = by_content.get(pieces[index])
+        if pieces[index] == piece:
+            return token if was_token else None
+        return None if token is None or token.single_word else token
+
+    for index in range(len(pieces)):
+        token = token_at(index)
         if token is not None and token.rstrip and index + 1 < len(pieces):
             pieces[index + 1] = pieces[index + 1].lstrip()
         if token is not None and token.lstrip and index > 0:
             pieces[index - 1] = pieces[index - 1].rstrip()
-    return [piece for piece in pieces if piece]
+    return [(piece, token_at(index) is not None) for index, piece in enumerate(pieces) if piece]
 
 
-def stand_alone(by_content: dict[str, Token], pieces: list[str]) -> list[str]:
+def stand_alone(by_content: dict[str, Token], pieces: list[str]) -> list[tuple[str, bool]]:
     """Join a single-word token to its neighbours where one of them touches it with a word character."""
     text = "".join(pieces)
-    kept: list[str] = []
+    kept: list[tuple[str, bool]] = []
     position = 0
-    open_text = False  # whether the last piece kept is ordinary text, which more of it may join
     for piece in pieces:
         before, after = text[:position][-1:], text[position + len(piece) :][:1]
         position += len(piece)
         token = by_content.get(piece)
         is_token = token is not None and not (token.single_word and (is_word(before) or is_word(after)))
-        if not is_token and open_text:
-            kept[-1] += piece
+        if not is_token and kept and not kept[-1][1]:
+            kept[-1] = (kept[-1][0] + piece, False)
         else:
-            kept.append(piece)
-        open_text = not is_token
+            kept.append((piece, is_token))
     return kept
 
 
