@@ -624,3 +624,12 @@ def test_published_models(name, tmp_path):
         rest = token.removeprefix("##")
         for text in (token, rest, "a" + rest, "0" + rest, rest + "a", "中" + rest, rest.upper(), rest + rest):
             assert not reported & set(original.tokenize(text)), text
+
+
+def test_a_line_that_trietok_filled_is_no_clash(small, tmp_path):
+    tokenizer = small("a")
+    tokenizer.add_tokens(["a\nb", "<x>"])
+    tokenizer.remove_tokens(["<x>"])
+    tokenizer.add_wordpieces(["zo"])
+    tokenizer.save_pretrained(tmp_path / "saved")
+    assert check(tmp_path / "saved").errors == []

@@ -19,10 +19,11 @@ from trietok.special_tokens import Token
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 from trietok.vocabulary import Vocabulary
 
-UNUSED_SLOT = re.compile(r"[\[<]unused[_-]?\d+[\]>]", re.IGNORECASE)
+UNUSED_SLOT = re.compile(r"[\[<]unused(?:-id)?[_-]?\d+[\]>]", re.IGNORECASE)
 
 
-def _filling(token_id: int) -> str:
+def filling(token_id: int) -> str:
+    """The line of vocab.txt for an id that nothing has; no text gives it."""
     return f"[unused-id-{token_id}]"
 
 
@@ -73,7 +74,7 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         holes = set((record or {}).get("vocab_holes", ()))
         if not holes:
             return vocabulary
-        fillings = {token_id: {"", _filling(token_id)} for token_id in holes}
+        fillings = {token_id: {"", filling(token_id)} for token_id in holes}
         for token_id, token in (added or {}).items():
             if token_id in holes:
                 fillings[token_id].add(str(token))
@@ -188,7 +189,7 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         """What stands on the line of an id that no entry has."""
         added = self._added.decoder.get(token_id)
         if added is None or (not include_added and set("\r\n") & set(added.content)):
-            return _filling(token_id)
+            return filling(token_id)
         return added.content
 
     # ---- changing the vocabulary ------------------------------------------------------------------------------------
