@@ -12,7 +12,7 @@ import time
 import pytest
 
 from tests.conftest import SPECIAL
-from trietok import BertTokenizer, FileError, FileFormatError, directory_saves
+from trietok import BertTokenizer, FileError, FileFormatError, check, directory_saves
 from trietok.directory_saves import JOURNAL
 
 
@@ -200,6 +200,9 @@ def test_a_save_that_counts_is_read_though_nothing_is_in_place(two, tmp_path, mo
     cut_short(two[1], tmp_path / "saved", monkeypatch)
     assert (tmp_path / "saved" / "vocab.txt").read_text().split() == [*SPECIAL, "a", "b"]
     assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[1])
+    report = check(tmp_path / "saved")
+    assert report.errors == []
+    assert "save-unfinished" in {finding.code for finding in report.findings}
 
 
 def test_mixed_files_are_named_and_not_loaded(two, tmp_path, monkeypatch):
@@ -209,6 +212,7 @@ def test_mixed_files_are_named_and_not_loaded(two, tmp_path, monkeypatch):
     (staging / "vocab.txt").unlink()
     with pytest.raises(FileFormatError, match=r"was cut short .*: vocab\.txt is not what was saved"):
         BertTokenizer.from_pretrained(tmp_path / "saved")
+    assert "save-mixed" in {finding.code for finding in check(tmp_path / "saved").errors}
 
 
 @pytest.mark.parametrize("journal", ["", "[]", "{}", '{"staging": "..", "files": {}, "obsolete": []}', "\xff"])

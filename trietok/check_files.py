@@ -17,6 +17,7 @@ from trietok.added_token import AddedToken
 from trietok.bert import BertTokenizer
 from trietok.check_report import Finding
 from trietok.check_vocab import check_lines
+from trietok.directory_saves import JOURNAL, current_files
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.model_files import BUILT_IN_NAMES, built_in_directory
 from trietok.persistence import RECORD, checked_added_token, checked_id, is_role, paths_in_files
@@ -62,6 +63,13 @@ class CheckedFiles:
     decoder: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
     added: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
     fast: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    pending: dict[str, Path] | None = None  # where the files are, while a save that was cut short is unfinished
+
+    def file(self, name: str) -> Path:
+        """Where loading finds a file of the directory, if it is there."""
+        if self.pending is None:
+            return self.path / name
+        return self.pending.get(name, self.path / f"{name}.gone")
 
     def find(self, severity: Any, code: str, message: str, **known: Any) -> None:
         """Add a finding."""
@@ -98,6 +106,16 @@ class CheckedFiles:
         return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
 
 
+FILES = (
+    VOCAB_FILE,
+    TOKENIZER_CONFIG_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    ADDED_TOKENS_FILE,
+    TOKENIZER_FILE,
+    CONFIG_FILE,
+)
+
+
 def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
     """Read a directory, a vocabulary file or a built-in vocabulary; nothing raises."""
     name = os.fspath(path)
@@ -115,6 +133,15 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
 
 
 def _read_directory(files: CheckedFiles) -> None:
+    if (files.path / JOURNAL).is_file():
+        try:
+            files.pending = current_files(files.path, FILES)
+            message = (
+                "a save was cut short after it counted; loading takes its files, the next save puts them in place"
+            )
+            files.find("note", "save-unfinished", message, file=JOURNAL)
+        except (FileError, FileFormatError) as error:
+            files.find("error", "save-mixed", str(error).replace(str(files.path), "").lstrip("/"), file=JOURNAL)
     files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
     files.model_config = _read_object(files, CONFIG_FILE)
@@ -129,7 +156,7 @@ def _read_directory(files: CheckedFiles) -> None:
     entries = [(value, {"content": content, "special": content in special}) for content, value in added.items()]
     files.added = _entries(files, ADDED_TOKENS_FILE, entries)
     _read_fast(files)
-    vocabulary = files.path / VOCAB_FILE
+    vocabulary = files.file(VOCAB_FILE)
     if os.path.isfile(vocabulary):
         _read_vocabulary(files, vocabulary)
     else:
@@ -151,7 +178,7 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
 
 def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
     """A JSON file that holds an object; empty where it is not there or is something else."""
-    path = files.path / name
+    path = files.file(name)
     if not os.path.isfile(path):
         return {}
 
@@ -190,7 +217,7 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
 
 def _read_fast(files: CheckedFiles) -> None:
     """tokenizer.json, where the tokenizer takes added tokens from it: no added_tokens_decoder says otherwise."""
-    path = files.path / TOKENIZER_FILE
+    path = files.file(TOKENIZER_FILE)
     if not os.path.isfile(path) or DECODER in files.config:
         return
     try:
