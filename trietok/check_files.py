@@ -136,9 +136,7 @@ def _read_directory(files: CheckedFiles) -> None:
     if (files.path / JOURNAL).is_file():
         try:
             files.pending = current_files(files.path, FILES)
-            message = (
-                "a save was cut short after it counted; loading takes its files, the next save puts them in place"
-            )
+            message = "a save was cut short after it counted; loading takes its files, the next save puts them in place"
             files.find("note", "save-unfinished", message, file=JOURNAL)
         except (FileError, FileFormatError) as error:
             files.find("error", "save-mixed", str(error).replace(str(files.path), "").lstrip("/"), file=JOURNAL)
