@@ -149,7 +149,7 @@ def signature(directory: Path, names: Iterable[str]) -> tuple[object, ...]:
     for name in (JOURNAL, *names):
         try:
             status = os.stat(directory / name)
-        except OSError:
+        except (OSError, ValueError):  # not there, or no name that could be
             marks.append(None)
         else:
             marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
