@@ -45,10 +45,6 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         # A role's token that no file and no vocabulary brought is added now; one that was is marked as special.
         self._add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
-    @property
-    def is_fast(self) -> bool:
-        return False
-
     def _restore(self, record: Mapping[str, Any]) -> None:
         """Take back what `record` wrote."""
         self._added.reorder(record.get("added_order", ()))

@@ -130,7 +130,7 @@ class BertTokenizer(VocabularyTokenizer):
             special,
             basic.version,
             wordpiece.version,
-            self.convert_tokens_to_ids([wordpiece.unk_token, self.unk_token]),
+            self._special_tokens_map["unk_token"],
             self._vocabulary,
         )
         remembered = self._encoder  # state and encoder in one: another thread may be renewing them
@@ -159,7 +159,11 @@ class BertTokenizer(VocabularyTokenizer):
             to_id=self._id_of_piece,
         )
         before, earlier = self._encoder or (None, None)
+        # What unknown words became is remembered by word, and no text shows it: their id has to be the same.
+        encoder.unknown_id = self._convert_token_to_id_with_added_voc(wordpiece.unk_token)
         if earlier is not None and before is not None and before[1:] == state[1:]:
+            if encoder.unknown_id != earlier.unknown_id:
+                return encoder
             touched = added.touched_since(before[0])
             if touched is not None:
                 encoder.inherit(earlier, frozenset(touched))

@@ -78,6 +78,7 @@ class ChunkEncoder:
         self._to_id = to_id
         self._words = _Remembered(self._ids_of_word)
         self._chunks = _Remembered(self._ids_of_chunk)
+        self.unknown_id: int | None = None  # of an unknown word, for the owner to compare states by
         # What an earlier state remembered, and the added tokens that have come, gone or changed since.
         self._inherited: dict[str, Ids] = {}
         self._touched: frozenset[str] = frozenset()
