@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import tracemalloc
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.conftest import SPECIAL
-from trietok import AddedToken, BasicTokenizer, BertTokenizer, WordpieceTokenizer, chunk_encoder
-from trietok.bert import _STAGES
+from trietok import AddedToken, BasicTokenizer, BertTokenizer, WordpieceTokenizer, added_tokens, chunk_encoder
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [
@@ -44,7 +46,7 @@ texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(
 class Plain(BertTokenizer):
     """The same tokenizer without the fast path."""
 
-    def _chunk_encoder(self):
+    def _encoder_of_now(self):
         return None
 
 
@@ -55,7 +57,10 @@ def vocab_path(tmp_path_factory):
     return path
 
 
-def test_any_change_between_two_texts(vocab_path):
+@pytest.mark.parametrize("few", [2, added_tokens.FEW])
+def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
+    monkeypatch.setattr(added_tokens, "FEW", few)  # tokens that one pattern finds; more are found by the trie
+
     class Changes(RuleBasedStateMachine):
         @initialize(lower=st.booleans())
         def make(self, lower):
@@ -207,14 +212,14 @@ OVERRIDES = {
 def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
     kind = type("Mine", (BertTokenizer,), {name: OVERRIDES[name]})
     tokenizer = kind(vocab_path)
-    assert name in _STAGES
+    assert name in BertTokenizer.own_stages
     assert tokenizer._chunk_encoder() is None
     assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("AB"))
 
 
-def test_no_more_is_remembered_than_the_bound(vocab_path, monkeypatch):
-    monkeypatch.setattr(chunk_encoder, "MOST_REMEMBERED", 50)
+def test_no_more_is_remembered_than_the_bound(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
+    tokenizer.cache_limit = 12_000
     plain = Plain(vocab_path)
     for number in range(400):
         text = f"a{number} the b{number}"
@@ -222,12 +227,59 @@ def test_no_more_is_remembered_than_the_bound(vocab_path, monkeypatch):
         if number % 7 == 0:
             for each in (tokenizer, plain):
                 each.add_tokens([f"<{number}>"])
-        encoder = tokenizer._chunk_encoder()
-        assert len(encoder._chunks) <= 50
-        assert len(encoder._words) <= 50
-        assert len(encoder._inherited) <= 100
+        info = tokenizer.cache_info()
+        assert info.bytes <= info.limit == 12_000
+        assert info.chunks + info.words <= 12_000 / chunk_encoder.ENTRY_BYTES
+    assert info.times_full > 5
+    before = tokenizer.cache_info()
     tokenizer.encode("x" * 1000)
-    assert "x" * 1000 not in tokenizer._chunk_encoder()._chunks
+    assert tokenizer.cache_info() == before  # too long to be met again
+
+
+def test_the_estimate_of_bytes_is_from_above(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    words = [f"{char}{number}" for number in range(20_000) for char in ("w", "ж", "𝒳")]
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for word in words:
+            tokenizer.encode(word)
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    info = tokenizer.cache_info()
+    assert info.chunks == 60_000
+    assert taken <= info.bytes <= 3 * taken
+
+
+def test_nothing_is_remembered_with_a_limit_of_0(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    tokenizer.cache_limit = 0
+    assert tokenizer.encode("the subject") == Plain(vocab_path).encode("the subject")
+    assert tokenizer.cache_info()[:3] == (0, 0, 0)
+
+
+def test_clearing_forgets_and_changes_no_result(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    ids = tokenizer.encode("the subject unable")
+    tokenizer.add_tokens(["<x>"])
+    assert tokenizer.encode("the subject unable <x>")[:-2] == ids[:-1]
+    assert tokenizer.cache_info().chunks > 0
+    tokenizer.cache_clear()
+    assert tokenizer.cache_info() == (0, 0, 0, chunk_encoder.MEMORY_LIMIT, 0)
+    assert tokenizer.encode("the subject unable") == ids
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_goes_on_with_what_is_remembered(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    ids = tokenizer.encode("the subject")
+    remembered = tokenizer.cache_info()
+    child = os.fork()
+    if not child:
+        as_before = tokenizer.cache_info() == remembered and tokenizer.encode("the subject") == ids
+        os._exit(0 if as_before and tokenizer.cache_info() == remembered else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_subclass_may_add_tokens_while_it_reads(vocab_path):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.reference import wordpiece as reference
 from tests.test_trie import CountedVisits
 from trietok import WordpieceTokenizer
+from trietok.wordpiece import _Slices, _Tries
 
 # `#` is in the alphabet so that words meet entries that begin with ##, or hold it further in.
 entries = st.sets(st.from_regex(r"\A(##)?[ab#]{1,5}\Z"), max_size=12)
@@ -61,10 +62,36 @@ def test_entries_added_later_are_seen():
     assert tokenizer.tokenize("ab") == ["a", "##b"]
 
 
+def build_tries(walking):
+    walking.match_word("a")
+    walking._matcher.lookups_left = -1
+
+
+def test_slices_first_then_tries():
+    walking = tokenizer("a", "##a", "##aaa")
+    kinds = set()
+    for _ in range(100):
+        assert walking.match_word("aaaaaa") == ["a", "##aaa", "##a", "##a"]
+        kinds.add(type(walking._matcher).__name__)
+    assert kinds == {"_Slices", "_Tries"}
+    walking.vocab["##aaaaa"] = 3
+    assert walking.match_word("aaaaaa") == ["a", "##aaaaa"]
+
+
+@pytest.mark.parametrize("prefix", ["", "##", "a"])
+def test_both_ways_agree_on_odd_words(prefix):
+    vocab = dict.fromkeys(["a", "##", "##a", "aa", "#", "b", "ab"])
+    ways = _Slices(vocab, prefix), _Tries(vocab, prefix)
+    for word in ["", "a", "##", "##a", "a##", "a#", "aab", "abba", "#a", "bbb", "c", "ac"]:
+        assert ways[0].match(word) == ways[1].match(word), word
+
+
 @given(entries, texts)
 def test_the_walk_is_the_greedy_match(vocab, text):
     walking = WordpieceTokenizer(dict.fromkeys(vocab), "[UNK]", max_input_chars_per_word=12)
     expected = reference.tokenize(vocab, text, longest=12)
+    assert walking.tokenize(text) == expected
+    build_tries(walking)
     assert walking.tokenize(text) == expected
     assert walking.tokenize(text) == expected  # now with the links worked out
     assert pickle.loads(pickle.dumps(walking)).tokenize(text) == expected
@@ -81,6 +108,7 @@ def test_the_walk_is_the_greedy_match(vocab, text):
 )
 def test_matching_visits_each_character_a_bounded_number_of_times(monkeypatch, vocab, word):
     walking = tokenizer(*vocab)
+    build_tries(walking)
     visits = CountedVisits(monkeypatch)
     expected = reference.pieces_of(vocab, word, len(word))
     assert walking.match_word(word) == expected

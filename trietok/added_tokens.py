@@ -6,24 +6,26 @@ The split is leftmost-longest over all added tokens. `lstrip` and `rstrip` eat w
 `single_word` asks for a Unicode word boundary on both. What counts as whitespace is what `str.strip` takes off, and a
 neighbour that is an added token of whitespace is eaten too, both as in transformers' `PreTrainedTokenizer.tokenize`.
 
-A hundred thousand tokens cost a text no more than ten: a compiled character class tells that a text holds none, a trie
-finds those it holds. Adding or removing one costs that one.
+A hundred thousand tokens cost a text no more than ten: a few are found by one compiled pattern; of many, a compiled
+character class tells that a text holds none, and a trie finds those it holds. Adding or removing one costs that one.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from trietok.added_token import AddedToken
-from trietok.change_guard import versions
+from trietok.change_guard import clock
 from trietok.char_classes import lower_each
 from trietok.key_characters import KeyCharacters
 from trietok.read_only import ReadOnlyDict
 from trietok.trie import END, Trie, TrieNode
 
 SHORT = 64  # code points: a text of so many is searched without building the trie
+FEW = 32  # tokens: so many are searched by one pattern
 
 
 class AddedTokens:
@@ -86,6 +88,7 @@ class AddedTokens:
         self._longest_first: list[int] | None = None
         self._single_words: set[str] = set()
         self._stripping: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
         self._written: _WrittenTokens | None = None
         self.spaced: set[str] = set()
 
@@ -114,6 +117,7 @@ class AddedTokens:
             self.spaced.update(content for content in contents if content.split() != [content])
         if self._trie is not None:
             self._trie.update(contents)
+        self._pattern = None
         if self._written is not None:
             self._written.update(token.content for token in tokens if not token.special)
 
@@ -126,12 +130,13 @@ class AddedTokens:
             kept.discard(token.content)
         if self._trie is not None:
             self._trie.discard(token.content)
+        self._pattern = None
         self._written = None  # the key characters stay: one too many only costs a look
 
     def _changed(self, touched: set[str]) -> None:
         """Begin a new state, and note what differs from the one before."""
         self._changes = [*self._changes[-15:], (self.version, frozenset(touched))]
-        self.version = next(versions)
+        self.version = clock.tick()
         self._without: tuple[frozenset[str], AddedTokens] | None = None
         self._sorted: ReadOnlyDict[int, AddedToken] | None = None
         self._sorted_encoder: ReadOnlyDict[str, int] | None = None
@@ -191,14 +196,26 @@ class AddedTokens:
             self._without = out, AddedTokens(rest)
         return self._without[1]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a match always stands, and takes no whitespace along."""
+        return not (self._single_words or self._stripping)
+
     # ---- the split --------------------------------------------------------------------------------------------------
 
     def stands_in(self, text: str) -> bool:
         """Whether any token stands in `text`, be it one that would be rejected there."""
+        if self._pattern is not None:
+            return self._pattern.search(text) is not None
         return bool(self._find(text))
 
     def _find(self, text: str) -> list[tuple[int, int]]:
         """Where tokens stand in `text`, leftmost-longest."""
+        if len(self.encoder) <= FEW:
+            if self._pattern is None:  # the longest first, and none matches in an empty alternation
+                longest_first = sorted(self.encoder, key=len, reverse=True)
+                self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+            return [match.span() for match in self._pattern.finditer(text)]
         if not self._keys.any_in(text):
             return []
         if self._trie is None and len(text) <= SHORT:

@@ -8,11 +8,13 @@ transformers 4.57.6; each stage here is one pass in C over the whole text (`str.
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 
 from trietok.change_guard import Versioned
 from trietok.char_classes import (
+    CHINESE_CLASS,
     REPLACEMENT_CHARACTER,
     TranslationTable,
     is_chinese_char,
@@ -20,6 +22,7 @@ from trietok.char_classes import (
     is_nonspacing_mark,
     is_punctuation,
     is_whitespace,
+    normalize,
 )
 from trietok.errors import InputTypeError
 
@@ -60,6 +63,12 @@ class MarkTable(TranslationTable):
 _CLEANING = {chinese: CleaningTable(is_control, chinese) for chinese in (True, False)}
 _PUNCTUATION = PunctuationTable()
 _MARKS = MarkTable()
+
+
+@lru_cache(maxsize=2)
+def _to_clean(tokenize_chinese_chars: bool) -> re.Pattern[str]:
+    """The printable characters that a `CleaningTable` does not leave as they are."""
+    return re.compile(f"[{REPLACEMENT_CHARACTER}{CHINESE_CLASS if tokenize_chinese_chars else ''}]")
 
 
 class BasicTokenizer(Versioned):
@@ -120,7 +129,7 @@ class BasicTokenizer(Versioned):
             return words
         # No word is to be kept: what happens to a word happens to all. Every stage leaves spaces alone, and none
         # looks across one.
-        text = self._normalize(" ".join(words))
+        text = self.normalize(" ".join(words))
         if self.do_split_on_punc and (not kept or kept.isdisjoint(text.split())):
             return text.translate(_PUNCTUATION).split()
         return [piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)]
@@ -132,20 +141,25 @@ class BasicTokenizer(Versioned):
 
     def clean(self, text: str) -> str:
         """Delete control characters, make all whitespace spaces, set Chinese characters apart, compose (NFC)."""
-        text = text.translate(self.cleaning_table)
-        return unicodedata.normalize("NFC", text) if self.composes and not text.isascii() else text
+        if not text.isprintable() or _to_clean(bool(self.tokenize_chinese_chars)).search(text):
+            text = text.translate(self.cleaning_table)
+        return self.compose(text)
 
-    def _normalize(self, text: str) -> str:
+    def compose(self, text: str) -> str:
+        """To NFC."""
+        return normalize("NFC", text) if self.composes and not text.isascii() else text
+
+    def normalize(self, text: str) -> str:
         """Lower-case and strip accents, as the options say."""
         if self.do_lower_case:
             text = text.lower()
         strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
         if strip_accents and not text.isascii():
-            text = unicodedata.normalize("NFD", text).translate(_MARKS)
+            text = normalize("NFD", text).translate(_MARKS)
         return text
 
     def _split_word(self, word: str, kept: Collection[str]) -> list[str]:
-        return self._split_on_punctuation(word if word in kept else self._normalize(word), kept)
+        return self._split_on_punctuation(word if word in kept else self.normalize(word), kept)
 
     def _split_on_punctuation(self, word: str, kept: Collection[str]) -> list[str]:
         if not self.do_split_on_punc or word in kept:

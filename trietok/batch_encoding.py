@@ -50,7 +50,7 @@ class BatchEncoding(UserDict[str, Any]):
         prepend_batch_axis: bool = False,
         n_sequences: int | None = None,
     ) -> None:
-        super().__init__(data)
+        self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way takes as long as a short text
         if encoding is not None and not isinstance(encoding, (list, tuple)):
             encoding = [encoding]
         self._encodings = encoding

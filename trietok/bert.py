@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from trietok.basic_tokenizer import BasicTokenizer
-from trietok.chunk_encoder import ChunkEncoder
 from trietok.persistence import RECORD
+from trietok.remembering import RememberingTokenizer
 from trietok.special_tokens import Token
-from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
 
 
-class BertTokenizer(VocabularyTokenizer):
+class BertTokenizer(RememberingTokenizer):
     """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
 
     Args:
@@ -60,7 +58,6 @@ class BertTokenizer(VocabularyTokenizer):
         **kwargs: Any,
     ) -> None:
         self._vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), kwargs.get("added_tokens_decoder"))
-        self._encoder: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
         self._ordinary: tuple[object, WordpieceTokenizer] | None = None
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
@@ -89,8 +86,7 @@ class BertTokenizer(VocabularyTokenizer):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is remembered stays here.
-        return {**super().__getstate__(), "_encoder": None, "_ordinary": None}
+        return {**super().__getstate__(), "_ordinary": None}  # derived
 
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
         super()._set_vocabulary(tokens)
@@ -105,89 +101,6 @@ class BertTokenizer(VocabularyTokenizer):
             return f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
         words = self.basic_tokenizer.tokenize(word) if self.do_basic_tokenize else [word]
         return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
-
-    # ---- text to ids, the fast path ---------------------------------------------------------------------------------
-
-    def _text_ids(self, text: str, options: dict[str, Any]) -> list[int]:
-        if not (options or self.split_special_tokens):
-            ids = self._guard.read(self._remembered_ids, text)
-            if ids is not None:
-                return ids
-        return super()._text_ids(text, options)
-
-    def _remembered_ids(self, text: str) -> list[int] | None:
-        encoder = self._chunk_encoder()
-        return None if encoder is None else encoder.encode(text)
-
-    def _chunk_encoder(self) -> ChunkEncoder | None:
-        """The encoder of the tokenizer's present state; None where only the plain path is right."""
-        basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
-        if type(basic) is not BasicTokenizer or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
-            return None
-        special = self._special_tokens()
-        state = (
-            self._added.version,
-            special,
-            basic.version,
-            wordpiece.version,
-            self._special_tokens_map["unk_token"],
-            self._vocabulary,
-        )
-        remembered = self._encoder  # state and encoder in one: another thread may be renewing them
-        if remembered is None or remembered[0] != state:
-            remembered = self._encoder = state, self._new_chunk_encoder(basic, wordpiece, special, state)
-        return remembered[1]
-
-    def _new_chunk_encoder(
-        self,
-        basic: BasicTokenizer,
-        wordpiece: WordpieceTokenizer,
-        special: tuple[str, ...],
-        state: tuple[Any, ...],
-    ) -> ChunkEncoder | None:
-        added = self._added
-        roles = self._special_set()
-        if not self._has_own_stages() or added.spaced or not added.encoder.keys() >= roles:
-            return None
-        encoder = ChunkEncoder(
-            lower=basic.do_lower_case,
-            split_punctuation=basic.do_split_on_punc,
-            added=added,
-            tokenize=self._split_text,
-            split_words=partial(basic.tokenize, never_split=roles),
-            split_pieces=wordpiece.tokenize,
-            to_id=self._id_of_piece,
-        )
-        before, earlier = self._encoder or (None, None)
-        # What unknown words became is remembered by word, and no text shows it: their id has to be the same.
-        encoder.unknown_id = self._convert_token_to_id_with_added_voc(wordpiece.unk_token)
-        if earlier is not None and before is not None and before[1:] == state[1:]:
-            if encoder.unknown_id != earlier.unknown_id:
-                return encoder
-            touched = added.touched_since(before[0])
-            if touched is not None:
-                encoder.inherit(earlier, frozenset(touched))
-        return encoder
-
-    def _has_own_stages(self) -> bool:
-        """Whether no subclass, instance or patch has replaced a stage: the fast path does what these do."""
-        kind = type(self)
-        return (
-            all(getattr(kind, name, None) is original for name, original in _STAGES.items())
-            and _STAGES.keys().isdisjoint(self.__dict__)
-            and {"tokenize", "clean"}.isdisjoint(self.basic_tokenizer.__dict__)
-            and {"tokenize", "match_word"}.isdisjoint(self.wordpiece_tokenizer.__dict__)
-        )
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in _STAGES:
-            self._encoder = None  # look again at what has been replaced
-
-    def _id_of_piece(self, piece: str) -> int:
-        token_id = self._convert_token_to_id_with_added_voc(piece)
-        assert token_id is not None  # every piece is an entry or the unknown token
-        return token_id
 
     # ---- text to tokens to text -------------------------------------------------------------------------------------
 
@@ -265,24 +178,4 @@ class BertTokenizer(VocabularyTokenizer):
         return mask if token_ids_1 is None else [*mask, *[0] * len(token_ids_1), 1]
 
 
-# What the fast path stands in for, as it is here: another in its place, and the plain path is taken.
-_STAGES = {
-    name: getattr(BertTokenizer, name)
-    for name in (
-        "prepare_for_tokenization",
-        "tokenize",
-        "_split_text",
-        "_lowered",
-        "_tokenize",
-        "_text_ids",
-        "convert_tokens_to_ids",
-        "_convert_token_to_id_with_added_voc",
-        "_convert_token_to_id",
-        "do_lower_case",
-        "vocab",
-        "_special_tokens",
-        "_special_set",
-        "all_special_tokens",
-        "all_special_tokens_extended",
-    )
-}
+BertTokenizer.remember_own_stages()

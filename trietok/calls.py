@@ -101,6 +101,30 @@ class CallsMixin(ModelInputsMixin):
         """
         if text is None and text_target is None:
             raise InputError("give text, text_target or both")
+        if text_pair is None and text_target is None and not kwargs:
+            encoding = self._planned(
+                text,
+                (
+                    add_special_tokens,
+                    padding,
+                    truncation,
+                    max_length,
+                    stride,
+                    is_split_into_words,
+                    pad_to_multiple_of,
+                    padding_side,
+                    return_tensors,
+                    return_token_type_ids,
+                    return_attention_mask,
+                    return_overflowing_tokens,
+                    return_special_tokens_mask,
+                    return_offsets_mapping,
+                    return_length,
+                    verbose,
+                ),
+            )
+            if encoding is not None:
+                return encoding
         options = {
             "add_special_tokens": add_special_tokens,
             "padding": padding,
@@ -126,6 +150,19 @@ class CallsMixin(ModelInputsMixin):
         if text_target is not None:
             encoding["labels"] = self._call_one(text_target, text_pair_target, options)["input_ids"]
         return encoding
+
+    def _default_ids(self, text: Any) -> Ids | None:
+        """The ids of one text under the options' defaults, where a tokenizer has a faster way to them than calls."""
+        return None
+
+    def _planned(self, texts: Any, options: tuple[Any, ...]) -> BatchEncoding | None:
+        """The encoding of a text or a batch of texts, where a tokenizer has a faster way to it than calls.
+
+        Args:
+            texts: what a call was given; anything but texts without pairs is left to the plain path.
+            options: those of `CallOptions`.
+        """
+        return None
 
     def _call_one(self, text: Any, text_pair: Any, options: dict[str, Any]) -> BatchEncoding:
         """Tell a single input from a batch."""
@@ -168,6 +205,18 @@ class CallsMixin(ModelInputsMixin):
         >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
         ['!', '[SEP]']
         """
+        if (
+            text_pair is None
+            and add_special_tokens is True
+            and padding is False
+            and truncation is None
+            and max_length is None
+            and return_tensors is None
+            and not kwargs
+        ):
+            ids = self._default_ids(text)
+            if ids is not None:
+                return ids
         return self.encode_plus(
             text,
             text_pair,

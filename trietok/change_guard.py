@@ -2,7 +2,7 @@
 
 In: functions that read a tokenizer's state, blocks that change it. Out: results of one state, never of two halves.
 `Versioned` numbers the states of what can be changed from outside, so that what was remembered of one is not taken for
-another's.
+another's, and `clock` tells at a glance whether anything at all has changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,28 @@ _Result = TypeVar("_Result")
 
 PATIENCE = 4  # tries of a read before it makes changes wait
 
-versions = itertools.count(1)  # numbers for states: no two states of anything share one
+_numbers = itertools.count(1)
+
+
+class _Clock:
+    """The number of the latest change to anything in this process that decides ids.
+
+    Whoever remembers what follows from a tokenizer's state looks at `now`: while it stays, nothing has changed, and one
+    comparison of numbers says so. No two changes share a number.
+    """
+
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def tick(self) -> int:
+        """Note that something has changed; return the number of the change."""
+        self.now = number = next(_numbers)
+        return number
+
+
+clock = _Clock()
 
 
 class ChangeGuard:
@@ -25,6 +46,9 @@ class ChangeGuard:
 
     A read costs two looks at a number. It keeps no lock, so any number of threads read at once; one that starts during
     a change waits for its end.
+
+    Attributes:
+        count: the number of begun and ended changes.
 
     >>> guard = ChangeGuard()
     >>> with guard.changing():
@@ -35,7 +59,7 @@ class ChangeGuard:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._count = 0
+        self.count = 0
         self._changer: int | None = None
         self._last_changer: int | None = None
 
@@ -46,13 +70,14 @@ class ChangeGuard:
             outermost = self._changer is None
             if outermost:
                 self._changer = get_ident()
-                self._count += 1
+                self.count += 1
             try:
                 yield
             finally:
                 if outermost:
                     self._last_changer = self._changer
-                    self._count += 1
+                    clock.tick()
+                    self.count += 1
                     self._changer = None
 
     def read(self, function: Callable[..., _Result], *args: Any, **kwargs: Any) -> _Result:
@@ -64,7 +89,7 @@ class ChangeGuard:
             if attempt == PATIENCE:  # changes keep coming between: let them wait for once
                 with self._lock:
                     return function(*args, **kwargs)
-            count = self._count
+            count = self.count
             if count & 1 and self._changer != get_ident():
                 with self._lock:  # free when the change is over
                     continue
@@ -87,7 +112,7 @@ class ChangeGuard:
 
     def _is_of_one_state(self, count: int) -> bool:
         """Whether no other thread has changed anything since; a read may well change something itself."""
-        return self._count == count or (self._last_changer == get_ident() and not self._count & 1)
+        return self.count == count or (self._last_changer == get_ident() and not self.count & 1)
 
     def __reduce__(self) -> Any:
         return ChangeGuard, ()  # a copy, in this process or another, is read and changed by itself
@@ -109,8 +134,8 @@ class Versioned:
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
         if not name.startswith("_"):
-            object.__setattr__(self, "version", next(versions))
+            object.__setattr__(self, "version", clock.tick())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        object.__setattr__(self, "version", next(versions))  # the number it had may belong to another state here
+        object.__setattr__(self, "version", clock.tick())  # the number it had may belong to another state here

@@ -1,109 +1,201 @@
-"""The fast path: a text's whitespace chunks to ids, each worked out once and remembered.
+"""The fast path: a text's chunks between spaces to ids, each worked out once and remembered.
 
 In: a text. Out: its ids, without special tokens around.
 
 In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
 punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
-are those of its chunks in a row, and `chunk → ids` can be remembered. Three things are left to the plain path: texts
-with the characters that `str.split` takes for whitespace and BERT deletes, tokenizers whose stages a subclass has
-replaced, and those with whitespace in an added token.
+are those of its chunks in a row, and `chunk → ids` can be remembered: a text that has been met before in other order
+costs its `str.split` and a lookup a chunk. Behind the chunks the words are remembered too, and only what no memory holds
+goes through the stages, each in its cheapest form for what the chunk is made of: ASCII letters, ASCII with signs,
+Chinese, anything else.
+
+Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
+whitespace and BERT deletes ("a\\x0bb" is one word): a chunk that holds some is told apart when it is worked out.
+
+Tokenizers whose stages a subclass has replaced, and those with whitespace in an added token, do not come here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from trietok.added_tokens import AddedTokens
-from trietok.char_classes import lower_each
+from trietok.basic_tokenizer import BasicTokenizer
+from trietok.change_guard import ChangeGuard, clock
+from trietok.char_classes import CHINESE_CLASS, lower_each
+from trietok.wordpiece import WordpieceTokenizer
 
 Ids = tuple[int, ...]
 
-# str.split splits at these, BERT deletes them: "a\x0bb" is one word.
+# str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
+# Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？～“”‘’…—·"
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MOST_TOUCHED = 64
-MOST_REMEMBERED = 200_000  # chunks, and as many words: some tens of megabytes
+MEMORY_LIMIT = 64_000_000  # bytes
+ENTRY_BYTES = 190  # of an entry beside its characters and ids: a str, a tuple, and its share of a dict that grows
 
 
-class _Remembered(dict[str, Ids]):
-    """A dict that works out what it lacks, and forgets all when it is full."""
+class CacheInfo(NamedTuple):
+    """What a tokenizer remembers; see `BertTokenizer.cache_info`.
+
+    Attributes:
+        chunks: how many chunks of text, as they stand between spaces.
+        words: how many words, as WordPiece gets them.
+        bytes: what they take, estimated from above.
+        limit: the bytes at which all is forgotten.
+        times_full: how often that has happened.
+    """
+
+    chunks: int
+    words: int
+    bytes: int
+    limit: int
+    times_full: int
+
+
+class Changed(Exception):
+    """The tokenizer has changed since a text was begun, so its ids would be of two states."""
+
+
+class _Memory(dict[str, Ids]):
+    """A dict that works out what it lacks, and forgets all when it is full.
+
+    Attributes:
+        bytes: what it takes, estimated from above.
+        times_full: how often it was full.
+        earlier: what an earlier state remembered; to be asked by whoever works out, who can tell what still holds.
+    """
+
+    __slots__ = ("bytes", "earlier", "limit", "times_full", "work_out")
+
+    def __init__(self, work_out: Callable[[str], Ids], limit: int) -> None:
+        super().__init__()
+        self.work_out = work_out
+        self.limit = limit
+        self.times_full = 0
+        self.forget()
+
+    def __missing__(self, text: str) -> Ids:
+        ids = self.work_out(text)
+        length = len(text)
+        if length <= LONGEST_REMEMBERED:
+            self.bytes += ENTRY_BYTES + 8 * len(ids) + (length if text.isascii() else 4 * length)
+            if self.bytes > self.limit:
+                self.times_full += 1
+                self.forget()
+            else:
+                self[text] = ids
+        return ids
+
+    def forget(self) -> None:
+        self.clear()
+        self.earlier: dict[str, Ids] = {}
+        self.bytes = 0
+
+
+class _NotOne(LookupError):
+    """A character that has no id, or several."""
+
+
+class _Characters(dict[str, int]):
+    """The id of each Chinese character. There are fewer than 100,000 of them, so they need no bound."""
+
+    __slots__ = ("work_out",)
 
     def __init__(self, work_out: Callable[[str], Ids]) -> None:
         super().__init__()
         self.work_out = work_out
 
-    def __missing__(self, text: str) -> Ids:
-        ids = self.work_out(text)
-        if len(text) <= LONGEST_REMEMBERED:
-            if len(self) >= MOST_REMEMBERED:
-                self.clear()
-            self[text] = ids
-        return ids
+    def __missing__(self, char: str) -> int:
+        ids = self.work_out(char)
+        if len(ids) != 1:
+            raise _NotOne(char)
+        self[char] = ids[0]
+        return ids[0]
 
 
 class ChunkEncoder:
     """Encodes texts chunk by chunk for one state of a tokenizer.
 
     Args:
-        lower: whether the tokenizer lower-cases.
-        split_punctuation: whether it splits at punctuation.
+        basic, wordpiece: its stages.
+        vocab: its vocabulary without the added tokens.
         added: its added tokens; none of them holds whitespace.
+        special: the special tokens in their order, which are kept whole as words too.
         tokenize: its tokens of one chunk, by the plain path; asked where an added token stands in a chunk.
-        split_words: the words of a chunk without added tokens, lower-cased where the tokenizer lower-cases.
-        split_pieces: the pieces of a word.
-        to_id: the id of a piece.
+        to_id: the id of a token.
+        guard: tells whether the tokenizer is changing.
+        limit: how many bytes may be remembered.
     """
 
     def __init__(
         self,
         *,
-        lower: bool,
-        split_punctuation: bool,
+        basic: BasicTokenizer,
+        wordpiece: WordpieceTokenizer,
+        vocab: Mapping[str, int],
         added: AddedTokens,
+        special: tuple[str, ...],
         tokenize: Callable[[str], list[str]],
-        split_words: Callable[[str], list[str]],
-        split_pieces: Callable[[str], list[str]],
         to_id: Callable[[str], int],
+        guard: ChangeGuard,
+        limit: int,
     ) -> None:
-        self._lower = lower
-        self._split_punctuation = split_punctuation
+        self.epoch = clock.now  # of the latest look that found the state unchanged
+        self._basic = basic
+        self._wordpiece = wordpiece
+        self._vocab = vocab
         self._added = added
+        self._special_in_order = special
+        self._special = frozenset(special)
         self._tokenize = tokenize
-        self._split_words = split_words
-        self._split_pieces = split_pieces
         self._to_id = to_id
-        self._words = _Remembered(self._ids_of_word)
-        self._chunks = _Remembered(self._ids_of_chunk)
-        self.unknown_id: int | None = None  # of an unknown word, for the owner to compare states by
-        # What an earlier state remembered, and the added tokens that have come, gone or changed since.
-        self._inherited: dict[str, Ids] = {}
-        self._touched: frozenset[str] = frozenset()
+        self._guard = guard
+        self._lower = basic.do_lower_case
+        self._split_punctuation = basic.do_split_on_punc
+        self._chinese_apart = basic.tokenize_chinese_chars
+        self._words = _Memory(self._ids_of_word, limit // 2)
+        self._chunks = _Memory(self._ids_of_chunk, limit - limit // 2)
+        self._characters = _Characters(self._ids_of_words)
+        self.chunk_ids = self._chunks.__getitem__
+        # What unknown words became is remembered by word, and no text shows it: a state with another id starts afresh.
+        self.unknown_id = to_id(wordpiece.unk_token)
+        self._touched: frozenset[str] = frozenset()  # added tokens changed since what `earlier` remembers
 
-    def encode(self, text: str) -> list[int] | None:
-        """The ids of `text`; None where the plain path has to be taken."""
-        if not text.isprintable() and _DELETED_WHITESPACE.search(text):
-            return None
-        return list(chain.from_iterable(map(self._chunks.__getitem__, text.split())))
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`.
 
-    def _ids_of_chunk(self, chunk: str) -> Ids:
-        lowered = lower_each(chunk) if self._lower else chunk
-        if self._inherited:
-            ids = self._inherited.get(chunk)
-            if ids is not None and not _any_in(self._touched, chunk, lowered):
-                return ids
-        stands_in = self._added.stands_in
-        if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
-            return tuple(map(self._to_id, self._tokenize(chunk)))
-        plain = self._split_punctuation and lowered.isascii() and lowered.isprintable()
-        words = _ASCII_WORDS.findall(lowered) if plain else self._split_words(lowered)
-        return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
+        Raises:
+            Changed: the tokenizer has changed meanwhile.
+        """
+        return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
 
-    def _ids_of_word(self, word: str) -> Ids:
-        return tuple(map(self._to_id, self._split_pieces(word)))
+    # ---- what is remembered -----------------------------------------------------------------------------------------
+
+    def info(self) -> CacheInfo:
+        """What is remembered now."""
+        chunks, words = self._chunks, self._words
+        return CacheInfo(
+            chunks=len(chunks) + len(chunks.earlier),
+            words=len(words),
+            bytes=chunks.bytes + words.bytes,
+            limit=chunks.limit + words.limit,
+            times_full=chunks.times_full + words.times_full,
+        )
+
+    def forget(self) -> None:
+        """Forget all that is remembered."""
+        self._chunks.forget()
+        self._words.forget()
+        self._characters.clear()
 
     def inherit(self, earlier: ChunkEncoder, touched: frozenset[str]) -> None:
         """Take over what the encoder of an earlier state remembers.
@@ -116,18 +208,118 @@ class ChunkEncoder:
             touched: the added tokens that have come, gone or changed since.
         """
         self._words = earlier._words
+        self._words.work_out = self._ids_of_word
+        self._chunks.times_full = earlier._chunks.times_full
         touched |= earlier._touched
         if len(touched) > MOST_TOUCHED:
             return
-        if len(earlier._inherited) >= MOST_REMEMBERED:
-            return
         self._touched = touched
-        self._inherited = earlier._inherited or earlier._chunks
-        if earlier._inherited:
+        self._chunks.bytes = earlier._chunks.bytes
+        self._chunks.earlier = earlier._chunks.earlier or earlier._chunks
+        if earlier._chunks.earlier:
             for chunk, ids in list(earlier._chunks.items()):
                 if not _any_in(touched, chunk, lower_each(chunk)):
-                    self._inherited[chunk] = ids
+                    self._chunks.earlier[chunk] = ids
+
+    # ---- what is worked out -----------------------------------------------------------------------------------------
+
+    def _ids_of_chunk(self, chunk: str) -> Ids:
+        try:
+            ids = self._ids_of_this_state(chunk)
+        except Exception:
+            self._require_unchanged()  # half of a change can break anything
+            raise
+        self._require_unchanged()
+        return ids
+
+    def _require_unchanged(self) -> None:
+        if clock.now != self.epoch or self._guard.count & 1:
+            raise Changed
+
+    def _ids_of_this_state(self, chunk: str) -> Ids:
+        lowered = lower_each(chunk) if self._lower else chunk
+        if self._chunks.earlier:
+            ids = self._chunks.earlier.get(chunk)
+            if ids is not None and not _any_in(self._touched, chunk, lowered):
+                return ids
+        if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
+            parts = chunk.split()
+            if len(parts) > 1:
+                return self._joined(map(self.chunk_ids, parts))
+        stands_in = self._added.stands_in
+        if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
+            if self._added.is_plain and chunk.isprintable():
+                return self._ids_around_tokens(chunk)
+            return tuple(map(self._to_id, self._tokenize(chunk)))
+        return self._ids_of_text(lowered)
+
+    def _ids_around_tokens(self, chunk: str) -> Ids:
+        if self._lower:
+            chunk = self._added.lower_between(chunk, self._special_in_order)
+        pieces = self._added.pieces(chunk)
+        return self._joined(
+            (self._added.encoder[piece],) if is_token else self._ids_of_text(piece) for piece, is_token in pieces
+        )
+
+    def _ids_of_text(self, text: str) -> Ids:
+        """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases."""
+        words = self._words
+        if text.isascii():
+            if text.isalnum():
+                return words[text]
+            if self._split_punctuation and text.isprintable():
+                word = text[:-1]
+                if word.isalnum():  # such as "end."
+                    return words[word] + words[text[-1]]
+                return self._joined(map(words.__getitem__, _ASCII_WORDS.findall(text)))
+        elif self._chinese_apart:
+            runs = _others(self._split_punctuation).split(text)
+            if len(runs) > 3 or runs[0] or runs[-1]:
+                return self._ids_of_chinese(runs)
+            if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
+                word = self._basic.compose(text)
+                if word not in self._special:
+                    return words[self._basic.normalize(word)]
+        return self._ids_of_words(text)
+
+    def _ids_of_words(self, text: str) -> Ids:
+        return self._joined(map(self._words.__getitem__, self._basic.tokenize(text, never_split=self._special)))
+
+    def _ids_of_chinese(self, runs: list[str]) -> Ids:
+        """The ids of runs of Chinese characters, each a word, and of others, in turn."""
+        ids: list[int] = []
+        chinese = True
+        for run in runs:
+            if chinese:
+                try:
+                    ids += [*map(self._characters.__getitem__, run)]
+                except _NotOne:
+                    ids += self._joined(map(self._ids_of_words, run))
+            else:
+                ids += self.chunk_ids(run)
+            chinese = not chinese
+        return tuple(ids)
+
+    def _ids_of_word(self, word: str) -> Ids:
+        pieces = self._wordpiece.pieces_of(word)
+        if self._added.encoder.keys().isdisjoint(pieces):
+            try:
+                return tuple(map(self._vocab.__getitem__, pieces))
+            except KeyError:  # of a WordPiece stage with entries of its own
+                pass
+        return tuple(map(self._to_id, pieces))
+
+    @staticmethod
+    def _joined(ids: Iterable[Ids]) -> Ids:
+        return tuple(chain.from_iterable(ids))
 
 
 def _any_in(contents: Iterable[str], chunk: str, lowered: str) -> bool:
     return any(content in chunk or content in lowered for content in contents)
+
+
+@lru_cache(maxsize=2)
+def _others(split_punctuation: bool) -> re.Pattern[str]:
+    """Runs of what is not Chinese, nor punctuation between Chinese where that is split off."""
+    apart = CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else "")
+    return re.compile(f"([^{apart}]+)")

@@ -9,8 +9,10 @@ the pieces that are settled (*failure pops*) and the continuation node that stan
 no character is read twice. For the entries ab, abcd and ##c and the word abce: the walk stops below abc; its link pops
 ab, then the pending c is a path in the continuation trie; at e that path settles as ##c, and e begins no piece.
 
-The tries are built when first a word needs them and a link when first a word needs it: working out every link of
-30,000 entries would cost more than loading the vocabulary.
+A link is worked out when first a word needs it: working out those of 30,000 entries would cost more than loading the
+vocabulary. Building the tries costs as much as looking up some hundred thousand slices of words in the vocabulary. So
+the first words are cut by slices, the longest first, until that many have been looked up; then the tries are built.
+Whatever the words are, the whole costs at most twice what the better of the two would have.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from trietok.errors import InputTypeError
 from trietok.trie import END, TrieNode
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
+
+LOOKUPS_PER_ENTRY = 16  # of the vocabulary: as many as its share in building the tries costs
 
 
 class WordpieceTokenizer(Versioned):
@@ -43,7 +47,7 @@ class WordpieceTokenizer(Versioned):
     >>> WordpieceTokenizer(vocab, unk_token="[UNK]").tokenize("unaffable unaffected")
     ['un', '##aff', '##able', '[UNK]']
 
-    Cost: O(code points of the text), once the links it needs are worked out.
+    Cost: O(code points of the text), once the tries are built and the links it needs are worked out.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ class WordpieceTokenizer(Versioned):
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
         self.continuing_subword_prefix = continuing_subword_prefix
-        self._tries: _Tries | None = None
+        self._matcher: _Slices | _Tries | None = None
 
     def tokenize(self, text: str) -> list[str]:
         """Split every whitespace-separated word of `text` into pieces.
@@ -69,43 +73,96 @@ class WordpieceTokenizer(Versioned):
         if not isinstance(text, str):
             raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
         pieces: list[str] = []
-        vocab, longest = self.vocab, self.max_input_chars_per_word
         for word in text.split():
-            if len(word) > longest:
-                pieces.append(self.unk_token)
-            elif word in vocab:
-                pieces.append(word)
-            else:
-                pieces.extend(self.match_word(word) or (self.unk_token,))
+            pieces += self.pieces_of(word)
         return pieces
 
+    def pieces_of(self, word: str) -> list[str]:
+        """The pieces of one word, or one `unk_token`.
+
+        >>> WordpieceTokenizer({"ab": 0, "##c": 1}, "[UNK]").pieces_of("abc")
+        ['ab', '##c']
+        """
+        if len(word) > self.max_input_chars_per_word:
+            return [self.unk_token]
+        return [word] if word in self.vocab else self.match_word(word) or [self.unk_token]
+
     def match_word(self, word: str) -> list[str] | None:
-        """The pieces of one word by the trie walk, whatever its length; None where the entries cannot cover it.
+        """The pieces of one word, whatever its length; None where the entries cannot cover it.
 
         >>> WordpieceTokenizer({"ab": 0, "abcd": 1, "##c": 2}, "[UNK]").match_word("abc")
         ['ab', '##c']
         """
-        tries = self._tries
-        if (
-            tries is None
-            or tries.vocab is not self.vocab
-            or tries.size != len(self.vocab)
-            or tries.prefix != self.continuing_subword_prefix
-        ):
-            tries = self._tries = _Tries(self.vocab, self.continuing_subword_prefix)
-        return tries.match(word)
+        matcher = self._matcher
+        if matcher is None or not matcher.is_of(self.vocab, self.continuing_subword_prefix):
+            matcher = self._matcher = _Slices(self.vocab, self.continuing_subword_prefix)
+        elif matcher.is_spent():
+            matcher = self._matcher = _Tries(self.vocab, self.continuing_subword_prefix)
+        return matcher.match(word)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_tries": None}  # derived: built again when a word needs it
+        return {**self.__dict__, "_matcher": None}  # derived: made again when a word needs it
 
 
-class _Tries:
-    """The two prefix tries over the entries, and the walk through them."""
+class _Matcher:
+    """What both ways of matching know: the entries, as they were when it was made."""
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         self.vocab = vocab
         self.size = len(vocab)
         self.prefix = prefix
+
+    def is_of(self, vocab: Mapping[str, Any], prefix: str) -> bool:
+        return self.vocab is vocab and self.size == len(vocab) and self.prefix == prefix
+
+    def is_spent(self) -> bool:
+        """Whether another matcher is cheaper from now on."""
+        return False
+
+
+class _Slices(_Matcher):
+    """Looks slices of the word up, the longest first: nothing to build, and at most the longest entry's length in
+    lookups for every character."""
+
+    def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
+        super().__init__(vocab, prefix)
+        self.longest = max(map(len, vocab), default=0)
+        self.lookups_left = LOOKUPS_PER_ENTRY * self.size
+
+    def is_spent(self) -> bool:
+        return self.lookups_left < 0
+
+    def match(self, word: str) -> list[str] | None:
+        vocab, longest = self.vocab, self.longest
+        pieces: list[str] = []
+        lookups = 0
+        ahead = word[:longest]
+        start = shortest = 0  # an entry that continues a word is longer than the prefix
+        while ahead:
+            first = end = len(ahead)
+            while (piece := ahead[:end]) not in vocab:
+                end -= 1
+                if end <= shortest:
+                    self.lookups_left -= lookups + first
+                    return None
+            lookups += first - end + 1
+            pieces.append(piece)
+            start += end - shortest
+            if start >= len(word):
+                break
+            shortest = len(self.prefix)
+            ahead = (self.prefix + word[start : start + longest])[:longest]
+            if len(ahead) <= shortest:
+                return None
+        self.lookups_left -= lookups
+        return pieces or None
+
+
+class _Tries(_Matcher):
+    """The two prefix tries over the entries, and the walk through them."""
+
+    def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
+        super().__init__(vocab, prefix)
         self.front = TrieNode()
         self.rest = TrieNode()
         with bulk():

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.reference import tokenizer as reference
-from trietok import AddedToken
+from trietok import AddedToken, added_tokens
 from trietok.added_tokens import AddedTokens
 from trietok.trie import Trie
 
@@ -41,6 +41,11 @@ def check(number: int, seed: int) -> None:
         other.update(dict(enumerate(ours[1:], 1)))  # in another order, and one after a split
         other._trie = Trie(other.encoder)  # short texts are searched without it
         assert other.split(text) == expected, (tokens, text)
+
+
+@pytest.fixture(params=[0, added_tokens.FEW], ids=["by trie", "by pattern"], autouse=True)
+def few(request, monkeypatch):
+    monkeypatch.setattr(added_tokens, "FEW", request.param)
 
 
 def test_a_few_thousand_splits():

@@ -1,0 +1,234 @@
+"""What one set of call options comes to, worked out once: the way from a text, or a batch, to model inputs.
+
+In: the options of a call and a tokenizer's settings. Out: a plan that does nothing the options do not ask for. It covers
+calls for texts without pairs, overflow, offsets or lengths; its results are those of `prepare_for_model` and `pad`, which
+do all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+from trietok.batch_encoding import BatchEncoding
+from trietok.call_options import Padding, Strategies, Truncation
+from trietok.chunk_encoder import ChunkEncoder
+from trietok.padding import PaddingStrategy, padded_length
+from trietok.tensors import TensorType, bytes_to_tensor, numbers_to_tensor
+from trietok.truncation import TruncationStrategy
+
+Ids = list[int]
+NO_LIMIT = float("inf")
+
+
+class CallOptions(NamedTuple):
+    """The options of a call, in the order of its arguments."""
+
+    add_special_tokens: bool
+    padding: Padding
+    truncation: Truncation
+    max_length: int | None
+    stride: int
+    is_split_into_words: bool
+    pad_to_multiple_of: int | None
+    padding_side: str | None
+    return_tensors: str | TensorType | None
+    return_token_type_ids: bool | None
+    return_attention_mask: bool | None
+    return_overflowing_tokens: bool
+    return_special_tokens_mask: bool
+    return_offsets_mapping: bool
+    return_length: bool
+    verbose: bool
+
+
+class Tokenizer(Protocol):
+    """What planning needs to know of a tokenizer."""
+
+    model_max_length: int
+    model_input_names: list[str]
+    padding_side: str
+    truncation_side: str
+
+    @property
+    def pad_token_id(self) -> int | None: ...
+    @property
+    def pad_token_type_id(self) -> int: ...
+    def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids: ...
+    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids: ...
+    def warn_once(self, key: str, message: str) -> None: ...
+    def _warn_of_length(self, ids: Ids, max_length: int | None, verbose: bool) -> None: ...
+
+
+def is_plannable(options: CallOptions, tokenizer: Tokenizer) -> bool:
+    """Whether a `CallPlan` covers these options."""
+    return (
+        not (options.is_split_into_words or options.return_overflowing_tokens)
+        and not (options.return_offsets_mapping or options.return_length)
+        and not (options.return_token_type_ids and not options.add_special_tokens)
+        and type(options.stride) is int
+        and options.stride >= 0
+        and options.padding_side in (None, "left", "right")
+        and tokenizer.padding_side in ("left", "right")
+        and tokenizer.truncation_side in ("left", "right")
+        and tokenizer.model_input_names[:1] == ["input_ids"]
+    )
+
+
+class _Column(NamedTuple):
+    """A value that a call returns beside the ids: a small number for each of them."""
+
+    name: str
+    front: bytes  # for the special tokens before the text
+    text: bytes  # for each id of the text
+    back: bytes  # for the special tokens after it
+    padding: bytes  # for each padding id
+
+    def row(self, length: int, missing: int, pad_left: bool) -> bytes:
+        """The column for a text of `length` ids with `missing` padding ids."""
+        row = self.front + self.text * length + self.back
+        if not missing:
+            return row
+        return self.padding * missing + row if pad_left else row + self.padding * missing
+
+
+class CallPlan:
+    """A call with its options resolved.
+
+    Args:
+        tokenizer: whose settings count; its template puts the same ids around every text.
+        encoder: text → ids.
+        options: those of the call, for which `is_plannable` holds.
+        strategies: what padding, truncation and max_length come to.
+
+    Attributes:
+        epoch: the moment it was made at; see `trietok.change_guard.clock`.
+        front, back: the special tokens around a text.
+        limit: a text with more ids than this is worth a warning.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, encoder: ChunkEncoder, options: CallOptions, strategies: Strategies
+    ) -> None:
+        self.epoch = encoder.epoch
+        self.chunk_ids = encoder.chunk_ids
+        self._encode = encoder.encode
+        self._tokenizer = tokenizer
+        self._max_length = strategies.max_length
+        self._padding = strategies.padding
+        self._multiple_of = options.pad_to_multiple_of
+        self._pad_id = tokenizer.pad_token_id
+        self._pad_left = (options.padding_side or tokenizer.padding_side) == "left"
+        self._cut_left = tokenizer.truncation_side == "left"
+        self._tensors = None if options.return_tensors is None else TensorType(options.return_tensors)
+        self.limit: float = NO_LIMIT
+        if strategies.max_length is None and options.verbose and tokenizer.model_max_length > 0:
+            self.limit = tokenizer.model_max_length
+        types = self._read_template(tokenizer, options.add_special_tokens)
+        self._room: float = NO_LIMIT  # for the ids of the text itself
+        if (
+            strategies.truncation in (TruncationStrategy.LONGEST_FIRST, TruncationStrategy.ONLY_FIRST)
+            and strategies.max_length is not None
+        ):
+            self._room = strategies.max_length - len(self.front) - len(self.back)
+        self._columns = list(self._chosen_columns(tokenizer, options, types))
+
+    def _read_template(self, tokenizer: Tokenizer, add_special_tokens: bool) -> _Column:
+        """Take apart what the tokenizer puts around a text; return the token types."""
+        padding = bytes([tokenizer.pad_token_type_id])
+        self.front: Ids = []
+        self.back: Ids = []
+        if not add_special_tokens:
+            return _Column("token_type_ids", b"", b"\0", b"", padding)
+        text = -1  # stands for the ids of a text
+        template = tokenizer.build_inputs_with_special_tokens([text])
+        types = bytes(tokenizer.create_token_type_ids_from_sequences([text]))
+        at = template.index(text)
+        self.front, self.back = template[:at], template[at + 1 :]
+        return _Column("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
+
+    def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: _Column) -> Iterator[_Column]:
+        names = tokenizer.model_input_names
+        before, after = len(self.front), len(self.back)
+        with_types, with_mask = options.return_token_type_ids, options.return_attention_mask
+        if "token_type_ids" in names if with_types is None else with_types:
+            yield types
+        if options.return_special_tokens_mask:
+            yield _Column("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1")
+        if "attention_mask" in names if with_mask is None else with_mask:
+            yield _Column("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0")
+
+    def ids(self, text: str) -> Ids:
+        """The ids of one text, cut to length, with the special tokens around.
+
+        Raises:
+            Changed: the tokenizer has changed meanwhile.
+        """
+        ids = self._encode(text)
+        if len(ids) > self._room:
+            room = int(self._room)
+            ids = ids[len(ids) - room :] if self._cut_left else ids[:room]
+        ids = [*self.front, *ids, *self.back]
+        if len(ids) > self.limit:
+            self._tokenizer._warn_of_length(ids, None, verbose=True)
+        return ids
+
+    def _padded_length(self, longest: int) -> int:
+        if self._padding is PaddingStrategy.DO_NOT_PAD:
+            return 0
+        if self._padding is PaddingStrategy.MAX_LENGTH and self._max_length is not None:
+            longest = self._max_length
+        return padded_length(longest, self._multiple_of)
+
+    def one(self, text: str) -> BatchEncoding | None:
+        """The encoding of one text; None for a text that has no id, which is not padded.
+
+        Raises:
+            Changed: the tokenizer has changed meanwhile.
+        """
+        ids = self.ids(text)
+        if not ids:
+            return None
+        length = len(ids) - len(self.front) - len(self.back)
+        missing = max(self._padded_length(len(ids)) - len(ids), 0)
+        if missing:
+            padding = [self._pad_id] * missing
+            ids = padding + ids if self._pad_left else ids + padding
+        values: dict[str, Any] = {"input_ids": ids}
+        for column in self._columns:
+            values[column.name] = list(column.row(length, missing, self._pad_left))
+        return BatchEncoding(values, tensor_type=self._tensors, prepend_batch_axis=True)
+
+    def batch(self, texts: Sequence[str]) -> BatchEncoding:
+        """The encoding of a batch that is not empty.
+
+        Raises:
+            Changed: the tokenizer has changed meanwhile.
+        """
+        rows = [self.ids(text) for text in texts]
+        lengths = [len(row) for row in rows]
+        width = self._padded_length(max(lengths))
+        missing = [max(width - length, 0) for length in lengths]
+        if self._pad_left:
+            rows = [[self._pad_id] * more + row if more else row for row, more in zip(rows, missing, strict=True)]
+        else:
+            rows = [row + [self._pad_id] * more if more else row for row, more in zip(rows, missing, strict=True)]
+        around = len(self.front) + len(self.back)
+        columns = {
+            column.name: [
+                column.row(length - around, more, self._pad_left)
+                for length, more in zip(lengths, missing, strict=True)
+            ]
+            for column in self._columns
+        }
+        width = len(rows[0])
+        if self._tensors is not None and all(len(row) == width for row in rows) and width:
+            values = {"input_ids": numbers_to_tensor(chain.from_iterable(rows), len(rows), width, self._tensors)}
+            for name, column in columns.items():
+                values[name] = bytes_to_tensor(b"".join(column), len(rows), width, self._tensors)
+            return BatchEncoding(values)
+        values = {"input_ids": rows}
+        for name, column in columns.items():
+            values[name] = list(map(list, column))
+        return BatchEncoding(values, tensor_type=self._tensors)

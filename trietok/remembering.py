@@ -1,0 +1,294 @@
+"""The tokenizer whose calls take the fast path wherever it gives what the stages would: state, plans, memory.
+
+In: a call with texts. Out: its result by a `CallPlan` over a `ChunkEncoder`, both made for the tokenizer's present state;
+or None where the plain path has to be taken. What has changed anything since is seen by one look at a clock.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, ClassVar
+
+from trietok.basic_tokenizer import BasicTokenizer
+from trietok.batch_encoding import BatchEncoding
+from trietok.call_options import resolve_strategies
+from trietok.call_plan import CallOptions, CallPlan, is_plannable
+from trietok.change_guard import clock
+from trietok.chunk_encoder import MEMORY_LIMIT, CacheInfo, Changed, ChunkEncoder
+from trietok.errors import InputError
+from trietok.truncation import TruncationStrategy
+from trietok.vocabulary_tokenizer import VocabularyTokenizer
+from trietok.wordpiece import WordpieceTokenizer
+
+# What the fast path stands in for: where a subclass, an instance or a patch puts another in its place, the plain path
+# is taken. First from a text to its ids, then from ids to what a call returns.
+_TEXT_STAGES = (
+    "prepare_for_tokenization",
+    "tokenize",
+    "_split_text",
+    "_lowered",
+    "_tokenize",
+    "_text_ids",
+    "convert_tokens_to_ids",
+    "_convert_token_to_id_with_added_voc",
+    "_convert_token_to_id",
+    "do_lower_case",
+    "vocab",
+    "_special_tokens",
+    "_special_set",
+    "all_special_tokens",
+    "all_special_tokens_extended",
+)
+_CALL_STAGES = (
+    "encode_plus",
+    "batch_encode_plus",
+    "prepare_for_model",
+    "pad",
+    "truncate_sequences",
+    "num_special_tokens_to_add",
+    "build_inputs_with_special_tokens",
+    "create_token_type_ids_from_sequences",
+    "get_special_tokens_mask",
+    "pad_token_type_id",
+    "_call_one",
+    "_check_options",
+    "_input_ids",
+    "_checked_ids",
+    "_pad_one",
+    "_template",
+    "_wants",
+    "_warn_of_length",
+)
+MOST_PLANS = 64
+
+
+class _Plans:
+    """The plans of one moment."""
+
+    def __init__(self, epoch: int, encoder: ChunkEncoder | None) -> None:
+        self.epoch = epoch
+        self.encoder = encoder  # None where calls are not planned
+        self.by_options: dict[tuple[Any, ...], CallPlan | None] = {}
+
+
+class RememberingTokenizer(VocabularyTokenizer):
+    """`VocabularyTokenizer` with a memory of what chunks of text became. Not used by itself: `BertTokenizer` inherits it.
+
+    Attributes:
+        cache_limit: how many bytes may be remembered; once they are full, all is forgotten. Set it on a tokenizer or
+            on the class; 0 to remember nothing.
+    """
+
+    cache_limit: int = MEMORY_LIMIT
+    own_stages: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def remember_own_stages(cls) -> None:
+        """Take the stages that the class has now for those that the fast path stands in for."""
+        cls.own_stages = {name: getattr(cls, name) for name in (*_TEXT_STAGES, *_CALL_STAGES)}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._remembered: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
+        self._default_plan: CallPlan | None = None
+        self._plans = _Plans(-1, None)
+        super().__init__(*args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is remembered stays here.
+        return {**super().__getstate__(), "_remembered": None, "_default_plan": None, "_plans": _Plans(-1, None)}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if not name.startswith("_") or name in self.own_stages:
+            clock.tick()  # look again at what plans rest on
+            if name in self.own_stages or name == "cache_limit":
+                self._remembered = None
+
+    # ---- the memory -------------------------------------------------------------------------------------------------
+
+    def cache_info(self) -> CacheInfo:
+        """What the tokenizer remembers of the texts it has encoded.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> _ = tokenizer.encode("the people and the world")
+        >>> tokenizer.cache_info().chunks, tokenizer.cache_info().limit
+        (4, 64000000)
+        """
+        encoder = self._chunk_encoder()
+        return CacheInfo(0, 0, 0, self.cache_limit, 0) if encoder is None else encoder.info()
+
+    def cache_clear(self) -> None:
+        """Forget what was remembered of the texts encoded so far; no result depends on it."""
+        encoder = self._chunk_encoder()
+        if encoder is not None:
+            encoder.forget()
+
+    # ---- the state --------------------------------------------------------------------------------------------------
+
+    def _chunk_encoder(self) -> ChunkEncoder | None:
+        """The encoder of the tokenizer's present state; None where only the plain path is right."""
+        remembered = self._remembered  # state and encoder in one: another thread may be renewing them
+        if remembered is not None and remembered[1] is not None and remembered[1].epoch == clock.now:
+            return remembered[1]
+        return self._guard.read(self._encoder_of_now)
+
+    def _encoder_of_now(self) -> ChunkEncoder | None:
+        now = clock.now
+        basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
+        if type(basic) is not BasicTokenizer or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
+            return None
+        special = self._special_tokens()
+        state = (
+            self._added.version,
+            special,
+            basic.version,
+            wordpiece.version,
+            self._special_tokens_map["unk_token"],
+            self._vocabulary,
+        )
+        remembered = self._remembered
+        if remembered is None or remembered[0] != state:
+            remembered = self._remembered = state, self._new_chunk_encoder(basic, wordpiece, state)
+        encoder = remembered[1]
+        if encoder is not None:
+            encoder.epoch = now
+        return encoder
+
+    def _new_chunk_encoder(
+        self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]
+    ) -> ChunkEncoder | None:
+        added = self._added
+        if not self._has_own(_TEXT_STAGES) or added.spaced or not added.encoder.keys() >= self._special_set():
+            return None
+        encoder = ChunkEncoder(
+            basic=basic,
+            wordpiece=wordpiece,
+            vocab=self._vocabulary.token_to_id,
+            added=added,
+            special=self._special_tokens(),
+            tokenize=self._split_text,
+            to_id=self._id_of_piece,
+            guard=self._guard,
+            limit=self.cache_limit,
+        )
+        before, earlier = self._remembered or (None, None)
+        if earlier is not None and before is not None and before[1:] == state[1:]:
+            touched = added.touched_since(before[0])
+            if touched is not None and encoder.unknown_id == earlier.unknown_id:
+                encoder.inherit(earlier, frozenset(touched))
+        return encoder
+
+    def _has_own(self, stages: tuple[str, ...]) -> bool:
+        """Whether no subclass, instance or patch has replaced one of these stages, or what a stage is made of."""
+        kind = type(self)
+        return (
+            all(getattr(kind, name, None) is self.own_stages[name] for name in stages)
+            and self.__dict__.keys().isdisjoint(stages)
+            and {"tokenize", "clean"}.isdisjoint(self.__dict__["basic_tokenizer"].__dict__)
+            and {"tokenize", "pieces_of", "match_word"}.isdisjoint(self.__dict__["wordpiece_tokenizer"].__dict__)
+        )
+
+    def _id_of_piece(self, piece: str) -> int:
+        token_id = self._convert_token_to_id_with_added_voc(piece)
+        assert token_id is not None  # every piece is an entry or the unknown token
+        return token_id
+
+    # ---- calls ------------------------------------------------------------------------------------------------------
+
+    def _text_ids(self, text: str, options: dict[str, Any]) -> list[int]:
+        if not (options or self.split_special_tokens) and type(text) is str:
+            encoder = self._chunk_encoder()
+            if encoder is not None:
+                try:
+                    return encoder.encode(text)
+                except Changed:
+                    pass
+        return super()._text_ids(text, options)
+
+    def _default_ids(self, text: Any) -> list[int] | None:
+        plan = self._default_plan
+        if plan is None or plan.epoch != clock.now:
+            plan = self._default_plan = self._plan(_DEFAULTS)
+        if plan is None or type(text) is not str:
+            return None
+        try:
+            # As `plan.ids`, in place: a call less for each text.
+            ids = [*plan.front, *chain.from_iterable(map(plan.chunk_ids, text.split(" "))), *plan.back]
+        except Changed:
+            return None
+        if len(ids) > plan.limit:
+            self._warn_of_length(ids, None, verbose=True)
+        return ids
+
+    def _planned(self, texts: Any, options: tuple[Any, ...]) -> BatchEncoding | None:
+        try:
+            plan = self._plan(options)
+            if plan is None:
+                return None
+            if type(texts) is str:
+                return plan.one(texts)
+            if type(texts) is list and set(map(type, texts)) == {str}:
+                return plan.batch(texts)
+        except Changed:
+            pass
+        return None
+
+    def _plan(self, options: tuple[Any, ...]) -> CallPlan | None:
+        plans = self._plans
+        if plans.epoch != clock.now:
+            plans = self._plans = self._guard.read(self._plans_of_now)
+        if plans.encoder is None:
+            return None
+        # By the types too: True equals 1, and 8.0 equals 8, where only one of them is valid.
+        key = (options, *map(type, options))
+        try:
+            return plans.by_options[key]
+        except KeyError:
+            if len(plans.by_options) >= MOST_PLANS:
+                plans.by_options.clear()
+            plan = plans.by_options[key] = self._guard.read(self._new_plan, plans.encoder, CallOptions(*options))
+            return plan
+        except TypeError:  # an option of the wrong type: the plain path says so
+            return None
+
+    def _plans_of_now(self) -> _Plans:
+        now = clock.now
+        planned = not self.split_special_tokens and self.__dict__.get("basic_tokenizer") is not None
+        encoder = self._chunk_encoder() if planned else None
+        return _Plans(now, encoder if encoder is not None and self._has_own(_CALL_STAGES) else None)
+
+    def _new_plan(self, encoder: ChunkEncoder, options: CallOptions) -> CallPlan | None:
+        if not is_plannable(options, self):
+            return None
+        try:
+            strategies = resolve_strategies(
+                self, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
+            )
+        except InputError:
+            return None  # the plain path says so
+        around = self.num_special_tokens_to_add() if options.add_special_tokens else 0
+        if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and strategies.max_length is not None:
+            if strategies.max_length <= around:
+                return None
+        return CallPlan(self, encoder, options, strategies)
+
+
+_DEFAULTS = CallOptions(
+    add_special_tokens=True,
+    padding=False,
+    truncation=None,
+    max_length=None,
+    stride=0,
+    is_split_into_words=False,
+    pad_to_multiple_of=None,
+    padding_side=None,
+    return_tensors=None,
+    return_token_type_ids=None,
+    return_attention_mask=None,
+    return_overflowing_tokens=False,
+    return_special_tokens_mask=False,
+    return_offsets_mapping=False,
+    return_length=False,
+    verbose=True,
+)
