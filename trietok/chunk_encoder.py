@@ -225,27 +225,30 @@ class ChunkEncoder:
 
     def _ids_of_chunk(self, chunk: str) -> Ids:
         try:
-            ids = self._ids_of_this_state(chunk)
+            lowered = lower_each(chunk) if self._lower else chunk
+            ids = self._ids_of_earlier(chunk, lowered) if self._chunks.earlier else None
+            if ids is None:
+                ids = self._ids_by_stages(chunk, lowered)
         except Exception:
-            self._require_unchanged()  # half of a change can break anything
-            raise
-        self._require_unchanged()
-        return ids
+            if self._is_of_now():
+                raise
+            raise Changed from None  # half of a change can break anything
+        if self._is_of_now():
+            return ids
+        raise Changed
 
-    def _require_unchanged(self) -> None:
-        if clock.now != self.epoch or self._guard.count & 1:
-            raise Changed
+    def _is_of_now(self) -> bool:
+        return clock.now == self.epoch and not self._guard.count & 1
 
-    def _ids_of_this_state(self, chunk: str) -> Ids:
-        lowered = lower_each(chunk) if self._lower else chunk
-        if self._chunks.earlier:
-            ids = self._chunks.earlier.get(chunk)
-            if ids is not None and not _any_in(self._touched, chunk, lowered):
-                return ids
+    def _ids_of_earlier(self, chunk: str, lowered: str) -> Ids | None:
+        ids = self._chunks.earlier.get(chunk)
+        return None if ids is None or _any_in(self._touched, chunk, lowered) else ids
+
+    def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
             parts = chunk.split()
             if len(parts) > 1:
-                return self._joined(map(self.chunk_ids, parts))
+                return self._ids_of_chunks(parts)
         stands_in = self._added.stands_in
         if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
             if self._added.is_plain and chunk.isprintable():
@@ -253,37 +256,48 @@ class ChunkEncoder:
             return tuple(map(self._to_id, self._tokenize(chunk)))
         return self._ids_of_text(lowered)
 
+    def _ids_of_chunks(self, chunks: Iterable[str]) -> Ids:
+        return tuple(chain.from_iterable(map(self.chunk_ids, chunks)))
+
     def _ids_around_tokens(self, chunk: str) -> Ids:
         if self._lower:
             chunk = self._added.lower_between(chunk, self._special_in_order)
-        pieces = self._added.pieces(chunk)
-        return self._joined(
-            (self._added.encoder[piece],) if is_token else self._ids_of_text(piece) for piece, is_token in pieces
-        )
+        ids: list[int] = []
+        for piece, is_token in self._added.pieces(chunk):
+            ids += (self._added.encoder[piece],) if is_token else self.chunk_ids(piece)
+        return tuple(ids)
 
     def _ids_of_text(self, text: str) -> Ids:
-        """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases."""
-        words = self._words
+        """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases.
+
+        No part of such a text holds an added token either, so a part that no stage alters is a chunk like any other,
+        and is remembered as one. What the stages make of a text may well hold one: "café" without its accent may be
+        an added token, and is none. Such words are remembered by themselves.
+        """
         if text.isascii():
-            if text.isalnum():
-                return words[text]
+            if text.isalnum() or len(text) == 1 and text.isprintable():
+                return self._ids_of_word(text)
             if self._split_punctuation and text.isprintable():
                 word = text[:-1]
                 if word.isalnum():  # such as "end."
-                    return words[word] + words[text[-1]]
-                return self._joined(map(words.__getitem__, _ASCII_WORDS.findall(text)))
+                    return self.chunk_ids(word) + self.chunk_ids(text[-1])
+                return self._ids_of_chunks(_ASCII_WORDS.findall(text))
         elif self._chinese_apart:
-            runs = _others(self._split_punctuation).split(text)
-            if len(runs) > 3 or runs[0] or runs[-1]:
-                return self._ids_of_chinese(runs)
+            chinese, others = _chinese(self._split_punctuation)
+            if chinese.search(text):
+                return self._ids_of_chinese(others.split(text))
             if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
-                word = self._basic.compose(text)
-                if word not in self._special:
-                    return words[self._basic.normalize(word)]
+                composed = self._basic.compose(text)
+                if composed not in self._special:
+                    word = self._basic.normalize(composed)
+                    return self._ids_of_word(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
     def _ids_of_words(self, text: str) -> Ids:
-        return self._joined(map(self._words.__getitem__, self._basic.tokenize(text, never_split=self._special)))
+        words = self._basic.tokenize(text, never_split=self._special)
+        if len(words) > 1 and "".join(words) == text:
+            return self._ids_of_chunks(words)
+        return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
 
     def _ids_of_chinese(self, runs: list[str]) -> Ids:
         """The ids of runs of Chinese characters, each a word, and of others, in turn."""
@@ -294,7 +308,8 @@ class ChunkEncoder:
                 try:
                     ids += [*map(self._characters.__getitem__, run)]
                 except _NotOne:
-                    ids += self._joined(map(self._ids_of_words, run))
+                    for char in run:
+                        ids += self._ids_of_words(char)
             else:
                 ids += self.chunk_ids(run)
             chinese = not chinese
@@ -309,17 +324,13 @@ class ChunkEncoder:
                 pass
         return tuple(map(self._to_id, pieces))
 
-    @staticmethod
-    def _joined(ids: Iterable[Ids]) -> Ids:
-        return tuple(chain.from_iterable(ids))
-
 
 def _any_in(contents: Iterable[str], chunk: str, lowered: str) -> bool:
     return any(content in chunk or content in lowered for content in contents)
 
 
 @lru_cache(maxsize=2)
-def _others(split_punctuation: bool) -> re.Pattern[str]:
-    """Runs of what is not Chinese, nor punctuation between Chinese where that is split off."""
-    apart = CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else "")
-    return re.compile(f"([^{apart}]+)")
+def _chinese(split_punctuation: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Chinese characters, and the punctuation between them where it is split off; and runs of all others."""
+    chinese = CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else "")
+    return re.compile(f"[{chinese}]"), re.compile(f"([^{chinese}]+)")

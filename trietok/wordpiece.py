@@ -126,6 +126,7 @@ class _Slices(_Matcher):
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         super().__init__(vocab, prefix)
+        self.entries = frozenset(vocab)  # a third faster to ask than the vocabulary
         self.longest = max(map(len, vocab), default=0)
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
 
@@ -133,14 +134,14 @@ class _Slices(_Matcher):
         return self.lookups_left < 0
 
     def match(self, word: str) -> list[str] | None:
-        vocab, longest = self.vocab, self.longest
+        entries, longest = self.entries, self.longest
         pieces: list[str] = []
         lookups = 0
         ahead = word[:longest]
         start = shortest = 0  # an entry that continues a word is longer than the prefix
         while ahead:
             first = end = len(ahead)
-            while (piece := ahead[:end]) not in vocab:
+            while (piece := ahead[:end]) not in entries:
                 end -= 1
                 if end <= shortest:
                     self.lookups_left -= lookups + first
