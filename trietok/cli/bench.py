@@ -74,6 +74,8 @@ def bench(
         if not rounds and not validate_ids:
             ctx.fail("--rounds 0 goes with --validate.")
         names = [name.strip() for name in against.split(",") if name.strip()]
+        if validate_ids and not set(names) - {"trietok"}:
+            ctx.fail("--validate compares with others; name one with --against.")
         texts = [line.text for line in itertools.islice(lines_of(ctx, None, [file], "texts"), limit)]
         if not any(texts):
             raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
