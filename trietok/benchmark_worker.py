@@ -140,7 +140,10 @@ def _in_a_line(error: Exception) -> str:
 def measure(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
     """Encode all texts `passes` times, one after the other; the seconds each pass took."""
     texts, encode = list(_texts(job)), loaded.encode
-    encode(_WARM_UP)
+    try:
+        encode(_WARM_UP)
+    except Exception as error:
+        raise ProblemError(f"cannot encode {_WARM_UP!r}: {_in_a_line(error)}") from None
     seconds = []
     for _ in range(job["passes"]):
         left = iter(texts)
@@ -164,7 +167,8 @@ def write_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
 
 def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
     """Compare the ids of each text with those in the file `ids`: how many lines differ, and the first of them."""
-    differing, shown = 0, []
+    differing = 0
+    shown: list[dict[str, Any]] = []
     with open(job["ids"], encoding="ascii") as file:
         for number, (line, ids) in enumerate(zip(file, _encoded(loaded, job), strict=True), start=1):
             expected = json.loads(line)
