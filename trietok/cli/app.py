@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import trietok
+from trietok.cli.bench import bench
 from trietok.cli.check import check
 from trietok.cli.decode import decode
 from trietok.cli.diff import diff
@@ -27,6 +28,7 @@ app.command()(tokenize)
 app.command(context_settings={"ignore_unknown_options": True})(decode)
 app.command()(diff)
 app.command()(check)
+app.command()(bench)
 
 
 def _show_version(asked: bool) -> None:

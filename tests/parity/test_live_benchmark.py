@@ -1,0 +1,47 @@
+"""The contenders of `trietok bench` that are installed: each loads, is measured and gives the ids it should."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+pytest.importorskip("transformers")
+
+from trietok.benchmarking import CONTENDERS, measure, validate
+
+from .conftest import ENGLISH, directory_of
+
+TEXTS = [*ENGLISH, "世界 Unaffable, WORLD!", "[CLS] hello[MASK]x", ""]
+INSTALLED = [name for name in CONTENDERS if importlib.util.find_spec(name.replace("-fast", "").replace("-", "_"))]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> str:
+    """A directory with all files, tokenizer.json too."""
+    import transformers
+
+    directory = tmp_path_factory.mktemp("model")
+    transformers.BertTokenizerFast(str(directory_of("uncased") / "vocab.txt")).save_pretrained(directory)
+    return str(directory)
+
+
+def test_they_are_measured(model):
+    quick = [name for name in INSTALLED if not name.startswith("transformers")]  # those take seconds to load
+    results = measure(TEXTS, model, against=quick, rounds=1, passes=2).results
+    assert [(result.contender, result.problem, len(result.rounds)) for result in results] == [
+        (name, "", 1) for name in quick
+    ]
+    assert all(result.version for result in results)
+
+
+def test_ids(model):
+    agreements = {agreement.contender: agreement for agreement in validate(TEXTS, model, against=INSTALLED)}
+    for name in ("transformers", "transformers-fast", "tokenizers"):
+        assert agreements[name][2:] == ("", len(TEXTS), 0, [])
+
+
+def test_a_vocabulary_file_alone():
+    model = directory_of("uncased") / "vocab.txt"
+    agreements = validate(TEXTS, model, against=["transformers", "transformers-fast"])
+    assert [agreement[2:] for agreement in agreements] == [("", len(TEXTS), 0, [])] * 2

@@ -1,0 +1,216 @@
+"""What a benchmark reports: throughput and whether ids agree, as attributes, as JSON and as text."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+_OURS = "trietok"
+# Two lines for each column of the table.
+HEAD = (
+    ("contender", ""),
+    ("version", ""),
+    ("load", "ms"),
+    ("MB/s", "cold"),
+    ("MB/s", "warm"),
+    ("lines/s", "warm"),
+    ("× trietok", "cold"),
+    ("× trietok", "warm"),
+)
+
+
+class Round(NamedTuple):
+    """One process of one contender: seconds to import and load; MB/s of the first pass, of the best one after it."""
+
+    load_seconds: float
+    cold: float
+    warm: float
+
+
+class Throughput(NamedTuple):
+    """How fast one contender is.
+
+    Attributes:
+        contender, version: which one; the version may be empty.
+        problem: why it could not be measured, or empty.
+        rounds: what each process measured; empty where there is a problem.
+    """
+
+    contender: str
+    version: str
+    problem: str
+    rounds: list[Round]
+
+    @property
+    def median(self) -> Round | None:
+        """The medians of the rounds."""
+        if not self.rounds:
+            return None
+        import statistics  # slow to import
+
+        return Round(*(statistics.median(values) for values in zip(*self.rounds, strict=True)))
+
+
+class Benchmark(NamedTuple):
+    """The throughput of trietok and of others on the same texts. `str` makes a table of it.
+
+    Attributes:
+        model: the model's name.
+        lines: how many texts there were.
+        size: their bytes in UTF-8; a MB is 10⁶ of them.
+        passes: how often each process went over the texts: the first pass is cold, the others are warm.
+        results: one for each contender, trietok first.
+    """
+
+    model: str
+    lines: int
+    size: int
+    passes: int
+    results: list[Throughput]
+
+    def ratios(self, result: Throughput) -> tuple[float, float] | None:
+        """A contender's speed as a multiple of trietok's, cold and warm; None where either could not be measured."""
+        ours, theirs = self.results[0].median, result.median
+        if ours is None or theirs is None:
+            return None
+        return theirs.cold / ours.cold, theirs.warm / ours.warm
+
+    def lines_per_second(self, result: Throughput) -> tuple[float, float] | None:
+        """Texts a second, cold and warm; None where it could not be measured."""
+        median = result.median
+        if median is None:
+            return None
+        share = self.lines / self.size * 1e6
+        return median.cold * share, median.warm * share
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; numbers that could not be had are None."""
+        return {
+            "model": self.model,
+            "lines": self.lines,
+            "bytes": self.size,
+            "passes": self.passes,
+            "results": [self._result_dict(result) for result in self.results],
+        }
+
+    def _result_dict(self, result: Throughput) -> dict[str, Any]:
+        median = result.median
+        return {
+            "contender": result.contender,
+            "version": result.version,
+            "problem": result.problem,
+            "load_seconds": None if median is None else median.load_seconds,
+            "mb_per_second": _cold_and_warm(None if median is None else (median.cold, median.warm)),
+            "lines_per_second": _cold_and_warm(self.lines_per_second(result)),
+            "times_trietok": _cold_and_warm(self.ratios(result)),
+            "rounds": [measured._asdict() for measured in result.rounds],
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table: a head, then a row for each contender that was measured, a cell for each of `HEAD`."""
+        rows: list[tuple[str, ...]] = []
+        for result in self.results:
+            median, per_second, ratios = result.median, self.lines_per_second(result), self.ratios(result)
+            if median is None or per_second is None:
+                continue
+            numbers = f"{median.load_seconds * 1e3:.0f}", _speed(median.cold), _speed(median.warm)
+            times = ("", "") if ratios is None else (f"{ratios[0]:.2f}", f"{ratios[1]:.2f}")
+            rows.append((result.contender, result.version, *numbers, f"{per_second[1]:.0f}", *times))
+        return rows
+
+    @property
+    def summary(self) -> str:
+        """What was measured, in a line."""
+        rounds = max((len(result.rounds) for result in self.results), default=0)
+        return (
+            f"{_count(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}; median of {_count(rounds, 'round')}"
+        )
+
+    def __str__(self) -> str:
+        rows = [tuple(f"{upper} {lower}".strip() for upper, lower in HEAD), *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [self.summary]
+        for name, version, *numbers in rows:
+            cells = [name.ljust(widths[0]), version.ljust(widths[1])]
+            cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
+            lines.append("  ".join(cells))
+        lines += [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
+        return "\n".join(lines)
+
+
+class Difference(NamedTuple):
+    """A text whose ids are not those of trietok.
+
+    The ids and tokens are those between the common beginning and the common end of the two sequences, special tokens
+    included; a side may have none.
+
+    Attributes:
+        line_number: which text, from 1.
+        text: the text.
+        position: how many ids the two have in common at the beginning.
+        ids, tokens: those of trietok.
+        their_ids, their_tokens: those of the contender.
+        cut: whether there are more of them, left out here.
+    """
+
+    line_number: int
+    text: str
+    position: int
+    ids: list[int]
+    tokens: list[str]
+    their_ids: list[int]
+    their_tokens: list[str]
+    cut: bool
+
+
+class Agreement(NamedTuple):
+    """Whether a contender gives trietok's ids. `str` makes it readable.
+
+    Attributes:
+        contender, version: which one; the version may be empty.
+        problem: why they could not be compared, or empty.
+        lines: how many texts were compared.
+        differing: how many of them have other ids.
+        differences: the first of those.
+    """
+
+    contender: str
+    version: str
+    problem: str
+    lines: int
+    differing: int
+    differences: list[Difference]
+
+    @property
+    def summary(self) -> str:
+        """The answer in a line."""
+        if self.problem:
+            return f"{self.contender}: {self.problem}"
+        if not self.differing:
+            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines} lines'}"
+        return f"{self.contender}: other ids on {self.differing} of {_count(self.lines, 'line')}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {**self._asdict(), "differences": [difference._asdict() for difference in self.differences]}
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        for number, text, position, ids, tokens, their_ids, their_tokens, cut in self.differences:
+            more = " ..." if cut else ""
+            lines.append(f"  line {number}, from token {position + 1}: {text!r:.100}")
+            lines.append(f"    {_OURS}: {' '.join(tokens)}{more} {ids}")
+            lines.append(f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}")
+        return "\n".join(lines)
+
+
+def _cold_and_warm(values: tuple[float, float] | None) -> dict[str, float | None]:
+    cold, warm = values or (None, None)
+    return {"cold": cold, "warm": warm}
+
+
+def _speed(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

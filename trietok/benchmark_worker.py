@@ -1,0 +1,234 @@
+"""The process in which one contender is measured: it loads one tokenizer and nothing else.
+
+In: a job, as JSON on standard input. Out: what was measured, as JSON in the file that the job names.
+
+`benchmarking` runs this file as a program. It imports the standard library only; the contender's own package is
+imported, and timed, when the job says which one it is. What goes wrong on the way is a `problem` in the answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import operator
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+_WARM_UP = "warm up 1"
+MOST_IN_A_WINDOW = 12  # ids of a difference that are reported
+
+
+class Loaded(NamedTuple):
+    """A tokenizer that is ready: its version, a text's ids with special tokens around, the tokens of ids."""
+
+    version: str
+    encode: Callable[[str], list[int]]
+    tokens: Callable[[list[int]], list[str]]
+
+
+class ProblemError(Exception):
+    """Why this contender cannot take part, for the user to read."""
+
+
+# ---- the contenders -------------------------------------------------------------------------------------------------
+
+
+def _trietok(job: dict[str, Any]) -> Loaded:
+    trietok = import_module("trietok")
+    tokenizer = trietok.BertTokenizer.from_pretrained(job["model"])
+    return Loaded(trietok.__version__, tokenizer.encode, tokenizer.convert_ids_to_tokens)
+
+
+def _transformers(job: dict[str, Any]) -> Loaded:
+    transformers = import_module("transformers")
+    version = transformers.__version__
+    tokenizer = _of_transformers(transformers.BertTokenizer, job)
+    if tokenizer.is_fast:
+        raise ProblemError(f"transformers {version} has no slow BertTokenizer; transformers 4 has: 'transformers<5'")
+    return Loaded(version, tokenizer.encode, tokenizer.convert_ids_to_tokens)
+
+
+def _transformers_fast(job: dict[str, Any]) -> Loaded:
+    transformers = import_module("transformers")
+    tokenizer = _of_transformers(transformers.BertTokenizerFast, job)
+    return Loaded(transformers.__version__, tokenizer.encode, tokenizer.convert_ids_to_tokens)
+
+
+def _of_transformers(tokenizer_class: Any, job: dict[str, Any]) -> Any:
+    if job["model"] == job["vocab_file"]:
+        return tokenizer_class(vocab_file=job["vocab_file"])
+    return tokenizer_class.from_pretrained(job["model"])
+
+
+def _tokenizers(job: dict[str, Any]) -> Loaded:
+    tokenizers = import_module("tokenizers")
+    if not job["tokenizer_file"]:
+        raise ProblemError(f"the model has no tokenizer.json ({job['model']})")
+    tokenizer = tokenizers.Tokenizer.from_file(job["tokenizer_file"])
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Loaded(
+        tokenizers.__version__,
+        lambda text: tokenizer.encode(text).ids,
+        lambda ids: [str(tokenizer.id_to_token(token_id)) for token_id in ids],
+    )
+
+
+def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
+    flash = import_module("flash_tokenizer")
+    tokenizer = flash.BertTokenizerFlash(
+        job["vocab_file"], do_lower_case=job["do_lower_case"], tokenize_chinese_chars=job["tokenize_chinese_chars"]
+    )
+    longest = 2**31 - 1  # it always truncates
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = tokenizer(text, max_length=longest, padding="longest").input_ids[0]
+        return ids
+
+    def tokens(ids: list[int]) -> list[str]:  # it has no method for that
+        with open(job["vocab_file"], encoding="utf-8", newline="\n") as file:
+            lines = file.read().split("\n")
+        return [lines[token_id] if 0 <= token_id < len(lines) else f"<id {token_id}>" for token_id in ids]
+
+    return Loaded(getattr(flash, "__version__", "") or _version_installed("flash-tokenizer"), encode, tokens)
+
+
+def _version_installed(distribution: str) -> str:
+    from importlib import metadata  # slow to import, and not needed to know who there is
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+# name → how it is loaded, the package it imports, the name pip has for it
+CONTENDERS: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
+    "trietok": (_trietok, "trietok", "trietok"),
+    "transformers": (_transformers, "transformers", "'transformers<5'"),
+    "transformers-fast": (_transformers_fast, "transformers", "transformers"),
+    "tokenizers": (_tokenizers, "tokenizers", "tokenizers"),
+    "flash-tokenizer": (_flash_tokenizer, "flash_tokenizer", "flash-tokenizer"),
+}
+
+
+def _load(job: dict[str, Any]) -> Loaded:
+    load, package, pip_name = CONTENDERS[job["contender"]]
+    try:
+        return load(job)
+    except ModuleNotFoundError as error:
+        if error.name == package:
+            raise ProblemError(f"not installed: pip install {pip_name}") from None
+        raise ProblemError(f"cannot be imported: {error}") from None
+    except ProblemError:
+        raise
+    except Exception as error:
+        raise ProblemError(f"cannot load the model: {_in_a_line(error)}") from None
+
+
+def _in_a_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]:.200}" if lines else type(error).__name__
+
+
+# ---- what is done with one ------------------------------------------------------------------------------------------
+
+
+def measure(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
+    """Encode all texts `passes` times, one after the other; the seconds each pass took."""
+    texts, encode = list(_texts(job)), loaded.encode
+    try:
+        encode(_WARM_UP)
+    except Exception as error:
+        raise ProblemError(f"cannot encode {_WARM_UP!r}: {_in_a_line(error)}") from None
+    seconds = []
+    for _ in range(job["passes"]):
+        left = iter(texts)
+        start = time.perf_counter()
+        try:
+            for text in left:
+                encode(text)
+        except Exception as error:
+            raise _cannot_encode(len(texts) - operator.length_hint(left), error) from None
+        seconds.append(time.perf_counter() - start)
+    return {"seconds": seconds}
+
+
+def write_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
+    """Write the ids of each text to the file `ids`, a JSON list a line."""
+    with open(job["ids"], "w", encoding="ascii") as file:
+        for ids in _encoded(loaded, job):
+            file.write(json.dumps(ids) + "\n")
+    return {}
+
+
+def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
+    """Compare the ids of each text with those in the file `ids`: how many lines differ, and the first of them."""
+    differing = 0
+    shown: list[dict[str, Any]] = []
+    with open(job["ids"], encoding="ascii") as file:
+        for number, (line, ids) in enumerate(zip(file, _encoded(loaded, job), strict=True), start=1):
+            expected = json.loads(line)
+            if ids != expected:
+                differing += 1
+                if len(shown) < job["most"]:
+                    shown.append({"line_number": number, **_window(expected, ids, loaded.tokens)})
+    return {"differing": differing, "differences": shown}
+
+
+def _window(expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]) -> dict[str, Any]:
+    """Where two lists of ids differ: what lies between their common beginning and their common end, if not too long."""
+    first = _alike(expected, ids)
+    last = _alike(reversed(expected[first:]), reversed(ids[first:]))
+    expected, ids = expected[first : len(expected) - last], ids[first : len(ids) - last]
+    cut = max(len(expected), len(ids)) > MOST_IN_A_WINDOW
+    expected, ids = expected[:MOST_IN_A_WINDOW], ids[:MOST_IN_A_WINDOW]
+    return {"position": first, "ids": expected, "their_ids": ids, "their_tokens": tokens(ids), "cut": cut}
+
+
+def _alike(one: Any, other: Any) -> int:
+    """How many items at the front are equal."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _encoded(loaded: Loaded, job: dict[str, Any]) -> Iterator[list[int]]:
+    for number, text in enumerate(_texts(job), start=1):
+        try:
+            yield list(loaded.encode(text))
+        except Exception as error:
+            raise _cannot_encode(number, error) from None
+
+
+def _cannot_encode(number: int, error: Exception) -> ProblemError:
+    return ProblemError(f"cannot encode line {number}: {_in_a_line(error)}")
+
+
+def _texts(job: dict[str, Any]) -> Iterator[str]:
+    with open(job["texts"], encoding="ascii") as file:
+        yield from map(json.loads, file)
+
+
+TASKS = {"measure": measure, "write_ids": write_ids, "compare_ids": compare_ids}
+
+
+def main() -> None:
+    """Do the job on standard input."""
+    job = json.load(sys.stdin)
+    answer: dict[str, Any] = {"version": ""}
+    try:
+        start = time.perf_counter()
+        loaded = _load(job)
+        answer["load_s"] = time.perf_counter() - start
+        answer["version"] = loaded.version
+        answer |= TASKS[job["task"]](loaded, job)
+    except ProblemError as problem:
+        answer["problem"] = str(problem)
+    with open(job["answer"], "w", encoding="ascii") as file:
+        json.dump(answer, file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""`trietok bench`: how fast trietok is on the user's own text, beside other tokenizers, and whether the ids agree."""
+# ruff: noqa: UP045
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from trietok.benchmark_worker import CONTENDERS
+from trietok.cli.inputs import lines_of
+from trietok.cli.options import DEFAULT_MODEL, Model
+from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.reporting import reporting
+from trietok.errors import InputError
+
+if TYPE_CHECKING:
+    from trietok.benchmark_report import Agreement, Benchmark
+
+_DIFFERENT = 1
+_OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
+_SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim"
+
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="UTF-8 text, a text a line; - is standard input.", show_default=False)
+]
+Against = Annotated[
+    str, typer.Option("--against", metavar="NAMES", help="Whom to compare with, between commas; '' for nobody.")
+]
+Rounds = Annotated[
+    int, typer.Option("--rounds", min=0, metavar="N", help="Processes for each; 0 with --validate measures nothing.")
+]
+Passes = Annotated[
+    int, typer.Option("--passes", min=2, metavar="N", help="Passes over the text in each process; the first is cold.")
+]
+Limit = Annotated[
+    Optional[int], typer.Option("--limit", min=1, metavar="N", help="Take the first N lines.", show_default=False)
+]
+Validate = Annotated[bool, typer.Option("--validate", help="Compare the ids too.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="With --validate: leave with 1 if ids differ or cannot be compared.")
+]
+Show = Annotated[int, typer.Option("--show", min=0, metavar="N", help="With --validate: show the first N differences.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every number.")]
+
+
+def bench(
+    ctx: typer.Context,
+    file: File,
+    model: Model = DEFAULT_MODEL,
+    against: Against = _OTHERS,
+    rounds: Rounds = 3,
+    passes: Passes = 3,
+    limit: Limit = None,
+    validate_ids: Validate = False,
+    strict: Strict = False,
+    show: Show = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how fast a file becomes ids, with trietok and with others, each in a process of its own.
+
+    Each line is a text, on one thread. Cold is the first pass over the text in a fresh process, warm the best of the
+    passes after it; what is shown are medians of the rounds.
+    """
+    from trietok.benchmarking import measure, validate  # other commands do not wait for what it imports
+
+    with reporting():
+        if strict and not validate_ids:
+            ctx.fail("--strict goes with --validate.")
+        if not rounds and not validate_ids:
+            ctx.fail("--rounds 0 goes with --validate.")
+        names = [name.strip() for name in against.split(",") if name.strip()]
+        if validate_ids and not set(names) - {"trietok"}:
+            ctx.fail("--validate compares with others; name one with --against.")
+        texts = [line.text for line in itertools.islice(lines_of(ctx, None, [file], "texts"), limit)]
+        if not any(texts):
+            raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
+        benchmark, agreements = None, None
+        with _progress() as progress:
+            if rounds:
+                benchmark = measure(texts, model, against=names, rounds=rounds, passes=passes, progress=progress)
+            if validate_ids:
+                agreements = validate(texts, model, against=names, most=show, progress=progress)
+        if as_json:
+            write_line(_as_json(benchmark, agreements))
+        elif on_terminal():
+            _write_tables(benchmark, agreements or [])
+        else:
+            parts = [] if benchmark is None else [str(benchmark)]
+            parts += map(str, agreements or [])
+            for line in "\n".join(parts).split("\n"):
+                write_line(visible(line))
+    if strict and any(agreement.problem or agreement.differing for agreement in agreements or []):
+        raise typer.Exit(_DIFFERENT)
+
+
+def _as_json(benchmark: Benchmark | None, agreements: list[Agreement] | None) -> str:
+    values = {} if benchmark is None else benchmark.to_dict()
+    if agreements is not None:
+        values["validation"] = [agreement.to_dict() for agreement in agreements]
+    return json_line(values)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None] | None]:
+    """A note of what is going on, where standard error is a terminal; nothing that moves while something is timed."""
+    stream = sys.stderr
+    if stream is None or not stream.isatty():
+        yield None
+        return
+
+    def note(what: str) -> None:
+        stream.write(f"\r\x1b[K{what}")
+        stream.flush()
+
+    try:
+        yield note
+    finally:
+        note("")
+
+
+def _write_tables(benchmark: Benchmark | None, agreements: list[Agreement]) -> None:
+    """For a terminal: a table of speeds, then what differs, trietok's tokens in green, the others' in red."""
+    from rich.console import Console  # only where somebody looks
+    from rich.table import Table
+    from rich.text import Text
+
+    from trietok.benchmark_report import HEAD
+
+    # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
+    console = Console(highlight=False, markup=False, emoji=False)
+    with writing():
+        if benchmark is not None:
+            console.print(Text(visible(benchmark.summary), style="bold"))
+            table = Table.grid(padding=(0, 2))
+            for number in range(len(HEAD)):
+                table.add_column(justify="left" if number < 2 else "right", overflow="fold")
+            table.add_row(*(Text(f"{upper}\n{lower}".strip(), style=_LINE) for upper, lower in HEAD))
+            for row in benchmark.rows():
+                table.add_row(Text(row[0], style="bold"), *map(Text, row[1:]))
+            console.print(table)
+            for result in benchmark.results:
+                if result.problem:
+                    console.print(Text.assemble((result.contender, "bold"), "  ", (visible(result.problem), _PROBLEM)))
+        for agreement in agreements:
+            console.print()
+            style = _PROBLEM if agreement.problem else _THEIRS if agreement.differing else _SAME
+            first, *lines = str(agreement).split("\n")
+            console.print(Text(visible(first), style=style))
+            for number, line in enumerate(lines):
+                console.print(Text(visible(line), style=(_LINE, _OURS, _THEIRS)[number % 3]))
