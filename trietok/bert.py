@@ -15,6 +15,9 @@ from trietok.basic_tokenizer import BasicTokenizer
 from trietok.chunk_encoder import ChunkEncoder
 from trietok.persistence import RECORD
 from trietok.special_tokens import Token
+from trietok.templates import BERT, Template
+from trietok.unknown_report import UnknownWords
+from trietok.unknown_words import find_unknown
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
 
@@ -189,6 +192,15 @@ class BertTokenizer(VocabularyTokenizer):
         assert token_id is not None  # every piece is an entry or the unknown token
         return token_id
 
+    def find_unknown(self, texts: Iterable[str], *, positions: int = 3) -> UnknownWords:
+        """What words of `texts` become the unknown token, how often, where, and why; see `trietok.find_unknown`.
+
+        >>> found = BertTokenizer.from_pretrained("trietok-en").find_unknown(["Say ☃", "☃ again"])
+        >>> found.words[0].word, found.words[0].count, found.words[0].positions
+        ('☃', 2, ((0, 4, 5), (1, 0, 1)))
+        """
+        return find_unknown(self, texts, positions=positions)
+
     # ---- text to tokens to text -------------------------------------------------------------------------------------
 
     @property
@@ -245,6 +257,11 @@ class BertTokenizer(VocabularyTokenizer):
         return " ".join(tokens).replace(" ##", "").strip()
 
     # ---- the template -----------------------------------------------------------------------------------------------
+
+    @property
+    def template(self) -> Template:
+        """Which special tokens go around one sequence and around two; what follows says the same, but faster."""
+        return BERT
 
     def build_inputs_with_special_tokens(
         self, token_ids_0: list[int], token_ids_1: list[int] | None = None

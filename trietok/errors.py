@@ -39,6 +39,15 @@ class FileFormatError(TrietokError, ValueError):
         self.line_number = line_number
 
 
+class TokenizerClassError(TrietokError, ValueError):
+    """A tokenizer class or model type that trietok does not have. `name` was asked for, `known` is what there is."""
+
+    def __init__(self, message: str, *, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.name = name
+        self.known = known
+
+
 class VocabularyError(TrietokError, ValueError):
     """A vocabulary contradicts itself or lacks what it must have.
 
