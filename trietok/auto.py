@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NoReturn
 
-from trietok.errors import FileError, InputError, InputTypeError, TokenizerClassError
+from trietok.errors import InputError, InputTypeError, TokenizerClassError
 from trietok.family import CLASSES
 from trietok.model_files import locate
 from trietok.settings_check import ANY_KIND
@@ -121,8 +120,9 @@ class AutoTokenizer:
                 go to the tokenizer.
 
         Raises:
-            TokenizerClassError: trietok does not have the class or model type. It is a `ValueError`.
-            FileError: there is nothing of that name, or no file says which class it is. It is an `OSError`.
+            TokenizerClassError: trietok does not have the class or model type, or no file says which it is.
+            FileError: there is nothing of that name. It is an `OSError`, and so is the former, which is a `ValueError`
+                as well.
             FileFormatError: a file does not hold what it should.
         """
         use_fast = bool(kwargs.pop("use_fast", True))
@@ -132,8 +132,9 @@ class AutoTokenizer:
             kind = _registry.of_model_type(model_type, use_fast)
             if kind is None:
                 known = _registry.type_names()
+                message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
                 raise TokenizerClassError(
-                    f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}", name=model_type, known=known
+                    message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
                 )
         else:
             kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
@@ -215,10 +216,12 @@ def _attribute(config: Any, key: str) -> Any:
 
 
 def _undecided(name: str) -> NoReturn:
-    raise FileError(
+    raise TokenizerClassError(
         f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
         "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained",
-        path=Path(name, TOKENIZER_CONFIG_FILE),
+        path=name,
+        name=None,
+        known=_registry.class_names(),
     )
 
 
@@ -226,6 +229,7 @@ def _missing(name: str, source: str, key: str, value: Any) -> NoReturn:
     known = _registry.class_names() if key == "tokenizer_class" else _registry.type_names()
     raise TokenizerClassError(
         f"{name}: {source} says {key} {str(value)!r:.80}, which trietok does not have; it has {', '.join(known)}",
+        path=name,
         name=str(value),
         known=known,
     )

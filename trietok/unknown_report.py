@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 Reason = Literal["unknown-character", "no-piece", "too-long"]
@@ -129,17 +129,26 @@ class UnknownWords:
         """
         return json.dumps(self.to_dict(), **options)
 
-    def rows(self, most: int | None = None) -> Iterable[tuple[str, str, str, str]]:
-        """Count, word, reason and places of each word, as text."""
+    def rows(self, most: int, name: Callable[[int], str] = str) -> Iterator[tuple[str, str, str, str]]:
+        """Count, word, reason and places of each word, as text.
+
+        Args:
+            most: how many words.
+            name: what to call a text by its number.
+        """
         for word in self.words[:most]:
-            places = " ".join(f"{text}:{start}-{end}" for text, start, end in word.positions)
+            places = " ".join(f"{name(text)}:{start}-{end}" for text, start, end in word.positions)
             yield f"{word.count:,}", _shortened(word.word), word.why, places
 
     def __str__(self) -> str:
         if not self.words:
             return self.summary
         rows = [("count", "word", "why", "first at"), *self.rows(MOST_SHOWN)]
-        lines = [f"{count:>5}  {word:<20} {why:<23} {places}".rstrip() for count, word, why, places in rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            f"{count:>{widths[0]}}  {word:<{widths[1]}}  {why:<{widths[2]}}  {places}".rstrip()
+            for count, word, why, places in rows
+        ]
         left_out = len(self.words) - MOST_SHOWN
         return "\n".join([self.summary, *lines, *([f"... and {left_out:,} more"] if left_out > 0 else [])])
 

@@ -50,9 +50,9 @@ def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) ->
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> print(find_unknown(tokenizer, ["Mind the ☃!", "☃ " + "o" * 101]))
     2 kinds of unknown words, 3 times in 2 of 2 texts (50.00% of 6 tokens)
-    count  word                 why                     first at
-        2  ☃                    unknown character ☃     0:9-10 1:0-1
-        1  ooooooooooooooooo... too long (101)          1:2-103
+    count  word                  why                  first at
+        2  ☃                     unknown character ☃  0:9-10 1:0-1
+        1  ooooooooooooooooo...  too long (101)       1:2-103
 
     Cost: that of encoding the texts, and for each new chunk with an unknown word O(its code points).
     """
@@ -128,7 +128,7 @@ class _Search:
         return found
 
     def _look_into(self, chunk: str) -> Iterator[_Found]:
-        words = [chunk] if self._basic is None else self._basic.tokenize(chunk, self._special)
+        words = [chunk] if self._basic is None else self._split(chunk)
         if not any(map(self._is_unknown, words)):
             return
         spans = [(0, len(chunk))] if self._basic is None else self._spans(chunk, words)
@@ -153,8 +153,12 @@ class _Search:
         """
         made_of: list[tuple[int, int]] = []  # for each character of the words, the span of its cluster
         for start, end in self._clusters(chunk):
-            count = len("".join(self._basic.tokenize(chunk[start:end], self._special)))
-            made_of += [(start, end)] * count
+            clustered = self._split(chunk[start:end])
+            singly = [(i, len("".join(self._split(chunk[i])))) for i in range(start, end)] if len(clustered) > 1 else []
+            if clustered and sum(count for _, count in singly) == len("".join(clustered)):  # punctuation with a mark on it
+                made_of += [(i, i + 1) for i, count in singly for _ in range(count)]
+            else:
+                made_of += [(start, end)] * len("".join(clustered))
         if len(made_of) != len("".join(words)):  # a word that is kept as it is stands for itself
             return [(0, len(chunk))] * len(words)
         spans: list[tuple[int, int]] = []
@@ -164,6 +168,10 @@ class _Search:
             spans.append((inside[0][0], inside[-1][1]))
             position += len(word)
         return spans
+
+    def _split(self, text: str) -> list[str]:
+        words: list[str] = self._basic.tokenize(text, self._special)
+        return words
 
     def _clusters(self, chunk: str) -> Iterator[tuple[int, int]]:
         """Spans of characters that compose with each other, deleted characters in between left out at the edges."""
