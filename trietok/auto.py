@@ -185,18 +185,29 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
         raise InputTypeError(f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name)
     name = os.fspath(name)
     settings, model_config = _read(name, options)
-    saved_class, model_type, source = settings.get("tokenizer_class"), None, TOKENIZER_CONFIG_FILE
-    if saved_class in (None, *ANY_KIND):
-        config = model_config if config is None else config
-        saved_class, model_type = (_attribute(config, key) for key in ("tokenizer_class", "model_type"))
-        source = CONFIG_FILE
-    if saved_class is not None:
-        kind = _registry.of_class(str(saved_class), use_fast)
-        return _missing(name, source, "tokenizer_class", saved_class) if kind is None else kind
-    if model_type is None:
+    kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    if value is None:
         _undecided(name)
-    kind = _registry.of_model_type(str(model_type), use_fast)
-    return _missing(name, source, "model_type", model_type) if kind is None else kind
+    return _missing(name, key, value) if kind is None else kind
+
+
+def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:
+    """The class that tokenizer_config.json or config.json names, if trietok has it; what names it; the name."""
+    saved_class = settings.get("tokenizer_class")
+    if saved_class in (None, *ANY_KIND):
+        saved_class = _attribute(config, "tokenizer_class")
+    if saved_class is not None:
+        return _registry.of_class(str(saved_class), use_fast), "tokenizer_class", str(saved_class)
+    model_type = _attribute(config, "model_type")
+    if model_type is None:
+        return None, "model_type", None
+    return _registry.of_model_type(str(model_type), use_fast), "model_type", str(model_type)
+
+
+def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tokenizer:
+    """The class without `Fast` that the two files name; `BertTokenizer` where they name none, or one there is not."""
+    kind = _named(settings, model_config, use_fast=False)[0]
+    return CLASSES[0] if kind is None else kind
 
 
 def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -225,11 +236,11 @@ def _undecided(name: str) -> NoReturn:
     )
 
 
-def _missing(name: str, source: str, key: str, value: Any) -> NoReturn:
+def _missing(name: str, key: str, value: str) -> NoReturn:
     known = _registry.class_names() if key == "tokenizer_class" else _registry.type_names()
     raise TokenizerClassError(
-        f"{name}: {source} says {key} {str(value)!r:.80}, which trietok does not have; it has {', '.join(known)}",
+        f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}",
         path=name,
-        name=str(value),
+        name=value,
         known=known,
     )

@@ -104,6 +104,8 @@ class DPRReaderMixin:
     ) -> list[DPRSpanPrediction]:
         """The best answers, from the most relevant passage on, in each the highest score first.
 
+        An answer lies in the title or the text, or across both.
+
         Args:
             reader_input: what the call returned.
             reader_output: what the model made of it: start scores and end scores, each of shape (passages, sequence),
@@ -116,7 +118,7 @@ class DPRReaderMixin:
             `DPRSpanPrediction` tuples: `span_score` is the start score plus the end score.
 
         Raises:
-            InputError: a row has no second [SEP], so where its text begins cannot be told.
+            InputError: a row is cut off within its question.
 
         >>> import trietok
         >>> from trietok.model_files import built_in_directory
@@ -130,7 +132,7 @@ class DPRReaderMixin:
         predictions: list[DPRSpanPrediction] = []
         for doc_id in sorted(range(len(relevance)), key=relevance.__getitem__, reverse=True):
             row = list(to_python(reader_input["input_ids"][doc_id]))
-            first, end = self._text_of_passage(row, doc_id)
+            first, end = self._passage(row, doc_id)
             starts, ends = start_logits[doc_id], end_logits[doc_id]
             for start, last in _best_spans(
                 starts[first:end], ends[first:end], max_answer_length, num_spans_per_passage
@@ -143,14 +145,17 @@ class DPRReaderMixin:
                 break
         return predictions[:num_spans]
 
-    def _text_of_passage(self: Any, row: Ids, doc_id: int) -> Span:
-        """Where the passage's text lies in its row: behind the second [SEP], up to the padding."""
+    def _passage(self: Any, row: Ids, doc_id: int) -> Span:
+        """Where answers may lie in a row: behind the question's [SEP], up to the padding.
+
+        So the title counts too, as in transformers, whose comment speaks of the second [SEP].
+        """
         try:
             first = row.index(self.sep_token_id, 2) + 1
         except ValueError:
             raise InputError(
-                f"passage {doc_id} has no second {self.sep_token}, behind which its text would begin; encode it with "
-                "titles and texts, and with a max_length that leaves room"
+                f"passage {doc_id} is cut off within the question: there is no {self.sep_token} behind it; encode it "
+                "with a max_length that leaves room"
             ) from None
         pad = self.pad_token_id
         return first, row.index(pad) if row[-1] == pad else len(row)

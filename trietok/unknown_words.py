@@ -153,12 +153,12 @@ class _Search:
         """
         made_of: list[tuple[int, int]] = []  # for each character of the words, the span of its cluster
         for start, end in self._clusters(chunk):
-            clustered = self._split(chunk[start:end])
-            singly = [(i, len("".join(self._split(chunk[i])))) for i in range(start, end)] if len(clustered) > 1 else []
-            if clustered and sum(count for _, count in singly) == len("".join(clustered)):  # punctuation with a mark on it
-                made_of += [(i, i + 1) for i, count in singly for _ in range(count)]
+            count, several = self._count(chunk[start:end])
+            singly = [(i, self._count(chunk[i])[0]) for i in range(start, end)] if several else []
+            if several and sum(alone for _, alone in singly) == count:  # punctuation with a mark on it
+                made_of += [(i, i + 1) for i, alone in singly for _ in range(alone)]
             else:
-                made_of += [(start, end)] * len("".join(clustered))
+                made_of += [(start, end)] * count
         if len(made_of) != len("".join(words)):  # a word that is kept as it is stands for itself
             return [(0, len(chunk))] * len(words)
         spans: list[tuple[int, int]] = []
@@ -172,6 +172,11 @@ class _Search:
     def _split(self, text: str) -> list[str]:
         words: list[str] = self._basic.tokenize(text, self._special)
         return words
+
+    def _count(self, text: str) -> tuple[int, bool]:
+        """How many characters the words of a text have, and whether there are several words."""
+        words = self._split(text)
+        return sum(map(len, words)), len(words) > 1
 
     def _clusters(self, chunk: str) -> Iterator[tuple[int, int]]:
         """Spans of characters that compose with each other, deleted characters in between left out at the edges."""
