@@ -156,7 +156,7 @@ def test_a_subclass_of_ones_own_loads_what_its_parent_saved(make, tmp_path, capl
 @pytest.mark.parametrize("name", ["FunnelTokenizer", "MPNetTokenizer"])
 def test_a_check_knows_the_tokens_of_the_class(make, name, tmp_path):
     make(name).save_pretrained(tmp_path / "saved")
-    assert trietok.check(tmp_path / "saved").findings == []
+    assert {finding.severity for finding in trietok.check(tmp_path / "saved").findings} <= {"note"}
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "vocab.txt").write_bytes((tmp_path / "saved" / "vocab.txt").read_bytes())
     (tmp_path / "bare" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
