@@ -96,6 +96,15 @@ def test_a_class_there_is_not(folder, tokenizer_config, config, name, message):
     assert isinstance(caught.value, OSError)
 
 
+def test_a_type_is_not_guessed_from_the_name(folder):
+    path = folder({}, {})
+    (path / "bert").mkdir()
+    for file in ("vocab.txt", "tokenizer_config.json", "config.json"):
+        (path / file).rename(path / "bert" / file)
+    with pytest.raises(TokenizerClassError, match="neither tokenizer_config.json nor config.json"):
+        AutoTokenizer.from_pretrained(path / "bert")
+
+
 def test_other_mistakes(folder, tmp_path):
     with pytest.raises(OSError, match="makes no objects"):
         AutoTokenizer()

@@ -234,6 +234,18 @@ def test_unknown_words_of_a_file_that_is_not_there(tiny):
     assert error("unknown", "-m", tiny, "no such file") == "cannot read no such file: No such file or directory"
 
 
+@posix
+def test_unknown_words_on_a_terminal(tiny, tmp_path):
+    (tmp_path / "a.txt").write_text("[b] 東\x1bx x\n", encoding="utf-8")
+    shown = COLOURS.sub("", on_terminal("unknown", "-m", tiny, "-n", "2", str(tmp_path / "a.txt"), columns=300))
+    lines = [line.rstrip() for line in shown.rstrip("\n").split("\n")]
+    assert lines[0] == "4 kinds of unknown words, 5 times in 1 of 1 text (83.33% of 6 tokens)"
+    assert lines[1].split() == ["count", "word", "why", "first", "at"]
+    assert lines[2].split()[:5] == ["2", "x", "unknown", "character", "x"]
+    assert lines[3].split()[:5] == ["1", "[", "unknown", "character", "["]
+    assert lines[4:] == ["... and 2 more"]
+
+
 # ---- tokenize -------------------------------------------------------------------------------------------------------
 
 
@@ -587,9 +599,10 @@ def test_a_terminal_that_could_be_typed_at_is_no_input():
 
 
 def shown_on_the_page() -> dict[str, str]:
-    """The commands of the page's console blocks, each with the output shown."""
+    """The commands of the pages' console blocks, each with the output shown."""
     shown: dict[str, str] = {}
-    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+    text = "".join(page.read_text(encoding="utf-8") for page in (PAGE, PAGE.with_name("unknown_words.md")))
+    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             shown[command] = output

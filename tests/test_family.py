@@ -119,6 +119,13 @@ def test_decoding_leaves_spaces_where_the_class_does(make):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_lone_vocabulary(make, name, tmp_path):
+    tokenizer = make(name)
+    loaded = getattr(trietok, name).from_pretrained(tmp_path / "vocab.txt")
+    assert loaded("a", "b") == tokenizer("a", "b")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_saved_is_loaded(make, name, tmp_path):
     tokenizer = make(name, do_lower_case=False, model_max_length=9)
     tokenizer.add_tokens(["new word"])
