@@ -9,7 +9,7 @@ import pytest
 
 import trietok
 from tests.conftest import SPECIAL
-from trietok import AddedToken, InputError, OptionError
+from trietok import AddedToken, InputError, OptionError, SpecialTokenError
 from trietok.family import CLASSES
 from trietok.settings_check import WORDPIECE_FAMILY
 from trietok.templates import BERT
@@ -106,6 +106,8 @@ def test_the_question_token_is_no_role(make, tmp_path):
     assert tokenizer.question_token_id == tokenizer.convert_tokens_to_ids("c")
     assert tokenizer.tokenize("[QUESTION]") == ["[", "question", "]"]
     assert "question_token" not in tokenizer.special_tokens_map
+    with pytest.raises(SpecialTokenError, match="question_token is a string or an AddedToken, not 5"):
+        make("SplinterTokenizer", question_token=5)
     tokenizer.question_token = "b"
     tokenizer.save_pretrained(tmp_path / "saved")
     assert trietok.SplinterTokenizer.from_pretrained(tmp_path / "saved").question_token == "b"

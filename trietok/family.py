@@ -13,6 +13,7 @@ from typing import Any
 from trietok.added_token import AddedToken
 from trietok.bert import BertTokenizer
 from trietok.dpr_reader import DPRReaderMixin
+from trietok.errors import SpecialTokenError
 from trietok.model_inputs import Ids
 from trietok.special_tokens import Token
 from trietok.templates import BERT, Template, TemplateMixin
@@ -216,6 +217,9 @@ class SplinterTokenizer(TemplateMixin, BertTokenizer):
     Args:
         question_token: what stands for the answer that is looked for. It is no role: a text cannot give it.
         **kwargs: the other arguments are those of `BertTokenizer`.
+
+    Raises:
+        SpecialTokenError: `question_token` is no token. All else is as in `BertTokenizer`.
     """
 
     def __init__(
@@ -234,6 +238,10 @@ class SplinterTokenizer(TemplateMixin, BertTokenizer):
         strip_accents: bool | None = None,
         **kwargs: Any,
     ) -> None:
+        if not isinstance(question_token, (str, AddedToken)):
+            raise SpecialTokenError(
+                f"question_token is a string or an AddedToken, not {question_token!r:.60}", role="question_token"
+            )
         self.question_token = question_token
         super().__init__(
             vocab_file,
