@@ -432,3 +432,39 @@ def test_a_built_in_name(tmp_path, monkeypatch, english):
     (tmp_path / "trietok-en" / "vocab.txt").write_text(VOCAB)
     monkeypatch.chdir(tmp_path)
     assert len(BertTokenizer.from_pretrained("trietok-en")) == 8 < len(english)
+
+
+# ---- AutoTokenizer on the hub ---------------------------------------------------------------------------------------
+
+MPNET = {
+    "vocab.txt": "".join(f"{token}\n" for token in ("<s>", "<pad>", "</s>", "[UNK]", "<mask>", "hello", "world")),
+    "tokenizer_config.json": '{"tokenizer_class": "MPNetTokenizer"}',
+}
+AUTO = "import trietok; trietok.BertTokenizer = trietok.AutoTokenizer\n"  # what the child process loads with
+
+
+@needs_hub
+def test_the_class_of_a_name_on_the_hub(hub, load):
+    hub.add("org/model", MPNET)
+    hub.add("org/parts", {f"encoder/{name}": text for name, text in MPNET.items()})
+    hub.add("org/by-type", {"vocab.txt": MPNET["vocab.txt"], "config.json": '{"model_type": "mpnet"}'})
+    hub.add("org/other", {"vocab.txt": "a\n", "config.json": '{"model_type": "roberta"}'})
+    hub.add("org/none", {"vocab.txt": "a\n"})
+    results = load(
+        ("org/model", {}),
+        ("org/parts", {"subfolder": "encoder"}),
+        ("org/by-type", {"revision": "main"}),
+        ("org/other", {}),
+        ("org/none", {}),
+        ("org/nowhere", {}),
+        prologue=AUTO,
+    )
+    assert [result.get("ids") for result in results] == [[0, 5, 6, 2]] * 3 + [None] * 3
+    assert "the model_type is 'roberta'" in results[3]["message"]
+    assert [result["error"][0] for result in results[3:]] == ["TokenizerClassError", "FileError", "FileError"]
+    # What a second load asks: whether the branch has moved, once for the class and once for the tokenizer.
+    hub.take_log()
+    load(("org/model", {}), prologue=AUTO)
+    assert [path for _, _, _, path in hub.take_log()] == ["tokenizer_config.json", "vocab.txt"]
+    assert load(("org/model", {"local_files_only": True}), prologue=AUTO)[0]["ids"] == [0, 5, 6, 2]
+    assert hub.take_log() == []

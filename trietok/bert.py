@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.persistence import RECORD
 from trietok.remembering import RememberingTokenizer
 from trietok.special_tokens import Token
+from trietok.templates import BERT, Template
 from trietok.wordpiece import WordpieceTokenizer
+
+if TYPE_CHECKING:
+    from trietok.unknown_report import UnknownWords
 
 
 class BertTokenizer(RememberingTokenizer):
@@ -102,6 +106,17 @@ class BertTokenizer(RememberingTokenizer):
         words = self.basic_tokenizer.tokenize(word) if self.do_basic_tokenize else [word]
         return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
 
+    def find_unknown(self, texts: Iterable[str], *, positions: int = 3) -> UnknownWords:
+        """What words of `texts` become the unknown token, how often, where, and why; see `trietok.find_unknown`.
+
+        >>> found = BertTokenizer.from_pretrained("trietok-en").find_unknown(["Say ☃", "☃ again"])
+        >>> found["☃"].count, found["☃"].positions[0].text
+        (2, 0)
+        """
+        from trietok.unknown_words import find_unknown  # not needed to encode
+
+        return find_unknown(self, texts, positions=positions)
+
     # ---- text to tokens to text -------------------------------------------------------------------------------------
 
     @property
@@ -158,6 +173,11 @@ class BertTokenizer(RememberingTokenizer):
         return " ".join(tokens).replace(" ##", "").strip()
 
     # ---- the template -----------------------------------------------------------------------------------------------
+
+    @property
+    def template(self) -> Template:
+        """Which special tokens go around one sequence and around two; what follows says the same, but faster."""
+        return BERT
 
     def build_inputs_with_special_tokens(
         self, token_ids_0: list[int], token_ids_1: list[int] | None = None

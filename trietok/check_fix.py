@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.added_token import AddedToken
+from trietok.auto import class_or_bert
 from trietok.check_files import DECODER, CheckedFiles, read_files
 from trietok.check_report import CheckReport
 from trietok.check_rules import ROLES, TokenRules
@@ -200,9 +201,10 @@ class _Repair:
 def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | None:
     """Make the tokenizer that the files should have been and save it, so that every file says the same."""
     files = repair.files
+    kind = class_or_bert(files.config, files.model_config)
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
     with tempfile.TemporaryDirectory() as folder:
-        loaded = load_quietly(files.path)
+        loaded = load_quietly(files.path, kind)
         if isinstance(loaded, Exception):
             config = _config_of_files(repair)
             entries = [(token_id, token) for token_id, token, _ in repair.rules.added]
@@ -218,7 +220,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         staged.mkdir()
         write_json(staged / TOKENIZER_CONFIG_FILE, config)
         write_vocab_lines(staged / VOCAB_FILE, [line or "" for line in repair.lines])
-        repaired = load_quietly(staged)
+        repaired = load_quietly(staged, kind)
         if isinstance(repaired, Exception):
             message = str(repaired).replace(f"{staged}{os.sep}", "")
             raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from trietok.auto import class_or_bert
 from trietok.bert import BertTokenizer
 from trietok.check_files import DECODER, CheckedFiles, content_of
 from trietok.settings_check import ANY_KIND, WORDPIECE_FAMILY
@@ -28,11 +29,11 @@ from trietok.vocabulary_tokenizer import filling
 ROLES = tuple(role for role in BertTokenizer.SPECIAL_TOKENS_ATTRIBUTES if role != ADDITIONAL)
 UNKNOWN = "unk_token"
 
-_DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(BertTokenizer.__init__).parameters.items()
-    if name in ROLES
-}
+
+def _defaults(kind: Any) -> dict[str, str]:
+    """The tokens of the roles where no file says otherwise."""
+    parameters = inspect.signature(kind.__init__).parameters
+    return {name: parameter.default for name, parameter in parameters.items() if name in ROLES}
 
 
 class TokenRules:
@@ -55,12 +56,13 @@ class TokenRules:
         self.holes = files.holes
         self.added = files.added_that_count()
         self.added_ids = {token.content: token_id for token_id, token, _ in self.added}
+        self.defaults = _defaults(class_or_bert(files.config, files.model_config))
         self.roles: dict[str, str] = {}
         self.additional: list[str] = []
         self._read_roles()
 
     def _read_roles(self) -> None:
-        self.roles = dict(_DEFAULTS)
+        self.roles = dict(self.defaults)
         for values in (self.files.config, {} if self.decoder_counts else self.files.special_map):
             for role in ROLES:
                 if role in values:
@@ -89,11 +91,10 @@ class TokenRules:
     def _check_class(self) -> None:
         files = self.files
         saved = files.config.get("tokenizer_class")
-        if saved is not None and str(saved).removesuffix("Fast") not in ("BertTokenizer", *ANY_KIND):
-            known = str(saved).removesuffix("Fast").removesuffix("Tokenizer") in WORDPIECE_FAMILY
-            what = "its vocabulary is of the same kind, and it is loaded as one" if known else "it is not loaded as one"
-            message = f"tokenizer_class is {saved!r:.80}, not BertTokenizer; {what}"
-            files.find("warning" if known else "error", "unknown-class", message, file=TOKENIZER_CONFIG_FILE)
+        known = str(saved).removesuffix("Fast").removesuffix("Legacy").removesuffix("Tokenizer") in WORDPIECE_FAMILY
+        if saved is not None and not known and saved not in ANY_KIND:
+            message = f"tokenizer_class is {saved!r:.80}, which trietok does not have"
+            files.find("error", "unknown-class", message, file=TOKENIZER_CONFIG_FILE)
         for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (CONFIG_FILE, files.model_config)):
             if "auto_map" in values:
                 files.find("note", "auto-map", "auto_map names code to run; it is never run", file=name)
@@ -103,7 +104,7 @@ class TokenRules:
         files = self.files
         says = f"{SPECIAL_TOKENS_MAP_FILE} has"
         for role in ROLES:
-            ours = content_of(files.config.get(role, _DEFAULTS.get(role) if self.decoder_counts else None))
+            ours = content_of(files.config.get(role, self.defaults.get(role) if self.decoder_counts else None))
             theirs = content_of(files.special_map.get(role))
             if ours is not None and theirs is not None and ours != theirs:
                 counts = ours if self.decoder_counts else theirs
@@ -133,7 +134,8 @@ class TokenRules:
         for role, token in self.roles.items():
             by_token.setdefault(token, []).append(role)
         for token, roles in by_token.items():
-            if len(roles) > 1:
+            shared_by_default = len({self.defaults.get(role, role) for role in roles}) == 1  # as <s> is in MPNet
+            if len(roles) > 1 and not shared_by_default:
                 message = f"{token!r} is {' and '.join(roles)}: one id for all of them"
                 files.find("warning", "shared-role", message, token=token, role=" ".join(roles))
         unknown = self.roles.get(UNKNOWN)

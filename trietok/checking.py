@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from trietok.bert import BertTokenizer
+from trietok.auto import class_or_bert
 from trietok.check_files import CheckedFiles, read_files
 from trietok.check_reach import unreachable
 from trietok.check_report import CheckReport
@@ -55,7 +55,7 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
 
 def _check_loaded(files: CheckedFiles, rules: TokenRules) -> None:
     """What only the loaded tokenizer can tell: the ids of tokens that are added on loading, and what texts give."""
-    loaded = load_quietly(files.path)
+    loaded = load_quietly(files.path, class_or_bert(files.config, files.model_config))
     if isinstance(loaded, Exception):
         if not any(finding.severity == "error" for finding in files.findings):
             files.find(
@@ -86,11 +86,11 @@ def _check_loaded(files: CheckedFiles, rules: TokenRules) -> None:
             )
 
 
-def load_quietly(path: str | os.PathLike[str], **options: Any) -> Any:
+def load_quietly(path: str | os.PathLike[str], kind: Any, **options: Any) -> Any:
     """The tokenizer of a directory or file, or the exception that keeps it from loading; nothing goes to the log."""
     with _no_log():
         try:
-            return BertTokenizer.from_pretrained(os.fspath(path), local_files_only=True, **options)
+            return kind.from_pretrained(os.fspath(path), local_files_only=True, **options)
         except Exception as error:  # whatever a broken file brings about is what is asked for
             return error
 

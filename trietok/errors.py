@@ -39,6 +39,19 @@ class FileFormatError(TrietokError, ValueError):
         self.line_number = line_number
 
 
+class TokenizerClassError(FileError):
+    """Which tokenizer class to load cannot be told, or trietok does not have it.
+
+    Attributes: `path`, what was to be loaded; `name`, the class or model type asked for, None where no file names one;
+    `known`, what there is.
+    """
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str], name: str | None, known: tuple[str, ...]) -> None:
+        super().__init__(message, path=path)
+        self.name = name
+        self.known = known
+
+
 class VocabularyError(TrietokError, ValueError):
     """A vocabulary contradicts itself or lacks what it must have.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def paths_in_files(cls: Any) -> tuple[str, ...]:
 def _check_class(cls: Any, saved_class: str, source: Path) -> None:
     """Tell what was saved as another class: by a warning where its vocabulary is of the same kind, else by an error."""
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
-    if saved in (*ANY_KIND, *(kind.__name__.removesuffix("Fast") for kind in cls.__mro__)):
+    if saved in (*ANY_KIND, *_own_names(cls)):
         return
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
         raise FileFormatError(
@@ -177,6 +178,15 @@ def _check_class(cls: Any, saved_class: str, source: Path) -> None:
             path=source,
         )
     logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+
+
+def _own_names(cls: Any) -> Iterator[str]:
+    """The names of a class and of those it inherits, as far as the first that has a name in the family."""
+    for kind in cls.__mro__:
+        name = kind.__name__.removesuffix("Fast")
+        yield name
+        if name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
+            return
 
 
 def _take_config(ids: AddedIds, value: Any, source: Path) -> None:

@@ -16,7 +16,7 @@ Check = Callable[[Any], bool]
 
 HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
-# transformers' tokenizers of BERT's vocabulary format: they load as BertTokenizer, with a warning.
+# The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.
 WORDPIECE_FAMILY = (
     "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
     "DPRQuestionEncoder DPRContextEncoder DPRReader"

@@ -12,7 +12,7 @@ import re
 import pytest
 
 from tests.test_google_bert import SENTENCE
-from trietok import BertTokenizer, google_bert
+from trietok import AutoTokenizer, BertTokenizer, google_bert
 
 pytestmark = pytest.mark.parity
 PAGE = pathlib.Path(__file__).parent.parent.parent / "docs" / "stages.md"
@@ -37,3 +37,12 @@ def test_googles_tokenizer_gives_the_same_pieces(multilingual):
     assert " ".join(tokens).startswith("keras 是 one ##iros （ open - ended neu ##ro - electronic")
     assert " ".join(tokens).endswith("google 工 程 师 francois cho ##llet 。")
     assert BertTokenizer.from_pretrained(multilingual).tokenize(SENTENCE) == tokens
+
+
+def test_the_class_of_each_is_that_of_transformers(multilingual):
+    transformers = pytest.importorskip("transformers")
+    for folder in sorted(multilingual.parent.iterdir()):
+        theirs = transformers.AutoTokenizer.from_pretrained(folder, use_fast=False)
+        ours = AutoTokenizer.from_pretrained(folder, use_fast=False)
+        assert type(ours).__name__ == type(theirs).__name__
+        assert ours(SENTENCE, SENTENCE) == dict(theirs(SENTENCE, SENTENCE))

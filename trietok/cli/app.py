@@ -13,6 +13,7 @@ from trietok.cli.decode import decode
 from trietok.cli.diff import diff
 from trietok.cli.encode import encode
 from trietok.cli.tokenize import tokenize
+from trietok.cli.unknown import unknown
 
 app = typer.Typer(
     help="BERT's tokenizer: texts to tokens and ids, and back.",
@@ -29,6 +30,7 @@ app.command(context_settings={"ignore_unknown_options": True})(decode)
 app.command()(diff)
 app.command()(check)
 app.command()(bench)
+app.command()(unknown)
 
 
 def _show_version(asked: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 import trietok
-from trietok.cli.inputs import STANDARD_INPUT, Line, ids_in, lines_of
+from trietok.cli.inputs import STANDARD_INPUT, Line, ids_in, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, IdFiles, Ids, Model, SkipSpecialTokens
 from trietok.cli.output import Result, on_terminal, visible, write_line
 from trietok.cli.reporting import reporting
@@ -32,7 +32,7 @@ def decode(
     with reporting():
         given = _one_sequence(ctx, ids or [])
         lines = lines_of(ctx, given, file, "ids")
-        tokenizer = trietok.BertTokenizer.from_pretrained(model)
+        tokenizer = tokenizer_of(model)
         for line in lines:
             result = _decode(ctx, tokenizer, line, skip_special_tokens)
             if as_json:

@@ -13,7 +13,7 @@ from typing import Annotated, Optional
 import typer
 
 import trietok
-from trietok.cli.inputs import lines_of
+from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import AsJson
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
@@ -39,7 +39,7 @@ SampleFiles = Annotated[
 def diff(ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, as_json: AsJson = False) -> None:
     """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble."""
     with _trouble_of_its_own():
-        old, new = (trietok.BertTokenizer.from_pretrained(name) for name in (a, b))
+        old, new = (tokenizer_of(name) for name in (a, b))
         texts = (line.text for line in lines_of(ctx, None, text, "texts")) if text else None
         comparison = trietok.compare(old, new, texts)
         if as_json:

@@ -6,8 +6,7 @@ from typing import Any
 
 import typer
 
-import trietok
-from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of
+from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
 from trietok.cli.output import Result, printer
 from trietok.cli.reporting import reporting, warn
@@ -28,7 +27,7 @@ def encode(
         if pair is not None and (len(texts or ()) != 1 or texts == [STANDARD_INPUT] or file):
             ctx.fail("--pair goes with exactly one text, given as an argument.")
         lines = lines_of(ctx, texts, file, "texts")
-        tokenizer = trietok.BertTokenizer.from_pretrained(model)
+        tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
         warned = max_length is not None
         for line in lines:

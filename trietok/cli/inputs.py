@@ -31,6 +31,16 @@ class Line(NamedTuple):
     where: str = ""
 
 
+def tokenizer_of(name: str) -> Any:
+    """The tokenizer of a directory, file or name, of the class its files ask for; BERT's where they name none."""
+    try:
+        return trietok.AutoTokenizer.from_pretrained(name, use_fast=False)
+    except trietok.TokenizerClassError as error:
+        if error.name is not None:
+            raise
+        return trietok.BertTokenizer.from_pretrained(name)
+
+
 def lines_of(ctx: typer.Context, arguments: list[str] | None, files: list[str] | None, what: str) -> Iterator[Line]:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 

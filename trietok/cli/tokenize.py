@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-import trietok
-from trietok.cli.inputs import lines_of
+from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
 from trietok.cli.output import Result, printer
 from trietok.cli.reporting import reporting
@@ -21,7 +20,7 @@ def tokenize(
     """Split texts into tokens, without special tokens around them."""
     with reporting():
         lines = lines_of(ctx, texts, file, "texts")
-        tokenizer = trietok.BertTokenizer.from_pretrained(model)
+        tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
         for line in lines:
             tokens = tokenizer.tokenize(line.text)

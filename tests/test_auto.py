@@ -1,0 +1,211 @@
+"""AutoTokenizer: the class that files ask for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import trietok
+from tests.conftest import SPECIAL
+from trietok import AutoTokenizer, FileError, InputError, InputTypeError, TokenizerClassError, auto
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A function that writes a directory of a vocabulary and these files, and returns it."""
+
+    def write(tokenizer_config=None, config=None, special=SPECIAL):
+        (tmp_path / "vocab.txt").write_text("\n".join([*special, "a", "b"]) + "\n", encoding="utf-8")
+        for name, values in (("tokenizer_config.json", tokenizer_config), ("config.json", config)):
+            if values is not None:
+                (tmp_path / name).write_text(json.dumps(values), encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """The table, to be filled by one test only."""
+    monkeypatch.setattr(auto._registry, "registered", {})
+    return auto._registry
+
+
+def kind(path, **options):
+    return type(AutoTokenizer.from_pretrained(path, use_fast=False, **options)).__name__
+
+
+CHOICES = [
+    ({"tokenizer_class": "ElectraTokenizer"}, {"model_type": "bert"}, "ElectraTokenizer"),
+    ({"tokenizer_class": "BertTokenizerLegacy"}, None, "BertTokenizer"),
+    ({}, {"model_type": "distilbert"}, "DistilBertTokenizer"),
+    ({}, {"model_type": "bert", "tokenizer_class": "LxmertTokenizer"}, "LxmertTokenizer"),
+    (None, {"model_type": "visual_bert"}, "BertTokenizer"),
+    ({"tokenizer_class": "TokenizersBackend"}, {"model_type": "dpr"}, "DPRQuestionEncoderTokenizer"),
+]
+
+
+@pytest.mark.parametrize(("tokenizer_config", "config", "name"), CHOICES)
+def test_the_class_the_files_ask_for(folder, tokenizer_config, config, name):
+    assert kind(folder(tokenizer_config, config)) == name
+
+
+def test_fast_in_the_file_and_use_fast_false(folder):
+    assert kind(folder({"tokenizer_class": "BertTokenizerFast"})) == "BertTokenizer"
+
+
+def test_arguments_and_options_go_on(folder):
+    path = folder({"tokenizer_class": "ElectraTokenizer"})
+    (path / "below").mkdir()
+    for file in ("vocab.txt", "tokenizer_config.json"):
+        (path / file).rename(path / "below" / file)
+    tokenizer = AutoTokenizer.from_pretrained(path, subfolder="below", do_lower_case=False, trust_remote_code=True)
+    assert (type(tokenizer), tokenizer.do_lower_case) == (trietok.ElectraTokenizer, False)
+
+
+def test_a_type_or_a_config_by_hand(folder):
+    path = folder()
+    assert kind(path, tokenizer_type="lxmert") == "LxmertTokenizer"
+    assert kind(path / "vocab.txt", tokenizer_type="bert") == "BertTokenizer"
+    assert kind(path, config={"model_type": "electra"}) == "ElectraTokenizer"
+
+    class Config:
+        model_type = "mobilebert"
+
+    assert kind(path, config=Config()) == "MobileBertTokenizer"
+
+
+@pytest.mark.parametrize(
+    ("tokenizer_config", "config", "name", "message"),
+    [
+        ({"tokenizer_class": "RobertaTokenizer"}, None, "RobertaTokenizer", "'RobertaTokenizer', which trietok does"),
+        ({}, {"model_type": "roberta"}, "roberta", "model_type is 'roberta'.*it has align, .*, visual_bert$"),
+        ({"auto_map": {"AutoTokenizer": ["a.B", None]}}, None, None, "neither tokenizer_config.json nor config.json"),
+        ({}, {}, None, "pass tokenizer_type='bert'"),
+    ],
+)
+def test_a_class_there_is_not(folder, tokenizer_config, config, name, message):
+    path = folder(tokenizer_config, config)
+    with pytest.raises(TokenizerClassError, match=message) as caught:
+        AutoTokenizer.from_pretrained(path)
+    assert caught.value.name == name
+    assert caught.value.path == str(path)
+    assert {"BertTokenizer", "MPNetTokenizer"} <= set(caught.value.known) or "mpnet" in caught.value.known
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, OSError)
+
+
+def test_a_type_is_not_guessed_from_the_name(folder):
+    path = folder({}, {})
+    (path / "bert").mkdir()
+    for file in ("vocab.txt", "tokenizer_config.json", "config.json"):
+        (path / file).rename(path / "bert" / file)
+    with pytest.raises(TokenizerClassError, match="says which tokenizer"):
+        AutoTokenizer.from_pretrained(path / "bert")
+
+
+def test_other_mistakes(folder, tmp_path):
+    with pytest.raises(OSError, match="makes no objects"):
+        AutoTokenizer()
+    with pytest.raises(TokenizerClassError, match="tokenizer_type is 'gpt2'; trietok has align"):
+        AutoTokenizer.from_pretrained(folder(), tokenizer_type="gpt2")
+    with pytest.raises(FileError, match="neither a directory nor a file"):
+        AutoTokenizer.from_pretrained(tmp_path / "no such place/")
+    with pytest.raises(InputTypeError):
+        AutoTokenizer.from_pretrained(None)
+    with pytest.raises(TokenizerClassError, match="says which tokenizer"):
+        AutoTokenizer.from_pretrained(folder() / "vocab.txt")
+
+
+class Mine(trietok.BertTokenizer):
+    """A class of the user's own."""
+
+
+def test_a_class_of_ones_own(folder, registry):
+    path = folder({"tokenizer_class": "Mine"})
+    with pytest.raises(TokenizerClassError):
+        kind(path)
+    AutoTokenizer.register("mine", Mine)
+    assert kind(path) == "Mine"
+    assert kind(path, tokenizer_type="mine") == "Mine"
+    (path / "tokenizer_config.json").unlink()
+    assert kind(folder(None, {"model_type": "mine"})) == "Mine"
+
+
+def test_registering(registry):
+    with pytest.raises(InputError, match="a slow_tokenizer_class"):
+        AutoTokenizer.register("mine")
+    with pytest.raises(InputTypeError, match="a model type as a str"):
+        AutoTokenizer.register(3, Mine)
+    with pytest.raises(InputError, match="known already"):
+        AutoTokenizer.register("bert", Mine)
+
+    class MineFast(Mine):
+        pass
+
+    class Config:
+        model_type = "mine"
+
+    AutoTokenizer.register(Config, Mine)
+    AutoTokenizer.register(Config, fast_tokenizer_class=MineFast, exist_ok=True)
+    assert registry.of_model_type("mine", use_fast=False) is registry.of_class("MineFast", use_fast=False) is Mine
+    assert registry.of_model_type("mine", use_fast=True) is registry.of_class("Mine", use_fast=True) is MineFast
+
+
+def test_a_fast_twin_slots_in():
+    class BertTokenizerFast(trietok.BertTokenizer):
+        pass
+
+    table = auto._Registry([trietok.BertTokenizer, trietok.ElectraTokenizer], [BertTokenizerFast])
+    for name in ("BertTokenizer", "BertTokenizerFast"):
+        assert table.of_class(name, use_fast=True) is BertTokenizerFast
+        assert table.of_class(name, use_fast=False) is trietok.BertTokenizer
+    assert table.of_class("ElectraTokenizer", use_fast=True) is trietok.ElectraTokenizer
+    assert table.of_model_type("git", use_fast=True) is BertTokenizerFast
+
+
+# ---- directories of sentence-transformers ---------------------------------------------------------------------------
+
+MODULES = [
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+]
+
+
+def sentence_transformers(path, model_type):
+    (path / "modules.json").write_text(json.dumps(MODULES))
+    (path / "sentence_bert_config.json").write_text('{"max_seq_length": 256, "do_lower_case": false}')
+    (path / "1_Pooling").mkdir()
+    (path / "1_Pooling" / "config.json").write_text('{"word_embedding_dimension": 8}')
+    (path / "config.json").write_text(json.dumps({"model_type": model_type, "vocab_size": 9}))
+    return path
+
+
+def test_a_directory_of_sentence_transformers_with_bert(folder):
+    """As of all-MiniLM, BGE and E5."""
+    settings = {"tokenizer_class": "BertTokenizer", "model_max_length": 512, "do_lower_case": True, "max_length": 128}
+    settings |= {"stride": 0, "truncation_strategy": "longest_first", "pad_token_type_id": 0, "padding_side": "right"}
+    settings |= {"name_or_path": "somewhere/else", "special_tokens_map_file": "/nowhere/special_tokens_map.json"}
+    tokenizer = AutoTokenizer.from_pretrained(sentence_transformers(folder(settings), "bert"))
+    assert tokenizer(["query: a", "b"], padding=True).input_ids == [[2, 1, 1, 5, 3], [2, 6, 3, 0, 0]]
+
+
+def test_a_directory_of_sentence_transformers_with_mpnet(folder):
+    """As of all-mpnet-base-v2: special tokens with flags, and a mask that takes the space before it along."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
+    flags = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
+    decoder = {str(i): {"content": token, **flags} for i, token in enumerate(special)}
+    decoder["5"]["lstrip"] = True
+    decoder["3"]["normalized"] = True
+    roles = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "mask": "<mask>", "unk": "[UNK]"}
+    settings = {f"{role}_token": token for role, token in roles.items()}
+    settings |= {"tokenizer_class": "MPNetTokenizer", "added_tokens_decoder": decoder, "tokenize_chinese_chars": True}
+    tokenizer = AutoTokenizer.from_pretrained(sentence_transformers(folder(settings, special=special), "mpnet"))
+    assert type(tokenizer) is trietok.MPNetTokenizer
+    rows = tokenizer(["a  <mask> z", "b"], padding=True)
+    assert rows == {
+        "input_ids": [[0, 6, 5, 4, 2], [0, 7, 2, 1, 1]],
+        "attention_mask": [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]],
+    }
+    assert tokenizer.tokenize("a  <mask>") == ["a", "<mask>"]

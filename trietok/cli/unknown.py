@@ -1,0 +1,105 @@
+"""`trietok unknown`: which words of a corpus become the unknown token, how often, where and why."""
+# ruff: noqa: UP045
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Optional
+
+import typer
+
+import trietok
+from trietok.cli.inputs import Line, lines_of, tokenizer_of
+from trietok.cli.options import DEFAULT_MODEL, Model
+from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.reporting import reporting
+
+_HEADS = ("count", "word", "why", "first at")
+
+Files = Annotated[
+    Optional[list[str]],
+    typer.Argument(
+        metavar="FILE", help="UTF-8 files, one text a line; - is standard input, as is no file.", show_default=False
+    ),
+]
+Most = Annotated[int, typer.Option("--most", "-n", min=1, metavar="N", help="Show the N most frequent words.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every word.")]
+
+
+def unknown(
+    ctx: typer.Context, files: Files = None, model: Model = DEFAULT_MODEL, most: Most = 20, as_json: AsJson = False
+) -> None:
+    """Find the words that become the unknown token: how often, why, and where (file:line:start-end)."""
+    with reporting():
+        lines = lines_of(ctx, None, files, "texts")
+        places = _Places()
+        found = trietok.find_unknown(tokenizer_of(model), places.noted(lines))
+        if as_json:
+            write_line(json_line(_named(found, places)))
+        elif on_terminal():
+            _write_table(found, places, most)
+        else:
+            write_line(found.summary)
+            for row in found.rows(most, places.name) if found.words else ():
+                write_line("\t".join(map(visible, row)))
+
+
+class _Places:
+    """Which line of which file a text was, by its number."""
+
+    def __init__(self) -> None:
+        self._firsts: list[int] = []  # the number of the first text of each file
+        self._files: list[str] = []
+
+    def noted(self, lines: Iterable[Line]) -> Iterator[str]:
+        """The texts of the lines; where a file begins is noted on the way."""
+        for number, line in enumerate(lines):
+            file, _, line_number = line.where.rpartition(", line ")
+            if line_number == "1":
+                self._firsts.append(number)
+                self._files.append(file)
+            yield line.text
+
+    def place(self, text: int) -> tuple[str, int]:
+        """The file and the line number, from 1."""
+        which = bisect.bisect(self._firsts, text) - 1
+        return self._files[which], text - self._firsts[which] + 1
+
+    def name(self, text: int) -> str:
+        file, line_number = self.place(text)
+        return f"{file}:{line_number}"
+
+
+def _named(found: trietok.UnknownWords, places: _Places) -> dict[str, Any]:
+    """The findings for JSON, with file and line instead of the number of the text."""
+    values = found.to_dict()
+    for word in values["words"]:
+        word["positions"] = [
+            dict(zip(("file", "line", "start", "end"), (*places.place(text), start, end), strict=True))
+            for text, start, end in word["positions"]
+        ]
+    return values
+
+
+def _write_table(found: trietok.UnknownWords, places: _Places, most: int) -> None:
+    """For a terminal."""
+    from rich.console import Console  # only where somebody looks
+    from rich.table import Table
+    from rich.text import Text
+
+    # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
+    console = Console(highlight=False, markup=False, emoji=False)
+    with writing():
+        console.print(Text(found.summary, style="bold yellow" if found.words else "bold green"))
+        if not found.words:
+            return
+        table = Table.grid(padding=(0, 2))
+        for column, style in zip(_HEADS, ("cyan", "bold", "", "dim"), strict=True):
+            table.add_column(justify="right" if column == "count" else "left", style=style)
+        table.add_row(*(Text(head, style="dim") for head in _HEADS))
+        for row in found.rows(most, places.name):
+            table.add_row(*(Text(visible(cell)) for cell in row))
+        console.print(table)
+        if len(found.words) > most:
+            console.print(Text(f"... and {len(found.words) - most:,} more", style="dim"))
