@@ -143,7 +143,7 @@ class RobertaProcessing:
     """`<s> A </s>` and `<s> A </s> </s> B </s>`, all of type id 0. Each token with its id.
 
     `trim_offsets` says whether the offsets of a token leave out the whitespace, and the `Ġ`, that it begins and ends
-    with; with `add_prefix_space` the first of it stays where a text begins with it. Ids do not depend on either.
+    with; with `add_prefix_space` a single one stays at the front of a text's first token. Ids do not depend on either.
 
     >>> processor = RobertaProcessing(sep=("</s>", 2), cls=("<s>", 0))
     >>> [piece.token or piece.sequence for piece in processor.pieces(pair=True)]

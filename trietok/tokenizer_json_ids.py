@@ -6,7 +6,7 @@ In: a `TokenizerJson`. Out: nothing, or an error with the token, both ids and th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from trietok.errors import VocabularyError
 from trietok.post_processors import PostProcessor
@@ -56,22 +56,23 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
         _check_special_ids(value, value.post_processor, path)
 
 
-def rust_ids(vocabulary: Mapping[str, int], contents: list[str]) -> Iterator[int]:
-    """The ids that tokenizers 0.22.2 gives to added tokens, one after the other, when it loads them.
+def rust_ids(vocabulary: Mapping[str, int], contents: Iterable[str]) -> Iterator[int]:
+    """The ids that tokenizers 0.22.2 gives to the added tokens of a file when it loads them.
 
-    A token of the vocabulary keeps its id. Any other gets the number of the vocabulary's entries or, where an added
-    token has that id or a higher one, the highest id of an added token plus one.
+    A token of the vocabulary keeps its id. The others are numbered in their order from the number of the vocabulary's
+    entries on, whether or not a number is an entry's id already.
 
-    >>> list(rust_ids({"[UNK]": 0, "a": 1, "b": 5}, ["<x>", "a", "<y>"]))
-    [3, 1, 4]
+    >>> list(rust_ids({"[UNK]": 0, "a": 1, "b": 5}, ["<x>", "b", "<y>"]))
+    [3, 5, 4]
     """
-    size, highest = len(vocabulary), -1
+    next_id = len(vocabulary)
     for content in contents:
-        number = vocabulary.get(content)
-        if number is None:
-            number = max(size, highest + 1)
-        highest = max(highest, number)
-        yield number
+        own_id = vocabulary.get(content)
+        if own_id is None:
+            yield next_id
+            next_id += 1
+        else:
+            yield own_id
 
 
 def _check_special_ids(value: TokenizerJson, processor: PostProcessor, path: Path_) -> None:
