@@ -1,4 +1,4 @@
-"""What a tokenizer.json says, as plain values that cannot be changed: `TokenizerJson` and its parts.
+"""What a tokenizer.json says, as plain values: `TokenizerJson` and its parts.
 
 In: the values. Out: the same values by name. Nothing here reads, writes or checks.
 """
