@@ -110,8 +110,8 @@ class BertTokenizer(RememberingTokenizer):
         """What words of `texts` become the unknown token, how often, where, and why; see `trietok.find_unknown`.
 
         >>> found = BertTokenizer.from_pretrained("trietok-en").find_unknown(["Say ☃", "☃ again"])
-        >>> found["☃"].count, found["☃"].positions[0].text
-        (2, 0)
+        >>> found.words[0].word, found.words[0].count, found.words[0].positions
+        ('☃', 2, ((0, 4, 5), (1, 0, 1)))
         """
         from trietok.unknown_words import find_unknown  # not needed to encode
 
