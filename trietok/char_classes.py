@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 REPLACEMENT_CHARACTER = "\ufffd"
 
@@ -103,7 +103,7 @@ def lower_each(text: str) -> str:
 LONG_WORD = 256  # code points
 
 
-def normalize(form: str, text: str) -> str:
+def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
     """`unicodedata.normalize` in linear time, for text whose only whitespace is spaces.
 
     CPython puts the marks behind a character in order by insertion: a word of 100,000 marks in the wrong order takes it
@@ -121,10 +121,8 @@ def normalize(form: str, text: str) -> str:
 
 def _ordered(word: str) -> str:
     decomposed = "".join([unicodedata.normalize("NFD", char) for char in word])
-    ordered: list[str] = []
-    for is_mark, run in groupby(decomposed, lambda char: unicodedata.combining(char) > 0):
-        ordered += sorted(run, key=unicodedata.combining) if is_mark else run
-    return "".join(ordered)
+    runs = groupby(decomposed, lambda char: unicodedata.combining(char) > 0)
+    return "".join(["".join(sorted(run, key=unicodedata.combining) if is_mark else run) for is_mark, run in runs])
 
 
 class TranslationTable(dict[int, Any]):
