@@ -17,6 +17,7 @@ Tokenizers whose stages a subclass has replaced, and those with whitespace in an
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -35,7 +36,7 @@ _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
-CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？～“”‘’…—·"
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MOST_TOUCHED = 64
 MEMORY_LIMIT = 64_000_000  # bytes
@@ -182,7 +183,7 @@ class ChunkEncoder:
         self._chinese_apart = basic.tokenize_chinese_chars
         self._words = _Memory(self._ids_of_word, limit // 2)
         self._chunks = _Memory(self._ids_of_chunk, limit - limit // 2)
-        self._characters = _Characters(self._ids_of_words)
+        self._characters = _Characters(self._ids_of_character)
         self.chunk_ids = self._chunks.__getitem__
         # What unknown words became is remembered by word, and no text shows it: a state with another id starts afresh.
         self.unknown_id = to_id(wordpiece.unk_token)
@@ -352,11 +353,16 @@ class ChunkEncoder:
                     ids += [*map(self._characters.__getitem__, run)]
                 except _NotOne:
                     for char in run:
-                        ids += self._ids_of_words(char)
+                        ids += self._ids_of_character(char)
             else:
                 ids += self.chunk_ids(run)
             chinese = not chinese
         return tuple(ids)
+
+    def _ids_of_character(self, char: str) -> Ids:
+        if char.isprintable() and not unicodedata.decomposition(char):  # assigned, and the same in every form
+            return self._ids_of_word(char)
+        return self._ids_of_words(char)
 
     def _ids_of_word(self, word: str) -> Ids:
         pieces = self._wordpiece.pieces_of(word)
