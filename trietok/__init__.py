@@ -25,6 +25,16 @@ from trietok.errors import (
 from trietok.padding import PaddingStrategy
 from trietok.pretrained import PreTrainedTokenizer
 from trietok.tensors import TensorType
+from trietok.trained_tokenizer import save_tokenizer
+from trietok.training import (
+    Bpe,
+    TextFiles,
+    WordCounts,
+    count_words,
+    train_bpe,
+    train_chinese_bpe,
+    train_wordpiece,
+)
 from trietok.trie import Trie
 from trietok.truncation import TruncationStrategy
 from trietok.untrusted import Untrusted
@@ -38,6 +48,7 @@ __all__ = [
     "BasicTokenizer",
     "BatchEncoding",
     "BertTokenizer",
+    "Bpe",
     "CharSpan",
     "CheckReport",
     "Comparison",
@@ -54,6 +65,7 @@ __all__ = [
     "PreTrainedTokenizer",
     "SpecialTokenError",
     "TensorType",
+    "TextFiles",
     "TokenIdError",
     "TokenSpan",
     "Trie",
@@ -63,11 +75,17 @@ __all__ = [
     "Untrusted",
     "Vocabulary",
     "VocabularyError",
+    "WordCounts",
     "WordpieceTokenizer",
     "__version__",
     "check",
     "compare",
+    "count_words",
     "fingerprint",
     "fix",
     "load_vocab",
+    "save_tokenizer",
+    "train_bpe",
+    "train_chinese_bpe",
+    "train_wordpiece",
 ]

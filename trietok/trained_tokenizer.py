@@ -41,4 +41,6 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
         write_vocab_lines(path, [token or "" for token in vocabulary.tokens])
         tokenizer = BertTokenizer(path, **options)
         tokenizer.save_pretrained(directory)
-    return BertTokenizer.from_pretrained(directory)
+    tokenizer = BertTokenizer.from_pretrained(directory)
+    assert isinstance(tokenizer, BertTokenizer)
+    return tokenizer

@@ -97,5 +97,3 @@ def test_random_words_with_a_prefix_or_suffix_too_once_the_ids_of_the_forms_are_
         options["end_of_word_suffix"] = rng.choice(["</w>", None])
         theirs = their_bpe(texts_of(words), special_tokens=start(words, **options), **options)
         assert our_bpe(words, **options) == theirs, (seed, words, options)
-
-

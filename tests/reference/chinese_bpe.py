@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 from trietok.char_classes import is_control, is_punctuation, is_whitespace
@@ -13,7 +14,7 @@ def characters(sentence: str) -> list[str]:
 
 
 def pair_counts(sentences: list[list[str]]) -> Counter[tuple[str, str]]:
-    return Counter(pair for sentence in sentences for pair in zip(sentence, sentence[1:], strict=False))
+    return Counter(pair for sentence in sentences for pair in itertools.pairwise(sentence))
 
 
 def joined(sentence: list[str], pair: tuple[str, str]) -> list[str]:
@@ -33,7 +34,9 @@ def best_pair(counts: Counter[tuple[str, str]]) -> tuple[str, str]:
     return min(counts, key=lambda pair: (-counts[pair], pair))
 
 
-def train(texts: list[str], vocab_size: int, most: int | None = None) -> tuple[Counter[str], list[tuple[str, str, int]]]:
+def train(
+    texts: list[str], vocab_size: int, most: int | None = None
+) -> tuple[Counter[str], list[tuple[str, str, int]]]:
     """The sub-words with their counts, and the merges with theirs; `most` merges at most."""
     sentences = [characters(text) for text in texts]
     merges: list[tuple[str, str, int]] = []

@@ -12,6 +12,7 @@ from trietok.cli.decode import decode
 from trietok.cli.diff import diff
 from trietok.cli.encode import encode
 from trietok.cli.tokenize import tokenize
+from trietok.cli.train import app as train
 
 app = typer.Typer(
     help="BERT's tokenizer: texts to tokens and ids, and back.",
@@ -27,6 +28,7 @@ app.command()(tokenize)
 app.command(context_settings={"ignore_unknown_options": True})(decode)
 app.command()(diff)
 app.command()(check)
+app.add_typer(train, name="train")
 
 
 def _show_version(asked: bool) -> None:

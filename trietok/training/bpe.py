@@ -79,7 +79,12 @@ def train_bpe(
     )
     options.check()
     word_counts = as_word_counts(
-        texts, words=words, do_lower_case=do_lower_case, processes=processes, max_words=max_words, on_progress=on_progress
+        texts,
+        words=words,
+        do_lower_case=do_lower_case,
+        processes=processes,
+        max_words=max_words,
+        on_progress=on_progress,
     )
     spelling = spell(word_counts, options)
     merges = merge_pairs(spelling, options, on_progress)

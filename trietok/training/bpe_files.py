@@ -32,7 +32,8 @@ def save_bpe(bpe: Bpe, directory: Path, do_lower_case: bool | None) -> list[Path
         for token in pair:
             if _SPACE.search(token):
                 raise VocabularyError(
-                    f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written", token=token
+                    f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written",
+                    token=token,
                 )
 
     def write(folder: Path) -> None:

@@ -1,17 +1,16 @@
 """A byte-pair encoding over Chinese sentences: no words, no `##`, and sub-words that go when nothing is left of them.
 
-In: sentences. Out: a `ChineseBpe`: the sub-words that the sentences consist of after the last merge, and the punctuation.
+In: sentences. Out: a `ChineseBpe`: the sub-words that make up the sentences after the last merge, and the punctuation.
 
-The recipe. Whitespace, control characters and punctuation are taken out of every sentence, and what is left is a
-sequence of characters. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then
-the next. The vocabulary is what occurs in the sentences at that moment: a merge takes its occurrences from its two
-parts, and a part that is left with none is dropped. In 天天 both parts are the same character, which loses two
-occurrences a merge. It ends when the vocabulary has its size or the best pair occurs once. Then punctuation is put back
-as single tokens.
+The recipe. Whitespace, control characters and punctuation are taken out of every sentence; what is left is a sequence
+of characters. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then the next.
+The vocabulary is what occurs in the sentences at that moment: a merge takes its occurrences from its two parts, and a
+part that is left with none is dropped. In 天天 both parts are the same character, which loses two occurrences a merge.
+It ends when the vocabulary has its size or the best pair occurs once. Then punctuation is put back as single tokens.
 
-A pair's count is the number of neighbouring places it stands at, so 天天天 holds 天天 twice, though one merge uses both
-up. Of equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the
-order of the sentences does not matter.
+A pair's count is the number of places it stands at, so 天天天 holds 天天 twice, though one merge uses both up. Of
+equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order
+of the sentences does not matter.
 
 The obvious way counts all pairs again for every merge. Here the sentences are one chain of symbols; each pair knows its
 places and its count, and a merge touches only these and their neighbours. Every merge makes the chain shorter, so all
@@ -48,7 +47,7 @@ class ChineseMerge(NamedTuple):
 
     left: str
     right: str
-    count: int
+    occurrences: int
 
 
 class ChineseBpe(NamedTuple):
@@ -124,14 +123,15 @@ def train_chinese_bpe(
     return ChineseBpe(counts, sorted(chain.punctuation), merges, number)
 
 
+_LEFT_OUT, _PUNCTUATION, _OF_THE_SENTENCE = range(3)
+
+
 class _CharacterClasses(dict[str, int]):
-    """Character → 0 if it is left out, 1 if it is punctuation, 2 if it belongs to the sentence."""
+    """Character → one of the three below."""
 
     def __missing__(self, char: str) -> int:
-        if is_whitespace(char) or char.isspace() or is_control(char):
-            kind = 0
-        else:
-            kind = 1 if is_punctuation(char) else 2
+        left_out = is_whitespace(char) or char.isspace() or is_control(char)
+        kind = _LEFT_OUT if left_out else _PUNCTUATION if is_punctuation(char) else _OF_THE_SENTENCE
         self[char] = kind
         return kind
 
@@ -146,8 +146,8 @@ def characters(sentence: str) -> tuple[list[str], list[str]]:
     (['天', '天', '下', '雨'], [',', '。'])
     """
     classes = _CLASSES
-    kept = [char for char in sentence if classes[char] == 2]
-    return kept, [char for char in sentence if classes[char] == 1]
+    kept = [char for char in sentence if classes[char] == _OF_THE_SENTENCE]
+    return kept, [char for char in sentence if classes[char] == _PUNCTUATION]
 
 
 class _Chain:

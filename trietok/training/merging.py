@@ -7,12 +7,12 @@ The counts of pairs are kept up to date merge by merge, and a heap brings the be
 the words that hold the pair. Never are all words looked at again. Heap entries whose count has changed since are put
 right when they come up.
 
-The order is that of `BpeTrainer` in tokenizers 0.22.2: the higher count first; of equal counts the lower id of the left
-token, then of the right one. So are three of its ways that one would not guess, because they decide what is merged:
+The order is that of `BpeTrainer` in tokenizers 0.22.2: the higher count first; of equal counts the lower id of the
+left token, then of the right one. So are three of its ways that show only where one token is made by two merges, as in
+words that hold the prefix themselves ("#" + "###" and "##" + "##"):
 
-- Each heap entry has its own words. A token that two different merges make ("ab" + "c", "a" + "bc") gets its later
-  neighbours as entries of their own, and the words of an entry are merged when that entry's turn comes.
-- A pair's count is not taken back when it is merged, so one that comes up again in such later words counts those before.
+- Each heap entry has its own words, noted when the pair came up; they are merged when that entry's turn comes.
+- A pair's count is not taken back when it is merged: one that comes up again counts those before too.
 - A pair that is merged once more moves to the end of the merges.
 """
 

@@ -1,4 +1,4 @@
-"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; each also as .gz but the last.
+"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also as .gz.
 
 In: paths. Out: the texts, one after the other; no file is held as a whole.
 """
@@ -137,7 +137,9 @@ class TextFiles:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
                 reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be parsed"
-                raise FileFormatError(f"{path}, line {number}: not JSON: {reason}", path=path, line_number=number) from None
+                raise FileFormatError(
+                    f"{path}, line {number}: not JSON: {reason}", path=path, line_number=number
+                ) from None
             text = self._field(row, f"{path}, line {number}", path, number)
             if text is not None:
                 yield text

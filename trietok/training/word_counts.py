@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
 from trietok.basic_tokenizer import BasicTokenizer
@@ -95,8 +95,12 @@ def count_words(
             on_progress(_progress(texts, counts))
     if not counts.texts:
         raise InputError("there is no text to train on; the files or the iterator are empty")
+    if not counts and counts.pruned_below:
+        raise InputError(f"no word occurs often enough to be one of {max_words:,}; raise max_words (--max-words)")
     if not counts:
-        raise InputError(f"there is no word in the {counts.texts:,} texts; they hold only whitespace or control characters")
+        raise InputError(
+            f"there is no word in the {counts.texts:,} texts; they hold only whitespace or control characters"
+        )
     if counts.pruned_below:
         logger.warning(
             "more than %s different words: those that occurred no more than %s times were dropped on the way; raise "
@@ -154,9 +158,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _counted(
-    batches: Iterable[list[str]], count: _Count, processes: int
-) -> Iterator[tuple[int, Counter[str]]]:
+def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Iterator[tuple[int, Counter[str]]]:
     """For each batch, in order: how many texts it has, and its words counted."""
     if processes == 1:
         for batch in batches:
@@ -214,4 +216,4 @@ def _progress(texts: Iterable[str], counts: WordCounts) -> Progress:
     read = getattr(texts, "bytes_read", None)
     if read is not None:
         return Progress(COUNTING_WORDS, read, getattr(texts, "total_bytes", None), "bytes")
-    return Progress(COUNTING_WORDS, counts.texts, len(texts) if hasattr(texts, "__len__") else None, "texts")
+    return Progress(COUNTING_WORDS, counts.texts, len(texts) if isinstance(texts, Sized) else None, "texts")
