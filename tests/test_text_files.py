@@ -67,7 +67,7 @@ def test_tables(tmp_path):
     with pytest.raises(FileFormatError, match="'id' holds int64, not texts"):
         list(TextFiles(path, column="id"))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FileFormatError, match="is not a .parquet file"):
+    with pytest.raises(FileFormatError, match=r"is not a \.parquet file"):
         list(TextFiles(path))
 
 

@@ -14,13 +14,9 @@ import pytest
 pytest.importorskip("tokenizers")
 pytest.importorskip("transformers")
 
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
-from transformers import AutoTokenizer
-from transformers import BertTokenizer as TheirBertTokenizer
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from trietok import BertTokenizer
-from trietok.trained_tokenizer import save_tokenizer
-from trietok.training import Bpe, TextFiles, count_words, train_bpe, train_wordpiece
+from trietok.training import train_bpe
 from trietok.training.spelling import Options, spell
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -55,8 +51,8 @@ def our_bpe(word_counts: dict[str, int], **options: Any) -> tuple[list[str], lis
 def start(word_counts: dict[str, int], **options: Any) -> list[str]:
     """The tokens that training starts from, in trietok's order.
 
-    Passed to tokenizers as special tokens they fix the ids of the alphabet's forms, which it otherwise gives in an order
-    that changes from run to run, and with them the order of equally frequent pairs.
+    Passed to tokenizers as special tokens they fix the ids of the alphabet's forms. Otherwise it gives these in an order
+    that changes from run to run, and with it the order of equally frequent pairs.
     """
     defaults = dict.fromkeys(Options._fields)
     given = {"vocab_size": 10**9, "initial_alphabet": (), "special_tokens": (), **options}

@@ -1,21 +1,19 @@
 """A trained byte-pair encoding as files: vocab.json, merges.txt, tokenizer.json, tokenizer_config.json.
 
-In: a `Bpe`. Out: the files, in the formats that tokenizers 0.22.2 and transformers 4.57.6 read.
+In: what a `Bpe` consists of. Out: the files, in the formats that tokenizers 0.22.2 and transformers 4.57.6 read.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from trietok.directory_saves import save_files
 from trietok.errors import VocabularyError
 from trietok.vocab_files import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, write_json, write_text
-
-if TYPE_CHECKING:
-    from trietok.training.bpe_model import Bpe
 
 VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
@@ -26,7 +24,18 @@ _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MA
 _ROLES |= {"<pad>": "pad_token", "<s>": "bos_token", "</s>": "eos_token", "<mask>": "mask_token"}
 
 
-def save_bpe(bpe: Bpe, directory: Path, do_lower_case: bool | None) -> list[Path]:
+class BpeParts(NamedTuple):
+    """The attributes of a `Bpe`."""
+
+    vocab: Mapping[str, int]
+    merges: Sequence[tuple[str, str]]
+    unk_token: str | None
+    continuing_subword_prefix: str | None
+    end_of_word_suffix: str | None
+    special_tokens: Sequence[str]
+
+
+def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list[Path]:
     """`Bpe.save`."""
     for pair in bpe.merges:
         for token in pair:
@@ -48,7 +57,7 @@ def save_bpe(bpe: Bpe, directory: Path, do_lower_case: bool | None) -> list[Path
     return save_files(directory, write)
 
 
-def tokenizer_json(bpe: Bpe, do_lower_case: bool | None) -> dict[str, Any]:
+def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:
     """The content of a tokenizer.json."""
     plain = do_lower_case is None
     return {
@@ -96,7 +105,7 @@ def _bert_normalizer(lowercase: bool) -> dict[str, Any]:
     }
 
 
-def _decoder(bpe: Bpe) -> dict[str, Any] | None:
+def _decoder(bpe: BpeParts) -> dict[str, Any] | None:
     if bpe.end_of_word_suffix:
         return {"type": "BPEDecoder", "suffix": bpe.end_of_word_suffix}
     if bpe.continuing_subword_prefix:
@@ -104,7 +113,7 @@ def _decoder(bpe: Bpe) -> dict[str, Any] | None:
     return None
 
 
-def _tokenizer_config(bpe: Bpe) -> dict[str, Any]:
+def _tokenizer_config(bpe: BpeParts) -> dict[str, Any]:
     roles = {_ROLES[token]: token for token in bpe.special_tokens if token in _ROLES}
     if bpe.unk_token is not None:
         roles["unk_token"] = bpe.unk_token

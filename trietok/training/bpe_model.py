@@ -12,7 +12,7 @@ from pathlib import Path
 
 from trietok.errors import VocabularyError
 from trietok.read_only import ReadOnlyDict
-from trietok.training.bpe_files import save_bpe
+from trietok.training.bpe_files import BpeParts, save_bpe
 
 _REMEMBERED = 10_000  # words
 _LONGEST_REMEMBERED = 256  # characters; so what is remembered stays below a few megabytes
@@ -106,7 +106,15 @@ class Bpe:
             FileError: something cannot be written; the old files are as they were.
             VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep.
         """
-        return save_bpe(self, Path(directory), do_lower_case)
+        parts = BpeParts(
+            self.vocab,
+            self.merges,
+            self.unk_token,
+            self.continuing_subword_prefix,
+            self.end_of_word_suffix,
+            self.special_tokens,
+        )
+        return save_bpe(parts, Path(directory), do_lower_case)
 
     def _characters(self, word: str) -> list[str]:
         prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""

@@ -5,7 +5,6 @@ In: paths. Out: the texts, one after the other; no file is held as a whole.
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import zlib
@@ -84,8 +83,6 @@ class TextFiles:
                     yield from self._rows(path)
                 else:
                     yield from self._file(path)
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise FileFormatError(f"{path} cannot be unpacked: {error}; it is damaged", path=path) from None
             except OSError as error:
                 if isinstance(error, FileError):
                     raise
@@ -101,8 +98,13 @@ class TextFiles:
             if not path.endswith(".gz"):
                 yield from self._texts(raw, path, raw)
                 return
-            with gzip.open(raw, "rb") as unpacked:
-                yield from self._texts(unpacked, path, raw)  # type: ignore[arg-type]
+            import gzip
+
+            try:
+                with gzip.open(raw, "rb") as unpacked:
+                    yield from self._texts(unpacked, path, raw)  # type: ignore[arg-type]
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise FileFormatError(f"{path} cannot be unpacked: {error}; it is damaged", path=path) from None
 
     def _texts(self, lines: BinaryIO, path: str, raw: BinaryIO) -> Iterator[str]:
         texts = self._lines(lines, path, raw)

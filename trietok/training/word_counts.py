@@ -7,7 +7,6 @@ different words; above a limit of these the rarest are dropped.
 from __future__ import annotations
 
 import logging
-import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
@@ -190,6 +189,8 @@ def _in_order(
 
 
 def _leave_interrupts_to_parent() -> None:
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
