@@ -82,7 +82,7 @@ def train_chinese_bpe(
     """Train the recipe's vocabulary; the module says how.
 
     Args:
-        sentences: strings of characters, with spaces between them or without. All are held in memory, at about 150
+        sentences: strings of characters, with spaces between them or without. All are held in memory, at about 220
             bytes a character.
         vocab_size: the number of sub-words to stop at. `<unk>` and punctuation come on top.
         on_progress: called with a `Progress` every now and then.

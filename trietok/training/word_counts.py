@@ -18,7 +18,7 @@ from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-MAX_WORDS = 5_000_000  # different words held; about 150 bytes each
+MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
 
 ToWords = Callable[[str], Iterable[str]]
