@@ -53,8 +53,8 @@ def our_bpe(word_counts: dict[str, int], **options: Any) -> tuple[list[str], lis
 def start(word_counts: dict[str, int], **options: Any) -> list[str]:
     """The tokens that training starts from, in trietok's order.
 
-    Passed to tokenizers as special tokens they fix the ids of the alphabet's forms. Otherwise it gives these in an order
-    that changes from run to run, and with it the order of equally frequent pairs.
+    Passed to tokenizers as special tokens they fix the ids of the alphabet's forms. Otherwise these have an order that
+    changes from run to run, and with it changes the order of equally frequent pairs.
     """
     defaults = dict.fromkeys(Options._fields)
     given = {"vocab_size": 10**9, "initial_alphabet": (), "special_tokens": (), **options}
@@ -101,19 +101,13 @@ def test_random_words_with_a_prefix_or_suffix_too_once_the_ids_of_the_forms_are_
 
 def test_the_length_of_a_token_that_is_made_in_two_ways_differs():
     """tokenizers keeps a length for each place, trietok for each token: words that hold the prefix show it."""
-    words = {"###ab#c": 5, "ccb": 4, "##b#c": 2, "#ab#c": 3, "####": 3}
+    words = {"####a": 3}
     options = {"continuing_subword_prefix": "##", "vocab_size": 60}
     first = start(words, **options)
     assert our_bpe(words, **options) == their_bpe(texts_of(words), special_tokens=first, **options)
-    lengths = range(2, 9)
-    ours, theirs = (
-        [set(train(max_token_length=length)[0]) for length in lengths]
-        for train in (
-            lambda **more: our_bpe(words, **options, **more),
-            lambda **more: their_bpe(texts_of(words), special_tokens=first, **options, **more),
-        )
-    )
-    assert sum(a != b for a, b in zip(ours, theirs, strict=True)) <= len(lengths)
+    limited = {**options, "max_token_length": 5}
+    assert our_bpe(words, **limited)[0] == [*first, "####", "###a"]
+    assert their_bpe(texts_of(words), special_tokens=first, **limited)[0] == [*first, "####"]
 
 
 def test_repeats_of_one_character():
@@ -132,7 +126,7 @@ def test_a_limited_alphabet_without_ties():
 
 TEXTS = [
     "The people of the United States, united!",
-    "Naïve café: unaffordable, unbelievable; the cafés",
+    "Naïve café, Café: unaffordable, unbelievable; the cafés",
     "東京タワー and the 京都",
     "unknown: ☃ Ж\u0301 и ω [MASK] <unk> </s>",
     "",
@@ -171,7 +165,7 @@ def test_tokenizers_and_transformers_give_the_ids_of_a_trained_bpe(tmp_path, opt
     loaded = AutoTokenizer.from_pretrained(tmp_path)
     assert theirs.get_vocab() == loaded.get_vocab() == bpe.vocab
     assert loaded.unk_token == bpe.unk_token
-    for text in [*TEXTS[:3], TEXTS[-1], "unknown: ☃ Ж и ω abcabc"]:
+    for text in [*TEXTS[:3], TEXTS[-1], "Cafe\u0301 nai\u0308ve Ж\u0301 ☃ abcabc"]:
         ours = [token_id for word in words(text) for token_id in bpe.encode(word)]
         assert theirs.encode(text).ids == ours
         assert loaded(text)["input_ids"] == ours

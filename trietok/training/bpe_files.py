@@ -96,13 +96,15 @@ def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:
 
 
 def _bert_normalizer(lowercase: bool) -> dict[str, Any]:
-    return {
+    """What `BasicTokenizer` does before it splits; it composes too, which BertNormalizer does not."""
+    normalizer = {
         "type": "BertNormalizer",
         "clean_text": True,
         "handle_chinese_chars": True,
         "strip_accents": None,
         "lowercase": lowercase,
     }
+    return normalizer if lowercase else {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
 
 
 def _decoder(bpe: BpeParts) -> dict[str, Any] | None:
