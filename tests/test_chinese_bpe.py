@@ -31,7 +31,7 @@ def test_the_order_of_sentences_does_not_matter(texts):
 
 
 def test_spaces_and_punctuation_are_taken_out_and_punctuation_put_back():
-    bpe = train_chinese_bpe(["明月，明 月", "明\u3000月\ufeff!"])
+    bpe = train_chinese_bpe(["明月，明 月", "明\u3000月\ufeff\ufffd!"])
     assert bpe.tokens == ["<unk>", "明月", "!", "，"]
     assert bpe.merges == [("明", "月", 3)]
 

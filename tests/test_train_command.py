@@ -60,6 +60,22 @@ def test_wordpiece_options(text):
     assert tokenizer.tokenize("low[X]")[-1] == "[X]"
 
 
+def test_words_as_another_tokenizer_makes_them(text):
+    pathlib.Path("more.txt").write_text("Tōkyō 東京タワー\n", encoding="utf-8")
+    pathlib.Path("vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n")
+    options = {"do_lower_case": False, "tokenize_chinese_chars": False, "strip_accents": True}
+    BertTokenizer("vocab.txt", **options).save_pretrained("other")
+    out("train", "wordpiece", "more.txt", "-o", "out", "--like", "other")
+    tokenizer = BertTokenizer.from_pretrained("out")
+    assert tokenizer.tokenize("Tōkyō 東京タワー") == ["Tokyo", "東京タワー"]
+    BertTokenizer("vocab.txt", do_basic_tokenize=False).save_pretrained("plain")
+    out("train", "wordpiece", text, "-o", "out2", "--like", "plain")
+    assert BertTokenizer.from_pretrained("out2").tokenize("low. wider!") == ["low.", "wider!"]
+    assert "Give --cased or --like, not both." in usage_error(
+        "train", "wordpiece", text, "-o", "new", "--like", "other", "--cased"
+    )
+
+
 def test_bpe(text):
     options = "--vocab-size 40 --end-of-word-suffix </w> --special-token <s> --unk-token [U] --uncased".split()
     lines = out("train", "bpe", text, "-o", "out", *options)

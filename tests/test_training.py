@@ -21,6 +21,7 @@ from trietok import (
     BasicTokenizer,
     BertTokenizer,
     Bpe,
+    FileFormatError,
     InputError,
     InputTypeError,
     TextFiles,
@@ -73,6 +74,42 @@ def test_any_number_of_processes_counts_the_same(small_batches):
     assert alone == two
     assert list(alone) == list(two)
     assert (alone.texts, alone.pruned_below) == (two.texts, two.pruned_below) == (180, 3)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_texts_are_not_held(small_batches, processes):
+    given, ahead = 0, 0
+
+    def texts():
+        nonlocal given
+        for _ in range(200):
+            given += 1
+            yield "a text of twenty-one"
+
+    def look(progress):
+        nonlocal ahead
+        ahead = max(ahead, given - progress.done)
+
+    count_words(texts(), processes=processes, on_progress=look)
+    assert 0 <= ahead <= (0 if processes == 1 else 2 * 2 * processes + 2)  # texts; two make a batch
+
+
+def test_what_goes_wrong_on_the_way_comes_through_several_processes(small_batches, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a text of twenty-one\n" * 20 + b"\xff\n")
+    with pytest.raises(FileFormatError, match="line 21: byte 0xff at offset 420"):
+        count_words(TextFiles(path), processes=2)
+    with pytest.raises(InputError, match="cannot be sent to other processes"):
+        count_words(TextFiles(path), processes=2, words=lambda text: [text])
+
+
+def test_several_processes_of_a_script_that_does_not_expect_them(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import trietok\nprint(trietok.count_words(['a'], processes=2))\n")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
 
 
 def test_rare_words_go_where_there_are_too_many(small_batches, caplog):

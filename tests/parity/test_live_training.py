@@ -1,7 +1,11 @@
-"""trietok's trainers and those of tokenizers side by side: vocabularies, merges, and the ids of trained files."""
+"""trietok's trainers and those of tokenizers side by side: vocabularies, merges, and the ids of trained files.
+
+TRIETOK_CORPORA names a directory with en.txt, udhr.txt, zh.txt and ja.txt, a text a line.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pathlib
@@ -21,8 +25,6 @@ from transformers import BertTokenizer as TheirBertTokenizer
 from trietok import BasicTokenizer, TextFiles, count_words, save_tokenizer, train_bpe, train_wordpiece
 from trietok.training.spelling import Options, spell
 
-ROOT = pathlib.Path(__file__).parent.parent.parent
-CORPORA = pathlib.Path(os.environ.get("TRIETOK_CORPORA", ROOT.parent / "shared" / "data" / "corpora"))
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "150"))
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -199,10 +201,13 @@ def test_random_words_are_split_as_tokenizers_splits_them():
 
 @pytest.fixture(scope="module", params=["en", "udhr", "zh", "ja"])
 def corpus(request) -> dict[str, int]:
-    path = CORPORA / f"{request.param}.txt"
-    if not path.is_file():
-        pytest.skip(f"no {path}; TRIETOK_CORPORA names the directory")
-    return count_words(TextFiles(path), words=str.split if request.param == "zh" else None)
+    directory = os.environ.get("TRIETOK_CORPORA")
+    if not directory:
+        pytest.skip("TRIETOK_CORPORA names no directory")
+    texts = TextFiles(pathlib.Path(directory, f"{request.param}.txt"))
+    if request.param == "zh":  # long words: whole sentences
+        return count_words(itertools.islice(texts, 1500), words=str.split)
+    return count_words(texts)
 
 
 @pytest.mark.parity
@@ -236,6 +241,7 @@ def test_wordpiece_of_real_text_once_the_ids_of_the_forms_are_fixed(corpus, opti
 
 
 @pytest.mark.parity
+@pytest.mark.parametrize("corpus", ["en", "udhr"], indirect=True)
 def test_wordpiece_of_real_text_differs_from_a_run_of_tokenizers_only_in_ties(corpus):
     """As two runs of tokenizers differ: in some of the tokens whose counts others share."""
     ours = set(train_wordpiece(corpus, vocab_size=20000).tokens)
@@ -243,4 +249,4 @@ def test_wordpiece_of_real_text_differs_from_a_run_of_tokenizers_only_in_ties(co
     theirs = set(
         their_bpe(texts_of(corpus), model, trainers.WordPieceTrainer, vocab_size=20000, special_tokens=SPECIAL)[0]
     )
-    assert len(ours ^ theirs) < len(ours) * 0.05
+    assert len(ours ^ theirs) < len(ours) * 0.01

@@ -9,7 +9,7 @@ from trietok.char_classes import is_control, is_punctuation, is_whitespace
 
 
 def characters(sentence: str) -> list[str]:
-    left_out = (is_whitespace, str.isspace, is_control, is_punctuation)
+    left_out = (is_whitespace, str.isspace, is_control, is_punctuation, "\ufffd".__eq__)
     return [char for char in sentence if not any(test(char) for test in left_out)]
 
 

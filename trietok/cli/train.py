@@ -7,8 +7,9 @@ import glob
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -35,6 +36,7 @@ _CHINESE = "chinese"
 
 @app.command()
 def wordpiece(
+    ctx: typer.Context,
     files: options.Files,
     output: options.Output,
     vocab_size: options.VocabSize = None,
@@ -44,6 +46,7 @@ def wordpiece(
     max_token_length: options.MaxTokenLength = None,
     special_token: options.SpecialTokens = None,
     cased: options.Cased = False,
+    like: options.Like = None,
     column: options.Column = "text",
     errors: options.Errors = "strict",
     processes: options.Processes = 1,
@@ -54,12 +57,19 @@ def wordpiece(
 
     The five special tokens of BERT come first, then those given with --special-token.
     """
+    if cased and like is not None:
+        ctx.fail("Give --cased or --like, not both.")
     with _training("wordpiece", output) as run:
+        settings = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = run.texts(files, column, errors)
         more = [token for token in special_token or () if token not in SPECIAL_TOKENS]
         with shown_progress() as on_progress:
             counts = trietok.count_words(
-                texts, do_lower_case=not cased, processes=processes, max_words=max_words, on_progress=on_progress
+                texts,
+                words=_words_by(settings),
+                processes=processes,
+                max_words=max_words,
+                on_progress=on_progress,
             )
             vocabulary = trietok.train_wordpiece(
                 counts,
@@ -73,8 +83,21 @@ def wordpiece(
             )
         run.saving = True
         roles = {"additional_special_tokens": more} if more else {}
-        trietok.save_tokenizer(vocabulary, output, do_lower_case=not cased, **roles)
+        trietok.save_tokenizer(vocabulary, output, **settings, **roles)
         run.finish(as_json, _of_counts(counts), vocab_size=len(vocabulary))
+
+
+def _settings_of(name: str) -> dict[str, Any]:
+    """The settings of a tokenizer that decide what its words are."""
+    tokenizer = trietok.BertTokenizer.from_pretrained(name)
+    if not tokenizer.do_basic_tokenize:
+        return {"do_basic_tokenize": False}
+    names = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
+    return {name: getattr(tokenizer.basic_tokenizer, name) for name in names}
+
+
+def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
+    return str.split if settings.get("do_basic_tokenize") is False else trietok.BasicTokenizer(**settings).tokenize
 
 
 @app.command()

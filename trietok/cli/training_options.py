@@ -64,6 +64,15 @@ TestFile = Annotated[
     Optional[str],
     typer.Option("--test", metavar="FILE", help="With a recipe: segment this file's sentences.", show_default=False),
 ]
+Like = Annotated[
+    Optional[str],
+    typer.Option(
+        "--like",
+        metavar="NAME_OR_DIR",
+        help="Make words of the texts as this BERT tokenizer does.",
+        show_default=False,
+    ),
+]
 Column = Annotated[
     str, typer.Option("--column", metavar="NAME", help="The field of .jsonl and .parquet that holds the text.")
 ]

@@ -2,11 +2,12 @@
 
 In: sentences. Out: a `ChineseBpe`: the sub-words that make up the sentences after the last merge, and the punctuation.
 
-The recipe. Whitespace, control characters and punctuation are taken out of every sentence; what is left is a sequence
-of characters. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then the next.
-The vocabulary is what occurs in the sentences at that moment: a merge takes its occurrences from its two parts, and a
-part that is left with none is dropped. In 天天 both parts are the same character, which loses two occurrences a merge.
-It ends when the vocabulary has its size or the best pair occurs once. Then punctuation is put back as single tokens.
+The recipe. Whitespace, control characters, U+FFFD and punctuation are taken out of every sentence; what is left is a
+sequence of characters. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then
+the next. The vocabulary is what occurs in the sentences at that moment: a merge takes its occurrences from its two
+parts, and a part that is left with none is dropped. In 天天 both parts are the same character, which loses two
+occurrences a merge. It ends when the vocabulary has its size or the best pair occurs once. Then punctuation is put back
+as single tokens.
 
 A pair's count is the number of places it stands at, so 天天天 holds 天天 twice, though one merge uses both up. Of
 equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order
@@ -26,7 +27,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from trietok.bulk import bulk
-from trietok.char_classes import is_control, is_punctuation, is_whitespace
+from trietok.char_classes import REPLACEMENT_CHARACTER, is_control, is_punctuation, is_whitespace
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.training.progress import COUNTING_PAIRS, COUNTING_WORDS, MERGING, OnProgress, Progress
 
@@ -130,7 +131,7 @@ class _CharacterClasses(dict[str, int]):
     """Character → one of the three below."""
 
     def __missing__(self, char: str) -> int:
-        left_out = is_whitespace(char) or char.isspace() or is_control(char)
+        left_out = is_whitespace(char) or char.isspace() or is_control(char) or char == REPLACEMENT_CHARACTER
         kind = _LEFT_OUT if left_out else _PUNCTUATION if is_punctuation(char) else _OF_THE_SENTENCE
         self[char] = kind
         return kind

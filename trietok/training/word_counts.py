@@ -165,12 +165,19 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
         return
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
+    _check_sendable(count)
     # "spawn": a fork would copy the locks of other threads, such as one that draws a progress bar.
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(processes, context, initializer=_leave_interrupts_to_parent)
     try:
         yield from _in_order(executor, batches, count, 2 * processes)
+    except BrokenProcessPool:
+        raise InputError(
+            "the processes that count words have ended early: a script that asks for several has to call under "
+            '`if __name__ == "__main__":`, and they need memory; processes=1 does without them'
+        ) from None
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 
@@ -186,6 +193,17 @@ def _in_order(
         waiting.append((len(batch), executor.submit(count, batch)))
     for size, future in waiting:
         yield size, future.result()
+
+
+def _check_sendable(count: _Count) -> None:
+    import pickle
+
+    try:
+        pickle.dumps(count)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"words cannot be sent to other processes: {error}; give a function that a module defines, or processes=1"
+        ) from None
 
 
 def _leave_interrupts_to_parent() -> None:
