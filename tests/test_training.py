@@ -10,6 +10,7 @@ import pathlib
 import random
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -31,6 +32,7 @@ from trietok import (
     train_bpe,
     train_wordpiece,
 )
+from trietok.training import word_counts
 from trietok.training.spelling import alphabet
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -57,6 +59,29 @@ def test_any_function_makes_words():
     assert count_words(["A b", "b"], words=str.split) == {"A": 1, "b": 2}
     tokenizer = BasicTokenizer(do_lower_case=False, tokenize_chinese_chars=False)
     assert count_words(["東京 A"], words=tokenizer.tokenize) == {"東京": 1, "A": 1}
+
+
+@given(st.lists(st.text() | st.text("aAΣσ \u0301\u0327가각\u11a8\x1c\x85\u3000東!", max_size=20), max_size=6))
+def test_what_repeats_between_spaces_is_looked_at_once_and_changes_nothing(texts):
+    for lower in (True, False):
+        tokenizer = BasicTokenizer(do_lower_case=lower)
+        expected = [word for text in texts for word in tokenizer.tokenize(text)]
+        if expected:
+            assert count_words(texts, do_lower_case=lower) == Counter(expected)
+
+
+def test_words_that_reach_across_spaces_stay_whole():
+    tokenizer = BasicTokenizer(never_split=["a.b"])
+    assert count_words(["a.b c.d"], words=tokenizer.tokenize) == {"a.b": 1, "c": 1, ".": 1, "d": 1}
+    assert count_words(["New York New York"], words=lambda text: [text[:8]]) == {"New York": 1}
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr("trietok.training.word_counts._REMEMBERED", 5)
+    count = word_counts._Count(None, True)
+    for number in range(3):
+        count([" ".join(f"{number}w{n}" for n in range(40)), "x" * 100])
+        assert len(count._remembered) <= 5
 
 
 def test_texts_do_not_run_into_each_other():

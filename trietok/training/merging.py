@@ -41,6 +41,13 @@ class Merge(NamedTuple):
     merged: int
 
 
+class _Neighbours(NamedTuple):
+    """What stood at one side of a merged pair: how often, and in which words."""
+
+    counts: dict[int, int]
+    words: dict[int, list[int]]
+
+
 def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[Merge]:
     """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times.
 
@@ -126,7 +133,7 @@ class _Merging:
         return merged
 
     def _merge(self, left: int, right: int, merged: int, positions: list[int]) -> None:
-        """Merge a pair in these words, and count what its neighbours lose and win."""
+        """Merge a pair in these words. The loop is where training spends its time, so it is written out."""
         words, counts = self.words, self.counts
         before: dict[int, int] = {}  # left neighbour → how often
         after: dict[int, int] = {}
@@ -161,17 +168,21 @@ class _Merging:
                             after[neighbour] = count
                             words_after[neighbour] = [position]
                 place += 1
-        # Where the pair repeats (abab), what is after the first is before the second: wins are booked before losses.
-        touched: dict[int, list[int]] = {}
-        for neighbour, count in before.items():
-            self._win(neighbour, merged, neighbour << _SHIFT | merged, count, words_before[neighbour], touched)
-        for neighbour, count in after.items():
-            self._win(neighbour, merged, merged << _SHIFT | neighbour, count, words_after[neighbour], touched)
+        self._book(left, right, merged, _Neighbours(before, words_before), _Neighbours(after, words_after))
+
+    def _book(self, left: int, right: int, merged: int, before: _Neighbours, after: _Neighbours) -> None:
+        """Bring the pair counts up to date after a merge, and put the new pairs on the heap."""
         pair_counts = self.pair_counts
-        for neighbour, count in before.items():
+        touched: dict[int, list[int]] = {}
+        # Where the pair repeats (abab), what is after the first is before the second: wins are booked before losses.
+        for neighbour, count in before.counts.items():
+            self._win(neighbour, merged, neighbour << _SHIFT | merged, count, before.words[neighbour], touched)
+        for neighbour, count in after.counts.items():
+            self._win(neighbour, merged, merged << _SHIFT | neighbour, count, after.words[neighbour], touched)
+        for neighbour, count in before.counts.items():
             pair = neighbour << _SHIFT | left
             pair_counts[pair] = pair_counts.get(pair, 0) - count
-        for neighbour, count in after.items():
+        for neighbour, count in after.counts.items():
             pair = right << _SHIFT | neighbour
             pair_counts[pair] = pair_counts.get(pair, 0) - count
         for pair, where in touched.items():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
+_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 32  # chunks, and their characters: some 20 MB
 _BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
 
 ToWords = Callable[[str], Iterable[str]]
@@ -132,14 +133,41 @@ class _Count:
     """Counts the words of a batch; can be sent to another process."""
 
     def __init__(self, words: ToWords | None, do_lower_case: bool) -> None:
-        self._words = words
-        self._basic = BasicTokenizer(do_lower_case=do_lower_case)
+        self._words = words or BasicTokenizer(do_lower_case=do_lower_case).tokenize
+        self._remembered: dict[str, Iterable[str]] = {}  # chunk → words
 
     def __call__(self, batch: list[str]) -> Counter[str]:
-        if self._words is None:
-            # No word reaches across a line feed, and one pass over a long text is faster than many over short ones.
-            return Counter(self._basic.tokenize("\n".join(batch)))
-        return Counter(word for text in batch for word in self._words(text))
+        counts: Counter[str] = Counter()
+        if not _is_basic(self._words):
+            for text in batch:
+                counts.update(self._words(text))
+            return counts
+        chunks: Counter[str] = Counter()
+        for text in batch:
+            chunks.update(text.split(" "))
+        for chunk, count in chunks.items():
+            for word in self._words_of_chunk(chunk):
+                counts[word] += count
+        return counts
+
+    def _words_of_chunk(self, chunk: str) -> Iterable[str]:
+        words = self._remembered.get(chunk)
+        if words is None:
+            words = self._words(chunk)
+            if len(chunk) <= _LONGEST_REMEMBERED:
+                if len(self._remembered) >= _REMEMBERED:
+                    self._remembered.clear()
+                self._remembered[chunk] = words
+        return words
+
+
+def _is_basic(words: ToWords) -> bool:
+    """Whether these are the words of a `BasicTokenizer`, for which nothing reaches across a space.
+
+    Then what stands between spaces, most of which repeats, is looked at once and counted.
+    """
+    owner = getattr(words, "__self__", None)
+    return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -170,9 +198,9 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
     _check_sendable(count)
     # "spawn": a fork would copy the locks of other threads, such as one that draws a progress bar.
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(processes, context, initializer=_leave_interrupts_to_parent)
+    executor = ProcessPoolExecutor(processes, context, _begin_process, (count,))
     try:
-        yield from _in_order(executor, batches, count, 2 * processes)
+        yield from _in_order(executor, batches, 2 * processes)
     except BrokenProcessPool:
         raise InputError(
             "the processes that count words have ended early: a script that asks for several has to call under "
@@ -182,15 +210,13 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _in_order(
-    executor: Executor, batches: Iterable[list[str]], count: _Count, most: int
-) -> Iterator[tuple[int, Counter[str]]]:
+def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
     waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
     for batch in batches:
         if len(waiting) == most:  # no more batches at once, or the whole text would be held
             size, future = waiting.popleft()
             yield size, future.result()
-        waiting.append((len(batch), executor.submit(count, batch)))
+        waiting.append((len(batch), executor.submit(_count_in_process, batch)))
     for size, future in waiting:
         yield size, future.result()
 
@@ -206,10 +232,18 @@ def _check_sendable(count: _Count) -> None:
         ) from None
 
 
-def _leave_interrupts_to_parent() -> None:
+_counts_here: list[_Count] = []  # in a process that counts: what it counts with, which remembers
+
+
+def _begin_process(count: _Count) -> None:
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this one
+    _counts_here[:] = [count]
+
+
+def _count_in_process(batch: list[str]) -> Counter[str]:
+    return _counts_here[0](batch)
 
 
 def _add(counts: dict[str, int], counted: Mapping[str, int]) -> None:
