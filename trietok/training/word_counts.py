@@ -1,7 +1,7 @@
 """How often each word occurs: one pass over the texts, on several processes if asked.
 
-In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: one batch of texts a process, and the
-different words; above a limit of these the rarest are dropped.
+In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: a few batches of texts, and the different
+words; above a limit of these the rarest are dropped.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def count_words(
     """Count the words of texts.
 
     Args:
-        texts: strings from anywhere; `TextFiles` reads them from files. One batch (about a million characters) a
-            process is held at a time.
+        texts: strings from anywhere; `TextFiles` reads them from files. One batch (about a million characters) is
+            held at a time, or two a process.
         words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or `str.split`. None: a
             `BasicTokenizer`.
         do_lower_case: of that `BasicTokenizer`.
