@@ -352,6 +352,8 @@ def test_bad_input_is_refused(train):
     for name in ("processes", "max_words"):
         with pytest.raises(InputError, match=name):
             train(["a"], **{name: 0})
+    with pytest.raises(InputError, match="special token is empty"):
+        train(["a"], special_tokens=["[UNK]", ""])
     with pytest.raises(InputError, match="not one string"):
         train(["a"], special_tokens="[UNK]")
 

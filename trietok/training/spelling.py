@@ -25,9 +25,10 @@ class Options(NamedTuple):
     max_token_length: int | None
 
     def check(self) -> None:
-        """
+        """Refuse what cannot be meant.
+
         Raises:
-            InputError: an option is out of range.
+            InputError: an option is out of range, or a special token is empty.
         """
         numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 0, "max_token_length": 1}
         for name, least in numbers.items():
@@ -38,6 +39,8 @@ class Options(NamedTuple):
                 raise InputError(f"{name} is a whole number from {least}, not {value!r}")
         if isinstance(self.special_tokens, str):
             raise InputError(f"special_tokens is a list of tokens, not one string: {self.special_tokens!r}")
+        if "" in map(str, self.special_tokens):
+            raise InputError("a special token is empty; give it at least one character, or leave it out")
 
 
 class Spelling(NamedTuple):

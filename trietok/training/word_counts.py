@@ -1,7 +1,7 @@
 """How often each word occurs: one pass over the texts, on several processes if asked.
 
-In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: a few batches of texts, and the different
-words; above a limit of these the rarest are dropped.
+In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: a few batches of texts, and the
+different words; above a limit of these the rarest are dropped.
 """
 
 from __future__ import annotations
