@@ -24,6 +24,8 @@ from trietok.errors import (
 )
 from trietok.padding import PaddingStrategy
 from trietok.pretrained import PreTrainedTokenizer
+from trietok.suggesting import add_suggestions, suggest_tokens
+from trietok.suggestion_report import Suggestion, Suggestions
 from trietok.tensors import TensorType
 from trietok.trie import Trie
 from trietok.truncation import TruncationStrategy
@@ -53,6 +55,8 @@ __all__ = [
     "PaddingStrategy",
     "PreTrainedTokenizer",
     "SpecialTokenError",
+    "Suggestion",
+    "Suggestions",
     "TensorType",
     "TokenIdError",
     "TokenSpan",
@@ -65,9 +69,11 @@ __all__ = [
     "VocabularyError",
     "WordpieceTokenizer",
     "__version__",
+    "add_suggestions",
     "check",
     "compare",
     "fingerprint",
     "fix",
     "load_vocab",
+    "suggest_tokens",
 ]

@@ -12,6 +12,7 @@ from trietok.cli.check import check
 from trietok.cli.decode import decode
 from trietok.cli.diff import diff
 from trietok.cli.encode import encode
+from trietok.cli.suggest import suggest
 from trietok.cli.tokenize import tokenize
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ app.command(context_settings={"ignore_unknown_options": True})(decode)
 app.command()(diff)
 app.command()(check)
 app.command()(bench)
+app.command()(suggest)
 
 
 def _show_version(asked: bool) -> None:
