@@ -199,6 +199,14 @@ def test_added_tokens_beside_symbols_are_left_out(small):
     assert found.left_out == [("di", 3, "'di€' would become di [UNK]")]
 
 
+def test_an_added_token_must_not_hide_one_that_is_there(small):
+    """In `bab` a single word `ba` is found and rejected, and the `ab` that was found before begins inside it."""
+    tokenizer = small("b", "##a")
+    tokenizer.add_tokens(["ab"])
+    found = suggest(tokenizer, ["ba ba bab"], adding="added", max_suggestions=1)
+    assert found.left_out == [("ba", 2, "'bab' would become [UNK]")]
+
+
 def test_the_order_of_the_texts_makes_no_difference(english):
     texts = ["zoology of whales", "whales and zoology", "unwhaling zoologists unwhaling", "€ 100€"] * 2
     found = suggest(english, texts)

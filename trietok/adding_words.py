@@ -258,7 +258,8 @@ class AsAddedTokens(AddingWords):
         self._runs = regex.compile(r"\w+")  # what `single_word` looks for around a match
         self._extended = copy.deepcopy(tokenizer)
         self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
-        self._holding: dict[str, list[str]] = {}
+        self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone
+        self._with_tokens: list[str] = []  # the chunks that hold an added token already
 
     def units(self, text: str) -> tuple[list[str], list[str]]:
         lowered = self.tokenizer._lowered(text, self.tokenizer._added, self.tokenizer._special_tokens())
@@ -289,6 +290,7 @@ class AsAddedTokens(AddingWords):
                 if is_candidate[word]:
                     holding.setdefault(word, []).append(chunk)
         self._holding = holding
+        self._with_tokens = [chunk for chunk in counts if self.tokenizer._added.stands_in(chunk)]
         return found
 
     def _is_candidate(self, word: str) -> bool:
@@ -307,7 +309,8 @@ class AsAddedTokens(AddingWords):
         self._extended.remove_tokens([word])
 
     def _touched(self, word: str) -> Iterable[str]:
-        return self._holding[word]
+        # A match that is rejected still hides a token that begins inside it.
+        return dict.fromkeys((*self._holding[word], *(chunk for chunk in self._with_tokens if word in chunk)))
 
     def _cut_again(self, unit: str) -> list[str]:
         return self._extended.tokenize(unit)
