@@ -15,7 +15,7 @@ import trietok
 from tests.conftest import SPECIAL
 from tests.reference import suggesting as reference
 from trietok import AddedToken, BertTokenizer, InputError, InputTypeError, VocabularyError, add_suggestions
-from trietok.word_counts import WordCounts
+from trietok.bounded_counts import BoundedCounts
 
 LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
 PIECES = ["co", "##vid", "##vidien", "##ien"]
@@ -283,7 +283,7 @@ def test_the_rarest_words_are_forgotten_and_still_count(small):
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=8), st.integers(1, 8))
 def test_counts_are_too_low_by_at_most_what_is_said(texts, most):
-    counts = WordCounts(most)
+    counts = BoundedCounts(most)
     everything = [word for text in texts for word in text]
     for text in texts:
         counts.add(text)

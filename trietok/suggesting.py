@@ -15,7 +15,7 @@ from trietok.adding_words import WAYS, AddingWords, Change, Effect, require_bert
 from trietok.bert import BertTokenizer
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.suggestion_report import Applied, LeftOut, Milestone, Suggestion, Suggestions
-from trietok.word_counts import WordCounts
+from trietok.bounded_counts import BoundedCounts
 
 __all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
 
@@ -79,7 +79,7 @@ def suggest_tokens(
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     way = WAYS[adding](require_bert(tokenizer))
     totals = _Totals(way)
-    counts = WordCounts(max_words, totals.add)
+    counts = BoundedCounts(max_words, totals.add)
     number = totals.count_texts(texts, counts)
     occurrences = counts.counts.total() + counts.forgotten_occurrences
     if not totals.tokens and not occurrences:
@@ -135,7 +135,7 @@ class _Totals:
         self.unknown = 0
         self.extra = 0  # tokens beyond one for each counted word
 
-    def count_texts(self, texts: Iterable[str], counts: WordCounts) -> int:
+    def count_texts(self, texts: Iterable[str], counts: BoundedCounts) -> int:
         """Count the words of all texts; return how many texts there are."""
         number = 0
         for text in texts:

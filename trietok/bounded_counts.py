@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 
-class WordCounts:
+class BoundedCounts:
     """Counts words, and forgets the rarest where they become too many.
 
     Args:
@@ -22,7 +22,7 @@ class WordCounts:
         forgotten_occurrences: the sum of the counts that were forgotten.
         lost_at_most: by how much the count of a word that is held may be too low.
 
-    >>> counts = WordCounts(most=2)
+    >>> counts = BoundedCounts(most=2)
     >>> for text in ("a b a", "b c", "c"):
     ...     counts.add(text.split())
     >>> dict(counts.counts), counts.forgotten_occurrences, counts.lost_at_most
