@@ -8,6 +8,8 @@ from trietok.check_fix import FixResult, fix
 from trietok.check_report import CheckReport, Finding
 from trietok.checking import check
 from trietok.comparing import Comparison, compare, fingerprint
+from trietok.corpus.mlm_collator import DataCollatorForLanguageModeling, DataCollatorForWholeWordMask
+from trietok.corpus.padding_collator import DataCollatorWithPadding
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -41,6 +43,9 @@ __all__ = [
     "CharSpan",
     "CheckReport",
     "Comparison",
+    "DataCollatorForLanguageModeling",
+    "DataCollatorForWholeWordMask",
+    "DataCollatorWithPadding",
     "FileError",
     "FileFormatError",
     "Finding",
