@@ -125,6 +125,8 @@ def test_special_tokens_and_padding_are_never_chosen(english, examples, collator
     assert batch.labels.tolist()[1] == [-100, 168, 1, 3, -100]
     padded = {"input_ids": [2, 168, 168, 0], "attention_mask": [1, 1, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
     assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
+    padded = {"input_ids": [2, 168, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
+    assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
 
 
 def test_every_form_of_an_example_gives_the_same(english, examples, collator):

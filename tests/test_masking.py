@@ -140,6 +140,7 @@ def test_batches_and_one_token_after_the_other_give_the_same(rows, chosen, maske
         3,
         numpy.array(random_ids) if some else len(TOKENS),
     )
+    assert ids.tolist() == padded
     words = [
         plain.words_of([TOKENS[token_id] if whole else "a" for token_id in row], list(flags))
         for row, flags in zip(padded, is_maskable.tolist(), strict=True)
