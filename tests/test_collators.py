@@ -21,6 +21,7 @@ from trietok import (  # noqa: E402
     DataCollatorWithPadding,
     InputError,
     InputTypeError,
+    MissingDependencyError,
     NotSupportedError,
     PreTrainedTokenizer,
     SpecialTokenError,
@@ -432,6 +433,22 @@ def test_no_pieces(vocab_file):
 def test_batches_that_cannot_be(collator, features, words):
     with pytest.raises(InputError, match=words):
         collator()(features)
+
+
+@pytest.mark.parametrize("position", [-1, 3])
+def test_words_that_go_on_nowhere(collator, position):
+    with pytest.raises(InputError, match=f"chinese_ref of item 1 holds {position}; the item has 3 ids"):
+        collator(whole_word_mask=True)(
+            [{"input_ids": [2] * 9}, {"input_ids": [2, 168, 3], "chinese_ref": [1, position]}]
+        )
+
+
+def test_without_numpy(collator, monkeypatch):
+    one = collator()
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for tensors in ("np", "pt"):
+        with pytest.raises(MissingDependencyError, match="pip install numpy"):
+            one([[2, 3]], return_tensors=tensors)
 
 
 def test_epochs_that_cannot_be(collator):

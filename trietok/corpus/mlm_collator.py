@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.batch_encoding import BatchEncoding
 from trietok.corpus.masking import IGNORED_LABEL, Shares, mask_ids, random_source, word_numbers
 from trietok.corpus.padding_collator import check_multiple, list_of_examples, tensors_at_hand
-from trietok.errors import InputError, InputTypeError, NotSupportedError, SpecialTokenError
+from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
 from trietok.model_inputs import kind_of
 from trietok.padding import pad_values, padded_length
 from trietok.pretrained import PreTrainedTokenizer
@@ -161,6 +161,7 @@ class DataCollatorForLanguageModeling:
             SpecialTokenError: there is something to pad, and no padding token.
             MissingDependencyError: numpy or torch is not installed.
         """
+        _check_numpy()
         kind = TensorType(return_tensors or self.return_tensors or tensors_at_hand())
         examples = list_of_examples(features)
         batch = self._padded(examples, kind)
@@ -251,11 +252,14 @@ class DataCollatorForLanguageModeling:
         tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
         prefix = self._continuing_prefix
         goes_on: Flags = numpy.array([token.startswith(prefix) for token in tokens])[numbers].reshape(ids.shape)
-        for row, example in zip(goes_on, examples, strict=True):
+        for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
             if isinstance(example, Mapping) and _CHINESE_REF in example:
-                left = self.tokenizer.padding_side == "left"
-                start = len(row) - len(example[_IDS]) if left else 0
-                row[[start + position for position in to_python(example[_CHINESE_REF])]] = True
+                length = len(example[_IDS])
+                start = len(row) - length if self.tokenizer.padding_side == "left" else 0
+                for position in to_python(example[_CHINESE_REF]):
+                    if not 0 <= position < length:
+                        raise InputError(f"{_CHINESE_REF} of item {number} holds {position}; the item has {length} ids")
+                    row[start + position] = True
         return goes_on
 
     def _random_ids(self) -> int | Ids:
@@ -282,6 +286,15 @@ class DataCollatorForWholeWordMask(DataCollatorForLanguageModeling):
     def __post_init__(self) -> None:
         self.mlm = self.whole_word_mask = True
         super().__post_init__()
+
+
+def _check_numpy() -> None:
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy", extra="numpy"
+        ) from error
 
 
 def _probability(name: str, value: Any) -> float:
