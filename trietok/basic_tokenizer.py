@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
-from trietok.change_guard import Versioned
+from trietok.change_guard import Versioned, WatchedSet
 from trietok.char_classes import (
     CHINESE_CLASS,
     REPLACEMENT_CHARACTER,
@@ -101,7 +101,7 @@ class BasicTokenizer(Versioned):
         do_split_on_punc: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
-        self.never_split: set[str] | frozenset[str] = set(never_split or ())
+        self.never_split: set[str] | frozenset[str] = WatchedSet(never_split or ())
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.strip_accents = strip_accents
         self.do_split_on_punc = do_split_on_punc
