@@ -9,6 +9,7 @@ transformers 4.57.6; each stage here is one pass in C over the whole text (`str.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
@@ -155,7 +156,8 @@ class BasicTokenizer(Versioned):
             text = text.lower()
         strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
         if strip_accents and not text.isascii():
-            text = normalize("NFD", text).translate(_MARKS)
+            # What is composed has its marks in order, and taking it apart is quick without a look at them.
+            text = (unicodedata.normalize if self.composes else normalize)("NFD", text).translate(_MARKS)
         return text
 
     def _split_word(self, word: str, kept: Collection[str]) -> list[str]:
