@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trietok.batch_encoding import CharSpan as CharSpan
     from trietok.batch_encoding import TokenSpan as TokenSpan
     from trietok.bert import BertTokenizer as BertTokenizer
+    from trietok.bert_fast import BertTokenizerFast as BertTokenizerFast
     from trietok.check_fix import FixResult as FixResult
     from trietok.check_fix import fix as fix
     from trietok.check_report import CheckReport as CheckReport
@@ -128,6 +129,7 @@ _HOMES = {
         "basic_tokenizer": ("BasicTokenizer",),
         "batch_encoding": ("BatchEncoding", "CharSpan", "TokenSpan"),
         "bert": ("BertTokenizer",),
+        "bert_fast": ("BertTokenizerFast",),
         "check_fix": ("FixResult", "fix"),
         "check_report": ("CheckReport", "Finding"),
         "checking": ("check",),

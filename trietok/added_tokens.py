@@ -207,9 +207,9 @@ class AddedTokens:
         """Whether any token stands in `text`, be it one that would be rejected there."""
         if self._pattern is not None:
             return self._pattern.search(text) is not None
-        return bool(self._find(text))
+        return bool(self.find(text))
 
-    def _find(self, text: str) -> list[tuple[int, int]]:
+    def find(self, text: str) -> list[tuple[int, int]]:
         """Where tokens stand in `text`, leftmost-longest."""
         if len(self.encoder) <= FEW:
             if self._pattern is None:  # the longest first, and none matches in an empty alternation
@@ -223,7 +223,7 @@ class AddedTokens:
         return self.trie.find(text)
 
     def _find_by_length(self, text: str) -> list[tuple[int, int]]:
-        """`_find` for a few characters, without the trie: look every stretch of a token's length up."""
+        """`find` for a few characters, without the trie: look every stretch of a token's length up."""
         if self._longest_first is None:
             self._longest_first = sorted(self._lengths, reverse=True)
         spans: list[tuple[int, int]] = []
@@ -253,7 +253,7 @@ class AddedTokens:
 
     def pieces(self, text: str) -> list[tuple[str, bool]]:
         """The pieces of `split`, each with whether it is a token. A rejected single word is none, even by itself."""
-        spans = self._find(text)
+        spans = self.find(text)
         if self._single_words:
             spans = [(start, end) for start, end in spans if self._stands_alone(text, start, end)]
         if not spans:

@@ -66,13 +66,13 @@ class BertTokenizer(RememberingTokenizer):
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
         if do_basic_tokenize:
-            self.basic_tokenizer = BasicTokenizer(
+            self.basic_tokenizer = self._new_basic_tokenizer(
                 do_lower_case=do_lower_case,
                 never_split=never_split,
                 tokenize_chinese_chars=tokenize_chinese_chars,
                 strip_accents=strip_accents,
             )
-        self.wordpiece_tokenizer = WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=str(unk_token))
+        self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(str(unk_token))
         super().__init__(
             vocab_file,
             do_lower_case=do_lower_case,
@@ -88,6 +88,12 @@ class BertTokenizer(RememberingTokenizer):
             clean_up_tokenization_spaces=clean_up_tokenization_spaces,
             **kwargs,
         )
+
+    def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
+        return BasicTokenizer(**options)
+
+    def _new_wordpiece_tokenizer(self, unk_token: str) -> WordpieceTokenizer:
+        return WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=unk_token)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_ordinary": None}  # derived

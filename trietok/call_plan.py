@@ -21,6 +21,8 @@ from trietok.truncation import TruncationStrategy
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from trietok.post_processors import Piece
+
     class Tokenizer(Protocol):
         """What planning needs to know of a tokenizer."""
 
@@ -33,12 +35,9 @@ if TYPE_CHECKING:
         def pad_token_id(self) -> int | None: ...
         @property
         def pad_token_type_id(self) -> int: ...
-        def build_inputs_with_special_tokens(
-            self, token_ids_0: list[int], token_ids_1: list[int] | None = None
-        ) -> list[int]: ...
-        def create_token_type_ids_from_sequences(
-            self, token_ids_0: list[int], token_ids_1: list[int] | None = None
-        ) -> list[int]: ...
+        @property
+        def is_fast(self) -> bool: ...
+        def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]: ...
         def warn_once(self, key: str, message: str) -> None: ...
         def _warn_of_length(self, ids: list[int], max_length: int | None, verbose: bool) -> None: ...
 
@@ -119,7 +118,7 @@ class CallPlan:
         self, tokenizer: Tokenizer, encoder: ChunkEncoder, options: CallOptions, strategies: Strategies
     ) -> None:
         self.epoch = encoder.epoch
-        self.chunk_ids = encoder.chunk_ids
+        self.chunk_ids = encoder.chunk_ids if encoder.is_chunked else None
         self._encode = encoder.encode
         self._tokenizer = tokenizer
         self._max_length = strategies.max_length
@@ -146,13 +145,10 @@ class CallPlan:
         padding = bytes([tokenizer.pad_token_type_id])
         self.front: Ids = []
         self.back: Ids = []
-        if not add_special_tokens:
-            return _Column("token_type_ids", b"", b"\0", b"", padding)
-        text = -1  # stands for the ids of a text
-        template = tokenizer.build_inputs_with_special_tokens([text])
-        types = bytes(tokenizer.create_token_type_ids_from_sequences([text]))
-        at = template.index(text)
-        self.front, self.back = template[:at], template[at + 1 :]
+        pieces = tokenizer._pieces_around(False, add_special_tokens)
+        types = bytes([piece.type_id for piece in pieces])
+        at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
+        self.front, self.back = ([piece.token_id for piece in part] for part in (pieces[:at], pieces[at + 1 :]))
         return _Column("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
 
     def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: _Column) -> Iterator[_Column]:
@@ -161,10 +157,12 @@ class CallPlan:
         with_types, with_mask = options.return_token_type_ids, options.return_attention_mask
         if "token_type_ids" in names if with_types is None else with_types:
             yield types
+        masks = []
         if options.return_special_tokens_mask:
-            yield _Column("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1")
+            masks.append(_Column("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"))
         if "attention_mask" in names if with_mask is None else with_mask:
-            yield _Column("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0")
+            masks.append(_Column("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"))
+        yield from reversed(masks) if tokenizer.is_fast else masks  # each profile has its order
 
     def ids(self, text: str) -> Ids:
         """The ids of one text, cut to length, with the special tokens around.
@@ -195,7 +193,7 @@ class CallPlan:
             Changed: the tokenizer has changed meanwhile.
         """
         ids = self.ids(text)
-        if not ids:
+        if not ids and not self._tokenizer.is_fast:
             return None
         length = len(ids) - len(self.front) - len(self.back)
         missing = max(self._padded_length(len(ids)) - len(ids), 0)

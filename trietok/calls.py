@@ -398,6 +398,10 @@ class CallsMixin(ModelInputsMixin):
 
     def _text_ids(self, text: str, options: dict[str, Any]) -> Ids:
         """The ids of one text."""
+        return self._plain_ids(text, options)
+
+    def _plain_ids(self, text: str, options: dict[str, Any]) -> Ids:
+        """The ids of one text, by the stages."""
         # Tokens and ids of one state: a token may have another id a moment later.
         return self._guard.read(lambda: self._checked_ids(self.tokenize(text, **options)))
 

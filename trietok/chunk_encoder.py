@@ -35,7 +35,7 @@ _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
-CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？～“”‘’…—·"
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？“”‘’…—·"
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MOST_TOUCHED = 64
 MEMORY_LIMIT = 64_000_000  # bytes
@@ -190,6 +190,7 @@ class ChunkEncoder:
         tells_tokens = wordpiece.vocab is vocab and to_token(self.unknown_id) == wordpiece.unk_token
         self._tokens_of_ids = self._tokens.__getitem__ if tells_tokens else None
         self._touched: frozenset[str] = frozenset()  # added tokens changed since what `earlier` remembers
+        self.is_chunked = True  # whether the ids of a text are those of its chunks
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`.
@@ -260,7 +261,7 @@ class ChunkEncoder:
 
     def _ids_of_chunk(self, chunk: str) -> Ids:
         try:
-            lowered = lower_each(chunk) if self._lower else chunk
+            lowered = self._lowered(chunk)
             ids = self._ids_of_earlier(chunk, lowered) if self._chunks.earlier else None
             if ids is None:
                 ids = self._ids_by_stages(chunk, lowered)
@@ -271,6 +272,9 @@ class ChunkEncoder:
         if self._is_of_now():
             return ids
         raise Changed
+
+    def _lowered(self, chunk: str) -> str:
+        return lower_each(chunk) if self._lower else chunk
 
     def _is_of_now(self) -> bool:
         return clock.now == self.epoch and not self._guard.count & 1
@@ -325,7 +329,12 @@ class ChunkEncoder:
                 if word.isalnum():  # such as "end."
                     return self.chunk_ids(word) + self.chunk_ids(text[-1])
                 return self._ids_of_chunks(_ASCII_WORDS.findall(text))
-        elif self._chinese_apart:
+            return self._ids_of_words(text)
+        return self._ids_of_more(text)
+
+    def _ids_of_more(self, text: str) -> Ids:
+        """`_ids_of_text` for a text that is not all ASCII."""
+        if self._chinese_apart:
             chinese, others = _chinese(self._split_punctuation)
             if chinese.search(text):
                 return self._ids_of_chinese(others.split(text))
@@ -375,5 +384,9 @@ def _any_in(contents: Iterable[str], chunk: str, lowered: str) -> bool:
 @lru_cache(maxsize=2)
 def _chinese(split_punctuation: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Chinese characters, and the punctuation between them where it is split off; and runs of all others."""
-    chinese = CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else "")
-    return re.compile(f"[{chinese}]"), re.compile(f"([^{chinese}]+)")
+    return character_runs(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
+
+
+def character_runs(chars: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of one character of a class, and of the runs of all others."""
+    return re.compile(f"[{chars}]"), re.compile(f"([^{chars}]+)")

@@ -16,6 +16,7 @@ from trietok.call_plan import CallOptions, CallPlan, is_plannable
 from trietok.change_guard import clock
 from trietok.chunk_encoder import MEMORY_LIMIT, CacheInfo, Changed, ChunkEncoder
 from trietok.errors import InputError
+from trietok.tensors import TensorType
 from trietok.truncation import TruncationStrategy
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
@@ -31,6 +32,8 @@ _TEXT_STAGES = (
     "_lowered",
     "_tokenize",
     "_text_ids",
+    "_plain_ids",
+    "_locate",
     "convert_tokens_to_ids",
     "_convert_token_to_id_with_added_voc",
     "_convert_token_to_id",
@@ -58,6 +61,7 @@ _CALL_STAGES = (
     "_checked_ids",
     "_pad_one",
     "_template",
+    "_pieces_around",
     "_wants",
     "_warn_of_length",
 )
@@ -82,6 +86,8 @@ class RememberingTokenizer(VocabularyTokenizer):
     """
 
     cache_limit: int = MEMORY_LIMIT
+    _basic_class: type[BasicTokenizer] = BasicTokenizer
+    _encoder_class: type[ChunkEncoder] = ChunkEncoder
     own_stages: ClassVar[dict[str, Any]] = {}
 
     @classmethod
@@ -138,7 +144,7 @@ class RememberingTokenizer(VocabularyTokenizer):
     def _encoder_of_now(self) -> ChunkEncoder | None:
         now = clock.now
         basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
-        if type(basic) is not BasicTokenizer or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
+        if type(basic) is not self._basic_class or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
             return None
         special = self._special_tokens()
         state = (
@@ -161,9 +167,9 @@ class RememberingTokenizer(VocabularyTokenizer):
         self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]
     ) -> ChunkEncoder | None:
         added = self._added
-        if not self._has_own(_TEXT_STAGES) or added.spaced or not added.encoder.keys() >= self._special_set():
+        if not self._has_own(_TEXT_STAGES) or not self._is_rememberable():
             return None
-        encoder = ChunkEncoder(
+        encoder = self._encoder_class(
             basic=basic,
             wordpiece=wordpiece,
             vocab=self._vocabulary.token_to_id,
@@ -181,6 +187,10 @@ class RememberingTokenizer(VocabularyTokenizer):
             if touched is not None and encoder.unknown_id == earlier.unknown_id:
                 encoder.inherit(earlier, frozenset(touched))
         return encoder
+
+    def _is_rememberable(self) -> bool:
+        """Whether the ids of a text are those of its chunks."""
+        return not self._added.spaced and self._added.encoder.keys() >= self._special_set()
 
     def _has_own(self, stages: tuple[str, ...]) -> bool:
         """Whether no subclass, instance or patch has replaced one of these stages, or what a stage is made of."""
@@ -225,7 +235,7 @@ class RememberingTokenizer(VocabularyTokenizer):
                     return encoder.encode(text)
                 except Changed:
                     pass
-        return super()._text_ids(text, options)
+        return self._plain_ids(text, options)
 
     def _default_ids(self, text: Any) -> list[int] | None:
         plan = self._default_plan
@@ -234,6 +244,8 @@ class RememberingTokenizer(VocabularyTokenizer):
         if plan is None or type(text) is not str:
             return None
         try:
+            if plan.chunk_ids is None:
+                return plan.ids(text)
             # As `plan.ids`, in place: a call less for each text.
             ids = [*plan.front, *chain.from_iterable(map(plan.chunk_ids, text.split(" "))), *plan.back]
         except Changed:
@@ -286,6 +298,8 @@ class RememberingTokenizer(VocabularyTokenizer):
             strategies = resolve_strategies(
                 self, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
             )
+            if options.return_tensors is not None:
+                TensorType(options.return_tensors)
         except InputError:
             return None  # the plain path says so
         around = self.num_special_tokens_to_add() if options.add_special_tokens else 0
