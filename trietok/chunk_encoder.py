@@ -35,7 +35,7 @@ _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
-CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？“”‘’…—·"
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MOST_TOUCHED = 64
 MEMORY_LIMIT = 64_000_000  # bytes
