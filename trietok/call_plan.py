@@ -118,7 +118,7 @@ class CallPlan:
         self, tokenizer: Tokenizer, encoder: ChunkEncoder, options: CallOptions, strategies: Strategies
     ) -> None:
         self.epoch = encoder.epoch
-        self.chunk_ids = encoder.chunk_ids if encoder.is_chunked else None
+        self.chunk_ids = encoder.chunk_ids
         self._encode = encoder.encode
         self._tokenizer = tokenizer
         self._max_length = strategies.max_length

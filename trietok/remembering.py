@@ -14,9 +14,9 @@ from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import resolve_strategies
 from trietok.call_plan import CallOptions, CallPlan, is_plannable
 from trietok.change_guard import clock
-from trietok.chunk_encoder import MEMORY_LIMIT, CacheInfo, Changed, ChunkEncoder
+from trietok.chunk_encoder import ChunkEncoder
+from trietok.chunk_memory import MEMORY_LIMIT, CacheInfo, Changed, MayBeSpaced
 from trietok.errors import InputError
-from trietok.tensors import TensorType
 from trietok.truncation import TruncationStrategy
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
@@ -190,7 +190,7 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     def _is_rememberable(self) -> bool:
         """Whether the ids of a text are those of its chunks."""
-        return not self._added.spaced and self._added.encoder.keys() >= self._special_set()
+        return not self._added.oddly_spaced and self._added.encoder.keys() >= self._special_set()
 
     def _has_own(self, stages: tuple[str, ...]) -> bool:
         """Whether no subclass, instance or patch has replaced one of these stages, or what a stage is made of."""
@@ -244,10 +244,10 @@ class RememberingTokenizer(VocabularyTokenizer):
         if plan is None or type(text) is not str:
             return None
         try:
-            if plan.chunk_ids is None:
-                return plan.ids(text)
             # As `plan.ids`, in place: a call less for each text.
             ids = [*plan.front, *chain.from_iterable(map(plan.chunk_ids, text.split(" "))), *plan.back]
+        except MayBeSpaced:
+            ids = plan.ids(text)
         except Changed:
             return None
         if len(ids) > plan.limit:
@@ -298,15 +298,13 @@ class RememberingTokenizer(VocabularyTokenizer):
             strategies = resolve_strategies(
                 self, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
             )
-            if options.return_tensors is not None:
-                TensorType(options.return_tensors)
+            around = self.num_special_tokens_to_add() if options.add_special_tokens else 0
+            cuts = strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE
+            if cuts and strategies.max_length is not None and strategies.max_length <= around:
+                return None
+            return CallPlan(self, encoder, options, strategies)
         except InputError:
             return None  # the plain path says so
-        around = self.num_special_tokens_to_add() if options.add_special_tokens else 0
-        if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and strategies.max_length is not None:
-            if strategies.max_length <= around:
-                return None
-        return CallPlan(self, encoder, options, strategies)
 
 
 _DEFAULTS = CallOptions(

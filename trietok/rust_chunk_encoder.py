@@ -12,7 +12,9 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from trietok.chunk_encoder import CHINESE_PUNCTUATION, Changed, ChunkEncoder, Ids, character_runs
+from trietok.added_tokens import AddedTokens
+from trietok.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
+from trietok.chunk_memory import STOP, Ids
 from trietok.rust_added_tokens import RustAddedTokens
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.rust_profile import character_class
@@ -31,17 +33,22 @@ class RustChunkEncoder(ChunkEncoder):
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
-        self.is_chunked = not self._added.spaced
         if self._added.normalized.contents or not self._added.is_plain:
             self._tokens_of_ids = None  # an added token shows the text that it took
 
-    def encode(self, text: str) -> list[int]:
-        if self.is_chunked:
-            return super().encode(text)
+    def _may_be_words(self, added: AddedTokens) -> bool:
+        assert isinstance(added, RustAddedTokens)
+        return bool(added.raw.tokens.words or added.normalized.tokens.words)
+
+    def _ids_of_outer_chunk(self, chunk: str) -> Ids:
+        """Asked where an added token holds whitespace: then chunks say nothing."""
+        self._require_now()
+        return STOP
+
+    def _encode_around_tokens(self, text: str) -> list[int]:
         ids = self.ids_around(text)
-        if self._is_of_now():
-            return ids
-        raise Changed
+        self._require_now()
+        return ids
 
     def inherit(self, earlier: ChunkEncoder, touched: frozenset[str]) -> None:
         """Take over the words; of chunks an added token may stand in too many."""
@@ -90,4 +97,7 @@ class RustChunkEncoder(ChunkEncoder):
         return self._ids_of_words(text)
 
     def _ids_of_word(self, word: str) -> Ids:
+        token_id = self._vocab.get(word)
+        if token_id is not None and len(word) <= self._longest_word:
+            return (token_id,)
         return tuple(map(self._vocab.__getitem__, self._wordpiece.pieces_of(word)))

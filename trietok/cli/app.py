@@ -12,7 +12,9 @@ from trietok.cli.check import check
 from trietok.cli.decode import decode
 from trietok.cli.diff import diff
 from trietok.cli.encode import encode
+from trietok.cli.suggest import suggest
 from trietok.cli.tokenize import tokenize
+from trietok.cli.train import app as train
 from trietok.cli.unknown import unknown
 
 app = typer.Typer(
@@ -31,6 +33,8 @@ app.command()(diff)
 app.command()(check)
 app.command()(bench)
 app.command()(unknown)
+app.add_typer(train, name="train")
+app.command()(suggest)
 
 
 def _show_version(asked: bool) -> None:

@@ -1,0 +1,1 @@
+"""Files and Arrow batches to ids, and batches for training."""
