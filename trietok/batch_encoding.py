@@ -15,12 +15,12 @@ from trietok.tensors import TensorType, to_tensor
 if TYPE_CHECKING:
     from typing import Protocol
 
-    class Later(Protocol):
+    class Maker(Protocol):
         """What works the details out."""
 
-        is_fast: bool
-
-        def encodings(self) -> Any: ...
+        @property
+        def is_fast(self) -> bool: ...
+        def encodings(self, given: Any, input_ids: Any) -> Any: ...
 
 
 class CharSpan(NamedTuple):
@@ -46,7 +46,7 @@ class BatchEncoding(UserDict[str, Any]):
         tensor_type: `"np"` or `"pt"` to convert every value at once.
         prepend_batch_axis: give tensors a batch axis of one.
         n_sequences: 1 for single texts, 2 for pairs, None where not known.
-        details: what works `encoding` out when it is first asked for.
+        details: what works `encoding` out when it is first asked for, and what it is to be given.
 
     >>> encoding = BatchEncoding({"input_ids": [[2, 7, 3], [2, 3, 0]]})
     >>> encoding.input_ids[0], encoding["input_ids"][1], encoding[:1]
@@ -61,7 +61,7 @@ class BatchEncoding(UserDict[str, Any]):
         prepend_batch_axis: bool = False,
         n_sequences: int | None = None,
         *,
-        details: Later | None = None,
+        details: tuple[Maker, Any] | None = None,
     ) -> None:
         self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way is slow
         if encoding is not None and not isinstance(encoding, (list, tuple)):
@@ -84,16 +84,21 @@ class BatchEncoding(UserDict[str, Any]):
     @property
     def is_fast(self) -> bool:
         """Whether a tokenizer of the Rust profile made it; its details are in `encodings` then."""
-        return self._encodings is not None if self._later is None else self._later.is_fast
+        return self._encodings is not None if self._later is None else self._later[0].is_fast
 
     @property
     def encodings(self) -> Any:
         """The per-text details, or None where the tokenizer is none of the Rust profile."""
         return self._worked_out() if self.is_fast else None
 
+    def work_out_by(self, maker: Maker) -> None:
+        """Let `maker` work the details out when they are first asked for."""
+        self._later = maker, None
+
     def _worked_out(self) -> Any:
         if self._encodings is None and self._later is not None:
-            self._encodings = self._later.encodings()
+            maker, given = self._later
+            self._encodings = maker.encodings(given, self.data.get("input_ids"))
         return self._encodings
 
     def __getitem__(self, item: Any) -> Any:

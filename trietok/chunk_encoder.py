@@ -34,7 +34,7 @@ from trietok.wordpiece import WordpieceTokenizer
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
-_ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
+ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_TOUCHED = 64
@@ -274,16 +274,19 @@ class ChunkEncoder:
                 word = text[:-1]
                 if word.isalnum():  # such as "end."
                     return self._chunks[word] + self._chunks[text[-1]]
-                return tuple(self._ids_of_chunks(_ASCII_WORDS.findall(text)))
+                return tuple(self._ids_of_chunks(ASCII_WORDS.findall(text)))
             return self._ids_of_words(text)
         return self._ids_of_more(text)
 
     def _ids_of_more(self, text: str) -> Ids:
         """`_ids_of_text` for a text that is not all ASCII."""
         if self._chinese_apart:
-            chinese, others = _chinese(self._split_punctuation)
-            if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
+            runs = _chinese(self._split_punctuation)[1].split(text)
+            if self._split_punctuation and not all(run.isascii() and run.isprintable() for run in runs[1::2]):
+                # A special token is kept whole if it is a whole word, which punctuation does not end.
+                runs = _chinese(False)[1].split(text)
+            if len(runs) > 1 and runs != ["", text, ""]:
+                return self._ids_of_chinese(runs)
             if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
                 composed = self._basic.compose(text)
                 if composed not in self._special:

@@ -124,7 +124,8 @@ class ModelInputsMixin(SpecialTokensMixin):
         if not add_special_tokens:
             return tuple(Piece(0, sequence=sequence) for sequence in range(1 + pair))
         texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
-        ids, types = self.build_inputs_with_special_tokens(*texts), self.create_token_type_ids_from_sequences(*texts)
+        ids = self.build_inputs_with_special_tokens(*texts)
+        types = [*self.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
         return tuple(
             Piece(type_id, sequence=-1 - i) if i < 0 else Piece(type_id, None, self.convert_ids_to_tokens(i), i)
             for i, type_id in zip(ids, types, strict=False)

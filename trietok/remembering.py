@@ -1,22 +1,24 @@
 """The tokenizer whose calls take the fast path wherever it gives what the stages would: state, plans, memory.
 
-In: a call with texts. Out: its result by a `CallPlan` over a `ChunkEncoder`, both made for the tokenizer's present
+In: a call with texts. Out: its result by a `CallPlan` over a `LocatingEncoder`, both made for the tokenizer's present
 state; or None where the plain path has to be taken. Whether anything has changed since is seen by one look at a clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, ClassVar
 
+from trietok.aligned_text import Located, Span
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import resolve_strategies
 from trietok.call_plan import CallOptions, CallPlan, is_plannable
 from trietok.change_guard import clock
-from trietok.chunk_encoder import ChunkEncoder
 from trietok.chunk_memory import MEMORY_LIMIT, CacheInfo, Changed, MayBeSpaced
 from trietok.errors import InputError
+from trietok.locating_encoder import LocatingEncoder
 from trietok.truncation import TruncationStrategy
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
@@ -71,7 +73,7 @@ MOST_PLANS = 64
 class _Plans:
     """The plans of one moment."""
 
-    def __init__(self, epoch: int, encoder: ChunkEncoder | None) -> None:
+    def __init__(self, epoch: int, encoder: LocatingEncoder | None) -> None:
         self.epoch = epoch
         self.encoder = encoder  # None where calls are not planned
         self.by_options: dict[tuple[Any, ...], CallPlan | None] = {}
@@ -87,7 +89,7 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     cache_limit: int = MEMORY_LIMIT
     _basic_class: type[BasicTokenizer] = BasicTokenizer
-    _encoder_class: type[ChunkEncoder] = ChunkEncoder
+    _encoder_class: type[LocatingEncoder] = LocatingEncoder
     own_stages: ClassVar[dict[str, Any]] = {}
 
     @classmethod
@@ -96,7 +98,7 @@ class RememberingTokenizer(VocabularyTokenizer):
         cls.own_stages = {name: getattr(cls, name) for name in (*_TEXT_STAGES, *_CALL_STAGES)}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._remembered: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
+        self._remembered: tuple[tuple[Any, ...], LocatingEncoder | None] | None = None
         self._default_plan: CallPlan | None = None
         self._plans = _Plans(-1, None)
         super().__init__(*args, **kwargs)
@@ -134,14 +136,14 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     # ---- the state --------------------------------------------------------------------------------------------------
 
-    def _chunk_encoder(self) -> ChunkEncoder | None:
+    def _chunk_encoder(self) -> LocatingEncoder | None:
         """The encoder of the tokenizer's present state; None where only the plain path is right."""
         remembered = self._remembered  # state and encoder in one: another thread may be renewing them
         if remembered is not None and remembered[1] is not None and remembered[1].epoch == clock.now:
             return remembered[1]
         return self._guard.read(self._encoder_of_now)
 
-    def _encoder_of_now(self) -> ChunkEncoder | None:
+    def _encoder_of_now(self) -> LocatingEncoder | None:
         now = clock.now
         basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
         if type(basic) is not self._basic_class or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
@@ -165,7 +167,7 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     def _new_chunk_encoder(
         self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]
-    ) -> ChunkEncoder | None:
+    ) -> LocatingEncoder | None:
         added = self._added
         if not self._has_own(_TEXT_STAGES) or not self._is_rememberable():
             return None
@@ -176,6 +178,7 @@ class RememberingTokenizer(VocabularyTokenizer):
             added=added,
             special=self._special_tokens(),
             tokenize=self._split_text,
+            locate=self._locate_plainly,
             to_id=self._id_of_piece,
             to_token=self._only_token_of,
             guard=self._guard,
@@ -201,6 +204,9 @@ class RememberingTokenizer(VocabularyTokenizer):
             and {"tokenize", "clean"}.isdisjoint(self.__dict__["basic_tokenizer"].__dict__)
             and {"tokenize", "pieces_of", "match_word"}.isdisjoint(self.__dict__["wordpiece_tokenizer"].__dict__)
         )
+
+    def _locate_plainly(self, text: str) -> Located:
+        return self._locate(text, {})
 
     def _id_of_piece(self, piece: str) -> int:
         token_id = self._convert_token_to_id_with_added_voc(piece)
@@ -236,6 +242,16 @@ class RememberingTokenizer(VocabularyTokenizer):
                 except Changed:
                     pass
         return self._plain_ids(text, options)
+
+    def _input_spans(self, text: Any, is_split_into_words: bool, options: Mapping[str, Any]) -> list[Span]:
+        if not (is_split_into_words or options or self.split_special_tokens):
+            encoder = self._chunk_encoder()
+            if encoder is not None:
+                try:
+                    return encoder.spans(text)
+                except Changed:
+                    pass
+        return super()._input_spans(text, is_split_into_words, options)
 
     def _default_ids(self, text: Any) -> list[int] | None:
         plan = self._default_plan
@@ -291,7 +307,7 @@ class RememberingTokenizer(VocabularyTokenizer):
         encoder = self._chunk_encoder() if planned else None
         return _Plans(now, encoder if encoder is not None and self._has_own(_CALL_STAGES) else None)
 
-    def _new_plan(self, encoder: ChunkEncoder, options: CallOptions) -> CallPlan | None:
+    def _new_plan(self, encoder: LocatingEncoder, options: CallOptions) -> CallPlan | None:
         if not is_plannable(options, self):
             return None
         try:

@@ -15,7 +15,7 @@ from trietok.call_inputs import pair_of
 from trietok.call_options import Padding, Strategies, Truncation, resolve_strategies
 from trietok.calls import CallsMixin
 from trietok.errors import InputError, InputTypeError
-from trietok.later import RowsLater
+from trietok.details import RowDetails
 from trietok.model_inputs import Ids, Tensors, kind_of
 from trietok.padding import PaddingStrategy, padded_length
 from trietok.post_processors import Piece
@@ -164,35 +164,35 @@ class RustCallsMixin(CallsMixin):
         self._check_options(is_split_into_words, options)
         strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose)
         texts = [[text for text in item if text is not None] for item in items]
-        later = RowsLater(self, texts, is_split_into_words, options)
-        later.ids = [
+        details = RowDetails(self, texts, is_split_into_words, options)
+        details.ids = [
             [self._input_ids(text, is_split_into_words, options, name) for text in sample]
             for sample, name in zip(texts, names, strict=True)
         ]
         groups = [
             self._rows(sample, [len(ids) for ids in row], add_special_tokens, strategies, stride)
-            for sample, row in enumerate(later.ids)
+            for sample, row in enumerate(details.ids)
         ]
         groups = self._padded(groups, strategies, pad_to_multiple_of, padding_side)
-        later.rows = [row for group in groups for row in (group if return_overflowing_tokens else group[:1])]
+        details.rows = [row for group in groups for row in (group if return_overflowing_tokens else group[:1])]
         pad_id = self.pad_token_id
-        values: dict[str, list[Any]] = {"input_ids": [row.ids(later.ids[row.sample], pad_id) for row in later.rows]}
+        values: dict[str, list[Any]] = {"input_ids": [row.ids(details.ids[row.sample], pad_id) for row in details.rows]}
         if self._wants("token_type_ids", return_token_type_ids):
-            values["token_type_ids"] = [row.type_ids(self.pad_token_type_id) for row in later.rows]
+            values["token_type_ids"] = [row.type_ids(self.pad_token_type_id) for row in details.rows]
         if self._wants("attention_mask", return_attention_mask):
-            values["attention_mask"] = [row.attention_mask() for row in later.rows]
+            values["attention_mask"] = [row.attention_mask() for row in details.rows]
         if return_special_tokens_mask:
-            values["special_tokens_mask"] = [row.special_tokens_mask() for row in later.rows]
+            values["special_tokens_mask"] = [row.special_tokens_mask() for row in details.rows]
         if return_offsets_mapping:
-            spans = later.spans()
-            values["offset_mapping"] = [row.offsets(spans[row.sample]) for row in later.rows]
+            spans = details.spans()
+            values["offset_mapping"] = [row.offsets(spans[row.sample]) for row in details.rows]
         if return_length:
             values["length"] = [len(ids) for ids in values["input_ids"]]
         if return_overflowing_tokens:
-            values["overflow_to_sample_mapping"] = [row.sample for row in later.rows]
+            values["overflow_to_sample_mapping"] = [row.sample for row in details.rows]
         for ids in values["input_ids"]:
             self._warn_of_length(ids, max_length, verbose)
-        return BatchEncoding(values, details=later)
+        return BatchEncoding(values, details=(details, None))
 
     def _rows(
         self, sample: int, lengths: list[int], add_special_tokens: bool, strategies: Strategies, stride: int

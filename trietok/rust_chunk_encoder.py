@@ -15,6 +15,7 @@ from typing import Any
 from trietok.added_tokens import AddedTokens
 from trietok.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
 from trietok.chunk_memory import STOP, Ids
+from trietok.locating_encoder import LocatingEncoder
 from trietok.rust_added_tokens import RustAddedTokens
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.rust_profile import character_class
@@ -25,8 +26,8 @@ def _chinese() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return character_runs(character_class("chinese") + CHINESE_PUNCTUATION)
 
 
-class RustChunkEncoder(ChunkEncoder):
-    """Encodes texts for one state of a tokenizer of the Rust profile. The arguments are those of `ChunkEncoder`."""
+class RustChunkEncoder(LocatingEncoder):
+    """Encodes texts for one state of a tokenizer of the Rust profile. The arguments are those of `LocatingEncoder`."""
 
     _basic: RustBasicTokenizer
     _added: RustAddedTokens
@@ -49,6 +50,15 @@ class RustChunkEncoder(ChunkEncoder):
         ids = self.ids_around(text)
         self._require_now()
         return ids
+
+    def _has_chunked_spans(self, text: str) -> bool:
+        added = self._added
+        if added.spaced:
+            return False
+        if added.is_plain:
+            return True
+        # A token that takes whitespace along reaches over chunks.
+        return not (added.normalized.contents or added.raw.tokens.stands_in(text))
 
     def inherit(self, earlier: ChunkEncoder, touched: frozenset[str]) -> None:
         """Take over the words; of chunks an added token may stand in too many."""
@@ -81,13 +91,14 @@ class RustChunkEncoder(ChunkEncoder):
         return chunk.lower() if self._lower and chunk.isascii() else chunk
 
     def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
+        return tuple(self.ids_around(chunk)) if self._stands_in(chunk, lowered) else self._ids_of_text(lowered)
+
+    def _stands_in(self, text: str, lowered: str) -> bool:
         added = self._added
         stands_in = added.raw.tokens.stands_in
-        if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
-            return tuple(self.ids_around(chunk))
-        if added.normalized.contents and added.normalized.tokens.stands_in(self._basic.normalized(chunk)):
-            return tuple(self.ids_around(chunk))
-        return self._ids_of_text(lowered)
+        if stands_in(text) or (lowered != text and stands_in(lowered)):
+            return True
+        return bool(added.normalized.contents) and added.normalized.tokens.stands_in(self._basic.normalized(text))
 
     def _ids_of_more(self, text: str) -> Ids:
         if self._chinese_apart:
