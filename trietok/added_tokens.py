@@ -255,9 +255,10 @@ class AddedTokens:
         start = 0
         while start < len(text):
             for length in self._longest_first:
-                if text[start : start + length] in self.encoder:
-                    spans.append((start, start + length))
-                    start += length
+                end = min(start + length, len(text))
+                if text[start:end] in self.encoder:
+                    spans.append((start, end))
+                    start = end
                     break
             else:
                 start += 1

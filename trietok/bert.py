@@ -187,7 +187,9 @@ class BertTokenizer(RememberingTokenizer):
             added = added.without(special - policy.allowed)
         stages = SlowStages(
             basic=basic,
-            pieces_of=self.wordpiece_tokenizer.pieces_of if policy is None else lambda w: self._plain_pieces(w, special),
+            pieces_of=self.wordpiece_tokenizer.pieces_of
+            if policy is None
+            else lambda w: self._plain_pieces(w, special),
             prefix=self.wordpiece_tokenizer.continuing_subword_prefix,
             lowered=lambda text: self._lowered(text, added, roles),
             added=None if as_text and policy is None else added,

@@ -57,9 +57,7 @@ class LocatingEncoder(ChunkEncoder):
     def info(self) -> CacheInfo:
         """What is remembered now."""
         info = super().info()
-        return info._replace(
-            bytes=info.bytes + self._steps.bytes, times_full=info.times_full + self._steps.times_full
-        )
+        return info._replace(bytes=info.bytes + self._steps.bytes, times_full=info.times_full + self._steps.times_full)
 
     def forget(self) -> None:
         """Forget all that is remembered."""

@@ -55,7 +55,9 @@ class RustLowerTable(TranslationTable):
 
 
 # Shared by every tokenizer of the process.
-_CLEANING = {(clean, chinese): RustCleaningTable(clean, chinese) for clean in (True, False) for chinese in (True, False)}
+_CLEANING = {
+    (clean, chinese): RustCleaningTable(clean, chinese) for clean in (True, False) for chinese in (True, False)
+}
 PUNCTUATION = RustPunctuationTable()
 MARKS = RustMarkTable()
 LOWER = RustLowerTable()

@@ -50,7 +50,9 @@ def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
     if len(columns) == 1:
         return [(window,) for window in columns[0]]
     (first, *rest), second = columns
-    return [(first, second[0])] + [(a, b) for a in (*rest, first) for b in second if a is not first or b is not second[0]]
+    return [(first, second[0])] + [
+        (a, b) for a in (*rest, first) for b in second if a is not first or b is not second[0]
+    ]
 
 
 def _sizes(lengths: tuple[int, ...], room: Room) -> tuple[int, ...]:
