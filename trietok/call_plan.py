@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 Ids = list[int]
 NO_LIMIT = float("inf")
 _NO_SPAN = (0, 0)
+_NEVER_PLANNED = ("only_second", TruncationStrategy.ONLY_SECOND)  # an error without a second text, in the Rust profile
 
 
 class CallOptions(NamedTuple):
@@ -82,6 +83,7 @@ def is_plannable(options: CallOptions, tokenizer: Tokenizer) -> bool:
         and not (options.return_token_type_ids and not options.add_special_tokens)
         and type(options.stride) is int
         and options.stride >= 0
+        and not (tokenizer.is_fast and (options.stride or options.truncation in _NEVER_PLANNED))
         and options.padding_side in (None, "left", "right")
         and tokenizer.padding_side in ("left", "right")
         and tokenizer.truncation_side in ("left", "right")
