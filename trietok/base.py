@@ -260,7 +260,8 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
 
         Args:
             save_directory: where to.
-            legacy_format: None or True; there is no other format for a Python tokenizer.
+            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile has no
+                tokenizer.json.
             filename_prefix: put before every file's name, with a hyphen.
 
         Returns:

@@ -217,9 +217,7 @@ class CallPlan:
             values[column.name] = list(column.row(length, missing, self._pad_left))
         if self._with_offsets:
             values["offset_mapping"] = self._offsets(text, missing, length)
-        return BatchEncoding(
-            values, tensor_type=self._tensors, prepend_batch_axis=True, details=(self, text if ids else None)
-        )
+        return BatchEncoding(values, tensor_type=self._tensors, prepend_batch_axis=True, details=(self, text))
 
     def batch(self, texts: Sequence[str]) -> BatchEncoding:
         """The encoding of a batch that is not empty.

@@ -48,7 +48,7 @@ class Given:
 
     def is_of_text(self, text: Any) -> bool:
         """Whether it is a text, or words: not tokens or ids."""
-        return isinstance(text, str) or self.is_split_into_words and not (text and isinstance(text[0], int))
+        return isinstance(text, str) or (self.is_split_into_words and not (text and isinstance(text[0], int)))
 
     def located(self) -> list[list[Located]]:
         """For each item its texts' tokens."""

@@ -1,6 +1,6 @@
 """The fast path to spans: chunk between spaces → where its tokens begin and end, remembered.
 
-In: a text. Out: the span of each of its tokens. What holds of ids holds of spans, counted from a chunk's beginning. They
+In: a text. Out: the span of each of its tokens. What holds of ids holds of spans counted from a chunk's beginning. They
 are kept as steps from each beginning and end to the next, so that those of a text are one running sum.
 """
 

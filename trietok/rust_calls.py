@@ -1,7 +1,7 @@
 """The calls of the Rust profile: truncation into rows, the file's own template, padding, offsets.
 
-In: texts, pairs or words, and the options of a call. Out: the `BatchEncoding` that transformers 4.57.6 makes of what the
-Rust tokenizers give: what does not fit becomes rows of its own, a row's keys have an order of their own.
+In: texts, pairs or words, and the options of a call. Out: the `BatchEncoding` that transformers 4.57.6 makes of what
+the Rust tokenizers give: what does not fit becomes rows of its own, a row's keys have an order of their own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from trietok.batch_encoding import BatchEncoding
 from trietok.call_inputs import pair_of
 from trietok.call_options import Padding, Strategies, Truncation, resolve_strategies
 from trietok.calls import CallsMixin
-from trietok.errors import InputError, InputTypeError
 from trietok.details import RowDetails
+from trietok.errors import InputError, InputTypeError
 from trietok.model_inputs import Ids, Tensors, kind_of
 from trietok.padding import PaddingStrategy, padded_length
 from trietok.post_processors import Piece

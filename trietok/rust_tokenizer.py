@@ -16,8 +16,8 @@ from trietok.aligned_text import Located
 from trietok.bert import BertTokenizer
 from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
-from trietok.decoding import clean_up_tokenization
-from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
+from trietok.decoding import ARTIFACTS
+from trietok.errors import InputTypeError, NotSupportedError
 from trietok.post_processors import Piece, PostProcessor, bare_pieces
 from trietok.rust_added_tokens import RustAddedTokens
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
@@ -25,7 +25,8 @@ from trietok.rust_calls import RustCallsMixin
 from trietok.rust_chunk_encoder import RustChunkEncoder
 from trietok.rust_spans import RustStages, locate
 from trietok.special_tokens import Token
-from trietok.templates import template_processing_of
+from trietok.templates import Template, template_processing_of
+from trietok.tokenizer_parts import WordPieceDecoder
 from trietok.untrusted import SpecialPolicy, special_policy
 from trietok.vocab_files import TOKENIZER_FILE, VOCAB_FILE
 from trietok.vocabulary import Vocabulary
@@ -34,6 +35,7 @@ from trietok.wordpiece import WordpieceTokenizer
 if TYPE_CHECKING:
     from trietok.tokenizer_parts import TokenizerJson
 
+_ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 # What `_located` and `_text_ids` take beside a text.
 Options = Mapping[str, Any]
 
@@ -58,11 +60,11 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         **kwargs: Any,
     ) -> None:
         self._file: TokenizerJson | None = None
-        self.clean_up_decoded = True
         if tokenizer_file is not None:
-            from trietok.fast_files import added_tokens_of, read
+            from trietok.fast_files import added_tokens_of
+            from trietok.tokenizer_json import read_tokenizer_json
 
-            self._file = read(tokenizer_file)
+            self._file = read_tokenizer_json(tokenizer_file)
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, kwargs.get("added_tokens_decoder") or {})
             kwargs.setdefault("clean_up_tokenization_spaces", False)
             for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
@@ -73,9 +75,11 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         kwargs.update(do_basic_tokenize=True, never_split=None)  # of the slow profile only
         super().__init__(tokenizer_file if vocab_file is None else vocab_file, do_lower_case=do_lower_case, **kwargs)
         self._override_normalizer(kwargs)
-        self._post_processor: PostProcessor | None = (
-            template_processing_of(self, self.template) if self._file is None else self._file.post_processor
-        )
+        if self._file is None:
+            self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
+            self.decoder: WordPieceDecoder | None = WordPieceDecoder()
+        else:
+            self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
         self._file = None
 
     # ---- what it is made of -----------------------------------------------------------------------------------------
@@ -236,24 +240,39 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         words = self.basic_tokenizer.tokenize(text)
         return [piece for word in words for piece in self.wordpiece_tokenizer.pieces_of(word)]
 
+    @property
+    def _rust_template(self) -> Template:
+        """What stands around texts where only a vocab.txt says what a tokenizer is."""
+        return self.template
+
     # ---- the template -----------------------------------------------------------------------------------------------
 
     def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
-        pieces = bare_pieces(pair) if self._post_processor is None else self._post_processor.pieces(pair)
+        pieces = bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
         return pieces if add_special_tokens else tuple(piece for piece in pieces if piece.sequence is not None)
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens stand around one sequence, or around a pair."""
         return len(self._pieces_around(pair, True)) - 1 - pair
 
+    # ---- files ------------------------------------------------------------------------------------------------------
+
+    def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+        from trietok.fast_files import write  # not needed to encode
+
+        write(path, self)
+
     # ---- ids to text ------------------------------------------------------------------------------------------------
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text, as the WordPiece decoder of the Rust tokenizers does."""
-        prefix, parts = self.wordpiece_tokenizer.continuing_subword_prefix, tokens[:1]
-        for token in tokens[1:]:
-            token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
-            parts.append(clean_up_tokenization(token) if self.clean_up_decoded else token)
+        if self.decoder is None:
+            return " ".join(tokens)
+        prefix, parts = self.decoder.prefix, []
+        for token in tokens:
+            if parts:
+                token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
+            parts.append(_cleaned_up(token) if self.decoder.cleanup else token)
         return "".join(parts)
 
     def _decode(
@@ -273,6 +292,13 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         if clean_up is None:
             clean_up = self.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up else text
+
+
+def _cleaned_up(token: str) -> str:
+    """A token without the artifacts of tokenization that the WordPiece decoder knows; it has one more than Python."""
+    for artifact, original in _ARTIFACTS:
+        token = token.replace(artifact, original)
+    return token
 
 
 _ATTRIBUTES = {

@@ -1,7 +1,7 @@
 """Truncation as the Rust tokenizers do it: which stretches of a text, or of a pair, become rows.
 
-In: how many tokens each text has, and how many may stay. Out: a row for what is kept and one for each piece of what does
-not fit, as windows: half-open spans of the tokens of each text.
+In: how many tokens each text has, and how many may stay. Out: a row for what is kept and one for each piece of what
+does not fit, as windows: half-open spans of the tokens of each text.
 """
 
 from __future__ import annotations
