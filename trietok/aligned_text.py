@@ -124,7 +124,7 @@ def piece_spans(aligned: AlignedText, start: int, end: int, pieces: Sequence[str
     """The spans of the pieces that cover the characters of a word from `start` to `end`; one piece covers them all."""
     if len(pieces) == 1:
         return [aligned.span(start, end)]
-    spans = []
+    spans: list[Span] = []
     for piece in pieces:
         stop = start + len(piece) - (len(prefix) if spans else 0)
         spans.append(aligned.span(start, stop))

@@ -160,7 +160,8 @@ class CallPlan:
         pieces = self._pieces = tokenizer._pieces_around(False, add_special_tokens)
         types = bytes([piece.type_id for piece in pieces])
         at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
-        self.front, self.back = ([piece.token_id for piece in part] for part in (pieces[:at], pieces[at + 1 :]))
+        ids = [-1 if piece.token_id is None else piece.token_id for piece in pieces]
+        self.front, self.back = ids[:at], ids[at + 1 :]
         return _Column("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
 
     def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: _Column) -> Iterator[_Column]:
@@ -246,9 +247,9 @@ class CallPlan:
                 self._offsets(text, more, length - around)
                 for text, more, length in zip(texts, missing, lengths, strict=True)
             ]
-            values = {"input_ids": rows, **{name: list(map(list, column)) for name, column in columns.items()}}
-            values["offset_mapping"] = offsets
-            return BatchEncoding(values, tensor_type=self._tensors, details=(self, texts))
+            lists = {name: list(map(list, column)) for name, column in columns.items()}
+            with_offsets = {"input_ids": rows, **lists, "offset_mapping": offsets}
+            return BatchEncoding(with_offsets, tensor_type=self._tensors, details=(self, texts))
         if self._tensors is not None and all(len(row) == width for row in rows) and width:
             values = {"input_ids": numbers_to_tensor(chain.from_iterable(rows), len(rows), width, self._tensors)}
             for name, column in columns.items():

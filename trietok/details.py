@@ -162,7 +162,7 @@ def checked(encodings: list[Encoding], input_ids: Any) -> list[Encoding]:
 
 def _as_rows(input_ids: Any, rows: Sequence[Any]) -> list[list[int]]:
     ids = to_python(input_ids)
-    return [list(ids)] if len(rows) == 1 and not (ids and isinstance(ids[0], list)) else ids  # type: ignore[no-any-return]
+    return [list(ids)] if len(rows) == 1 and not (ids and isinstance(ids[0], list)) else ids
 
 
 def _window(numbers: list[int]) -> Window:

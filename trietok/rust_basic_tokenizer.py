@@ -139,9 +139,8 @@ class RustBasicTokenizer(BasicTokenizer):
         if text.isascii():
             to_change = self.clean_text and not text.isprintable()
         else:
-            to_change = (self.clean_text and _cleaned().search(text)) or (
-                self.tokenize_chinese_chars and _chinese().search(text)
-            )
+            to_clean = self.clean_text and _cleaned().search(text) is not None
+            to_change = to_clean or (self.tokenize_chinese_chars and _chinese().search(text) is not None)
         return text.translate(self.rust_cleaning_table) if to_change else text
 
     def normalize(self, text: str) -> str:

@@ -1,8 +1,8 @@
 """The fast path of the Rust profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
 
 In: a text. Out: its ids, without special tokens around. What is remembered, and how, is `ChunkEncoder`'s. Where an
-added token holds whitespace, chunks say nothing; then whole stretches between added tokens go through the stages, and what is
-remembered is their words.
+added token holds whitespace, chunks say nothing; then whole stretches between added tokens go through the stages, and
+what is remembered is their words.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     basic_tokenizer: RustBasicTokenizer
     _added: RustAddedTokens
     # Which of the normalizer's settings the arguments override.
-    _overriding = ("lowercase", "strip_accents", "handle_chinese_chars")
+    _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         elif vocab_file is None:
             raise InputTypeError(f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both", value=None)
         kwargs.update(do_basic_tokenize=True, never_split=None)  # of the slow profile only
-        super().__init__(tokenizer_file if vocab_file is None else vocab_file, do_lower_case=do_lower_case, **kwargs)
+        super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
         self._override_normalizer(kwargs)
         if self._file is None:
             self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
@@ -268,7 +268,8 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         """Join tokens to a text, as the WordPiece decoder of the Rust tokenizers does."""
         if self.decoder is None:
             return " ".join(tokens)
-        prefix, parts = self.decoder.prefix, []
+        prefix = self.decoder.prefix
+        parts: list[str] = []
         for token in tokens:
             if parts:
                 token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
@@ -280,8 +281,11 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         token_ids: Any,
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
+        spaces_between_special_tokens: bool = True,  # of the slow profile only
         **kwargs: Any,
     ) -> str:
+        kwargs.pop("use_source_tokenizer", None)
+        reject_unknown(kwargs)
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
         tokens = self.convert_ids_to_tokens(ids)
         if skip_special_tokens:

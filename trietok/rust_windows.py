@@ -50,9 +50,9 @@ def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
     if len(columns) == 1:
         return [(window,) for window in columns[0]]
     (first, *rest), second = columns
-    return [(first, second[0])] + [
-        (a, b) for a in (*rest, first) for b in second if a is not first or b is not second[0]
-    ]
+    found: list[Windows] = [(first, second[0])]
+    found += ((a, b) for a in (*rest, first) for b in second if a is not first or b is not second[0])
+    return found
 
 
 def _sizes(lengths: tuple[int, ...], room: Room) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ def _sizes(lengths: tuple[int, ...], room: Room) -> tuple[int, ...]:
     if room.size == 0:
         return (0,) * len(lengths)
     if room.strategy is TruncationStrategy.LONGEST_FIRST:
-        return (room.size,) if len(lengths) == 1 else _shares(*lengths, room.size)
+        return (room.size,) if len(lengths) == 1 else _shares(lengths[0], lengths[1], room.size)
     cut = 0 if room.strategy is TruncationStrategy.ONLY_FIRST else 1
     if cut == len(lengths):
         raise InputError("truncation is 'only_second' and there is no second text; use 'longest_first'")

@@ -113,7 +113,8 @@ def test_added_tokens(chosen, calls, as_text, several):
         try:
             want = theirs(text, split_special_tokens=as_text, return_offsets_mapping=True)
         except BaseException as error:
-            assert type(error).__name__ == "PanicException"
+            if type(error).__name__ != "PanicException":
+                raise
             continue
         got = ours(text, split_special_tokens=as_text, return_offsets_mapping=True)
         assert dict(got) == dict(want)
@@ -202,7 +203,7 @@ def assert_same_call(texts: Any, pairs: Any, chosen: dict[str, Any], side: str =
 )
 def test_calls(batch, glue, pairs, single, chosen, side):
     chosen["is_split_into_words"] = glue == "words"
-    first, second = ([part if glue == "words" else glue.join(part) for part in column] for column in zip(*batch))
+    first, second = ([part if glue == "words" else glue.join(part) for part in column] for column in zip(*batch, strict=True))
     if single:
         first, second = first[0], second[0]
         if glue == "words" and not first:

@@ -19,7 +19,6 @@ from tests.reference import naive_rust_bert, naive_slow_offsets
 from tests.reference import tokenizer as reference
 from trietok.added_token import AddedToken
 
-
 NAMES = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
 
 
