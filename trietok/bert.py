@@ -193,7 +193,7 @@ class BertTokenizer(RememberingTokenizer):
             prefix=self.wordpiece_tokenizer.continuing_subword_prefix,
             lowered=lambda text: self._lowered(text, added, roles),
             added=None if as_text and policy is None else added,
-            never_split=() if as_text or policy is not None else self._special_set(),
+            never_split=() if policy is not None else self._special_set(),
             whole=() if basic is None else basic.never_split,
             to_id=self._id_of_piece,
         )

@@ -281,12 +281,16 @@ class ChunkEncoder:
     def _ids_of_more(self, text: str) -> Ids:
         """`_ids_of_text` for a text that is not all ASCII."""
         if self._chinese_apart:
-            runs = _chinese(self._split_punctuation)[1].split(text)
-            if self._split_punctuation and not all(run.isascii() and run.isprintable() for run in runs[1::2]):
-                # A special token is kept whole if it is a whole word, which punctuation does not end.
-                runs = _chinese(False)[1].split(text)
-            if len(runs) > 1 and runs != ["", text, ""]:
-                return self._ids_of_chinese(runs)
+            chinese, others = _chinese(self._split_punctuation)
+            if chinese.search(text):
+                runs = others.split(text)
+                if not self._split_punctuation or all(run.isascii() and run.isprintable() for run in runs[1::2]):
+                    return self._ids_of_chinese(runs)
+                # A special token is kept whole where it is a whole word, which punctuation does not end.
+                chinese, others = _chinese(False)
+                if chinese.search(text):
+                    return self._ids_of_chinese(others.split(text))
+                return self._ids_of_words(text)
             if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
                 composed = self._basic.compose(text)
                 if composed not in self._special:

@@ -17,7 +17,7 @@ from trietok.bert import BertTokenizer
 from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
 from trietok.decoding import ARTIFACTS
-from trietok.errors import InputTypeError, NotSupportedError
+from trietok.errors import InputTypeError
 from trietok.post_processors import Piece, PostProcessor, bare_pieces
 from trietok.rust_added_tokens import RustAddedTokens
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
@@ -134,19 +134,6 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     def can_save_slow_tokenizer(self) -> bool:
         """Whether the files of the slow profile can be saved: always."""
         return True
-
-    @property
-    def backend_tokenizer(self) -> Any:
-        """There is none: the whole tokenizer is Python.
-
-        Raises:
-            NotSupportedError: always.
-        """
-        raise NotSupportedError(
-            "there is no backend_tokenizer: no Rust is behind this tokenizer; save_pretrained writes a tokenizer.json "
-            "that the tokenizers package loads",
-            name="backend_tokenizer",
-        )
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
 

@@ -203,7 +203,8 @@ def assert_same_call(texts: Any, pairs: Any, chosen: dict[str, Any], side: str =
 )
 def test_calls(batch, glue, pairs, single, chosen, side):
     chosen["is_split_into_words"] = glue == "words"
-    first, second = ([part if glue == "words" else glue.join(part) for part in column] for column in zip(*batch, strict=True))
+    columns = zip(*batch, strict=True)
+    first, second = ([part if glue == "words" else glue.join(part) for part in column] for column in columns)
     if single:
         first, second = first[0], second[0]
         if glue == "words" and not first:
