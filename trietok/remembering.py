@@ -88,6 +88,7 @@ class RememberingTokenizer(VocabularyTokenizer):
     """
 
     cache_limit: int = MEMORY_LIMIT
+    _trims_offsets = False  # whether spans are not those of the chunks
     _basic_class: type[BasicTokenizer] = BasicTokenizer
     _encoder_class: type[LocatingEncoder] = LocatingEncoder
     own_stages: ClassVar[dict[str, Any]] = {}
@@ -308,7 +309,7 @@ class RememberingTokenizer(VocabularyTokenizer):
         return _Plans(now, encoder if encoder is not None and self._has_own(_CALL_STAGES) else None)
 
     def _new_plan(self, encoder: LocatingEncoder, options: CallOptions) -> CallPlan | None:
-        if not is_plannable(options, self):
+        if not is_plannable(options, self) or (options.return_offsets_mapping and self._trims_offsets):
             return None
         try:
             strategies = resolve_strategies(

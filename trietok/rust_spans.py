@@ -105,5 +105,23 @@ def decomposed(aligned: AlignedText) -> AlignedText:
     return AlignedText("".join([char for char, _ in ordered]), starts, ends)
 
 
+def trim_offsets(located: Located, add_prefix_space: bool) -> None:
+    """Take the whitespace, and the `Ġ`, at either end of a token's text off its span, as RobertaProcessing does.
+
+    With `add_prefix_space` a single one at the beginning of a text stays.
+    """
+    for number, (token, (start, end)) in enumerate(zip(located.tokens, located.spans, strict=True)):
+        leading = _run_of_blanks(token)
+        if leading == 1 and add_prefix_space and (number == 0 or start == 0):
+            leading = 0
+        trailing = _run_of_blanks(token[::-1])
+        start = min(start + leading, end)
+        located.spans[number] = start, max(end - trailing, start) if end >= trailing else end
+
+
+def _run_of_blanks(text: str) -> int:
+    return next((i for i, char in enumerate(text) if not (char == "Ġ" or is_in("split_space", char))), len(text))
+
+
 def _combining_class(part: tuple[str, bool]) -> int:
     return unicodedata.combining(part[0])

@@ -12,18 +12,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok.added_token import AddedToken
-from trietok.aligned_text import Located
+from trietok.aligned_text import Located, Span
 from trietok.bert import BertTokenizer
 from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
 from trietok.decoding import ARTIFACTS
 from trietok.errors import InputTypeError
-from trietok.post_processors import Piece, PostProcessor, bare_pieces
+from trietok.post_processors import Piece, PostProcessor, RobertaProcessing, bare_pieces
 from trietok.rust_added_tokens import RustAddedTokens
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.rust_calls import RustCallsMixin
 from trietok.rust_chunk_encoder import RustChunkEncoder
-from trietok.rust_spans import RustStages, locate
+from trietok.rust_spans import RustStages, locate, trim_offsets
 from trietok.special_tokens import Token
 from trietok.templates import Template, template_processing_of
 from trietok.tokenizer_parts import WordPieceDecoder
@@ -187,7 +187,22 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     def _stages(self) -> RustStages:
         return RustStages(self.basic_tokenizer, self.wordpiece_tokenizer, self.vocab, self._added)
 
+    @property
+    def _trims_offsets(self) -> bool:
+        return isinstance(self.post_processor, RobertaProcessing) and self.post_processor.trim_offsets
+
+    def _input_spans(self, text: Any, is_split_into_words: bool, options: Options) -> list[Span]:
+        if self._trims_offsets and not is_split_into_words:
+            return self._located(text, options).spans
+        return super()._input_spans(text, is_split_into_words, options)
+
     def _locate(self, text: str, options: Options) -> Located:
+        located = self._locate_untrimmed(text, options)
+        if isinstance(self.post_processor, RobertaProcessing) and self.post_processor.trim_offsets:
+            trim_offsets(located, self.post_processor.add_prefix_space)
+        return located
+
+    def _locate_untrimmed(self, text: str, options: Options) -> Located:
         if not isinstance(text, str):
             raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
         kept = dict(options)

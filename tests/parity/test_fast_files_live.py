@@ -213,3 +213,29 @@ def test_arguments_override_the_normalizer(file_lower, arguments, tmp_path):
     for text in [*SENTENCES, "New York new york NEW YORK", "Éa 世界 İ"]:
         assert ours.tokenize(text) == theirs.tokenize(text)
         assert ours.encode(text) == theirs.encode(text)
+
+
+@pytest.mark.parametrize("trim", [True, False])
+@pytest.mark.parametrize("prefix", [True, False])
+def test_roberta_processing(trim, prefix, tmp_path):
+    shutil.copytree(_saved().name, tmp_path, dirs_exist_ok=True)
+    file = json.loads((tmp_path / "tokenizer.json").read_text())
+    ids = {token: file["model"]["vocab"][token] for token in ("[CLS]", "[SEP]")}
+    flags = {"trim_offsets": trim, "add_prefix_space": prefix}
+    file["post_processor"] = {
+        "type": "RobertaProcessing",
+        "sep": ["[SEP]", ids["[SEP]"]],
+        "cls": ["[CLS]", ids["[CLS]"]],
+    }
+    file["post_processor"] |= flags
+    (tmp_path / "tokenizer.json").write_text(json.dumps(file))
+    theirs = transformers.BertTokenizerFast.from_pretrained(tmp_path)
+    ours = trietok.BertTokenizerFast.from_pretrained(tmp_path)
+    for tokenizer, kind in ((theirs, transformers), (ours, trietok)):
+        tokenizer.add_tokens([kind.AddedToken("<m>", lstrip=True, rstrip=True), "Ġ", "Ġx"])
+    for text in ["a <m> b", " <m>", "  <m>  x", "Ġ Ġx", "Ġx", "a", "x  Ġ"]:
+        for pair in (None, "b  <m> c"):
+            want, got = (kind.encode_plus(text, pair, return_offsets_mapping=True) for kind in (theirs, ours))
+            assert dict(got) == dict(want), (text, pair)
+            assert [*map(got.token_to_chars, range(9))] == [*map(want.token_to_chars, range(9))]
+            assert ours(text, pair, return_offsets_mapping=True) == got
