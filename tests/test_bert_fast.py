@@ -225,6 +225,10 @@ def test_no_backend(abc):
     assert not hasattr(abc, "backend_tokenizer")
 
 
+def test_half_of_a_surrogate_pair(abc):
+    assert abc.encode("a \ud800 b") == [CLS, A, UNK, B, SEP]
+
+
 def test_neither_file():
     with pytest.raises(TypeError, match="vocab_file"):
         BertTokenizerFast()
@@ -301,3 +305,10 @@ def test_a_component_that_is_not_there_is_named(abc, tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(file))
     with pytest.raises(FileFormatError, match="normalizer is of type 'Replace'"):
         BertTokenizerFast.from_pretrained(tmp_path)
+
+
+def test_no_calls_settings_are_saved(abc, tmp_path):
+    abc("a", padding="max_length", max_length=6, truncation=True)
+    abc.save_pretrained(tmp_path)
+    file = json.loads((tmp_path / "tokenizer.json").read_text())
+    assert (file["padding"], file["truncation"]) == (None, None)
