@@ -245,7 +245,8 @@ class VocabularyTokenizer(PreTrainedTokenizer):
             if slot in self._added.encoder:
                 raise SpecialTokenError(f"the slot {slot!r} is an added token itself; remove_tokens frees it")
             token = AddedToken.of(token, special=special)
-            if token.normalized and not token.special and getattr(self, "do_lower_case", False):
+            lowers = not self.is_fast and getattr(self, "do_lower_case", False)
+            if token.normalized and not token.special and lowers:
                 token = token.replace(content=token.content.lower())
             content = token.content
             known_id = self._added.encoder.get(content, self.vocab.get(content))
