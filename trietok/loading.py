@@ -78,7 +78,14 @@ def _load_once(
     for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, vocabulary_path)
     saved_inputs = arguments.pop("init_inputs", None) or ()
-    tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
+    try:
+        tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
+    except FileFormatError as error:
+        if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
+            raise
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; it has {TOKENIZER_FILE}, but {error}", path=name
+        ) from error
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
         vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names if argument in arguments)
         check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
