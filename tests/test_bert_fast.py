@@ -160,6 +160,16 @@ def test_removing(abc):
     assert abc.tokenize("<m>")[0] != "<m>"
 
 
+def test_the_template_follows_when_ids_are_closed_up(vocab_file):
+    tokenizer = BertTokenizerFast(vocab_file("a", special=["[PAD]", "[UNK]", "[SEP]"]))
+    assert tokenizer.encode("a") == [4, 3, 2]  # [CLS] is behind the vocabulary
+    tokenizer.add_tokens(["<x>", "<y>"])
+    tokenizer.post_processor = tokenizer.post_processor.renumbered({4: 7})
+    assert tokenizer.encode("a") == [7, 3, 2]
+    tokenizer.remove_tokens(["<x>"], compact=True)
+    assert tokenizer.encode("a") == [6, 3, 2]
+
+
 def test_special_tokens_as_text(abc):
     assert abc.encode("[CLS] a", add_special_tokens=False) == [CLS, A]
     assert CLS not in abc.encode("[CLS] a", add_special_tokens=False, split_special_tokens=True)

@@ -72,6 +72,9 @@ class LocatingEncoder(ChunkEncoder):
         The first step is from the end of the last token before, which is the space before the chunk. Where a chunk goes
         on behind its last token, a span of no characters at its end stands for that.
         """
+        if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
+            self._require_now()  # most are such: a word that is one token
+            return (1, len(chunk))
         try:
             bounds = self._bounds_of_ascii(chunk) if chunk.isascii() and chunk.isprintable() else None
             if bounds is None:

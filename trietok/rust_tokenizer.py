@@ -179,6 +179,12 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         self._require_rows(next_id if next_id > first_id else 0)
         return to_set, list(listed), next_id - first_id
 
+    def _close_holes(self, left: set[int]) -> dict[int, int]:
+        new_ids = super()._close_holes(left)
+        if self.post_processor is not None:
+            self.post_processor = self.post_processor.renumbered(new_ids)
+        return new_ids
+
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
     def _is_rememberable(self) -> bool:
