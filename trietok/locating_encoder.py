@@ -41,8 +41,12 @@ class LocatingEncoder(ChunkEncoder):
         Raises:
             Changed: the tokenizer has changed meanwhile.
         """
-        if not self._has_chunked_spans(text):
-            spans = self._locate(text).spans
+        try:
+            spans = None if self._has_chunked_spans(text) else self._locate(text).spans
+        except Exception:
+            self._require_now()  # half of a change can break anything
+            raise
+        if spans is not None:
             self._require_now()
             return spans
         bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)

@@ -88,7 +88,6 @@ class RememberingTokenizer(VocabularyTokenizer):
     """
 
     cache_limit: int = MEMORY_LIMIT
-    _trims_offsets = False  # whether spans are not those of the chunks
     _basic_class: type[BasicTokenizer] = BasicTokenizer
     _encoder_class: type[LocatingEncoder] = LocatingEncoder
     own_stages: ClassVar[dict[str, Any]] = {}
@@ -191,6 +190,11 @@ class RememberingTokenizer(VocabularyTokenizer):
             if touched is not None and encoder.unknown_id == earlier.unknown_id:
                 encoder.inherit(earlier, frozenset(touched))
         return encoder
+
+    @property
+    def _trims_offsets(self) -> bool:
+        """Whether the spans of a text are other than those of its chunks."""
+        return False
 
     def _is_rememberable(self) -> bool:
         """Whether the ids of a text are those of its chunks."""

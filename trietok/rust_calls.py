@@ -57,7 +57,8 @@ class RustCallsMixin(CallsMixin):
         **kwargs: Any,
     ) -> BatchEncoding:
         """Encode one text or pair; as a call. Words are a list of str, with `is_split_into_words`."""
-        encoding = self._encode_items(
+        encoding: BatchEncoding = self._guard.read(  # one state for ids and spans
+            self._encode_items,
             [(text, text_pair or None)],
             ["the text"],
             add_special_tokens=add_special_tokens,
@@ -115,7 +116,8 @@ class RustCallsMixin(CallsMixin):
         if not batch_text_or_text_pairs:
             raise InputError("the batch is empty")
         items = [pair_of(item, is_split_into_words, i) for i, item in enumerate(batch_text_or_text_pairs)]
-        encoding = self._encode_items(
+        encoding: BatchEncoding = self._guard.read(  # one state for ids and spans
+            self._encode_items,
             items,
             [f"item {index} of the batch" for index in range(len(items))],
             add_special_tokens=add_special_tokens,

@@ -47,7 +47,11 @@ class RustChunkEncoder(LocatingEncoder):
         return STOP
 
     def _encode_around_tokens(self, text: str) -> list[int]:
-        ids = self.ids_around(text)
+        try:
+            ids = self.ids_around(text)
+        except Exception:
+            self._require_now()  # half of a change can break anything
+            raise
         self._require_now()
         return ids
 
