@@ -132,6 +132,7 @@ class CallPlan:
         self._spans = encoder.spans
         self._encoder = encoder
         self._with_offsets = options.return_offsets_mapping
+        self.encode_around_tokens = encoder.encode_around_tokens
         self._tokenizer = tokenizer
         self._max_length = strategies.max_length
         self._padding = strategies.padding

@@ -28,7 +28,7 @@ class LocatingEncoder(ChunkEncoder):
         super().__init__(**parts)
         self._locate = locate
         # Filled where spans are asked for; the share of memory that is `_outer`'s where that is filled.
-        self._steps = Memory(self._steps_of_chunk, 0 if self._added.spaced else self._limit // 4)
+        self._steps = Memory(self._steps_of_chunk, 0 if self._added.spaced else self.limit // 4)
         self.chunk_steps = self._steps.__getitem__
 
     def spans(self, text: str, count: int = -1) -> list[Span]:

@@ -125,6 +125,8 @@ class ModelInputsMixin(SpecialTokensMixin):
             return tuple(Piece(0, sequence=sequence) for sequence in range(1 + pair))
         texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
         ids = self.build_inputs_with_special_tokens(*texts)
+        if None in ids:
+            raise ValueError("a special token of the template is not set")
         types = [*self.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
         return tuple(
             Piece(type_id, sequence=-1 - i) if i < 0 else Piece(type_id, None, self.convert_ids_to_tokens(i), i)

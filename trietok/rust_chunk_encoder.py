@@ -46,7 +46,7 @@ class RustChunkEncoder(LocatingEncoder):
         self._require_now()
         return STOP
 
-    def _encode_around_tokens(self, text: str) -> list[int]:
+    def encode_around_tokens(self, text: str) -> list[int]:
         try:
             ids = self.ids_around(text)
         except Exception:

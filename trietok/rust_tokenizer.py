@@ -147,8 +147,8 @@ class RustProfile(RustCallsMixin, BertTokenizer):
             to_set, listed, new = self._plan_listing(new_tokens, special_tokens)
             if to_set:
                 self._added.set_listed(to_set, listed)
-            if self._size is not None:
-                self._size += new
+            size = self._sizes.there("len")
+            self._sizes.begin_another_state(len=None if size is None else size + new)
         return len(listed)
 
     def _plan_listing(

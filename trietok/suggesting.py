@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from trietok.added_token import AddedToken
 from trietok.adding_words import WAYS, AddingWords, Change, Effect, require_bert
 from trietok.bert import BertTokenizer
+from trietok.bounded_counts import BoundedCounts
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.suggestion_report import Applied, LeftOut, Milestone, Suggestion, Suggestions
-from trietok.bounded_counts import BoundedCounts
 
 __all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
 
