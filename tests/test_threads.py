@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from trietok import AddedToken, BertTokenizer
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.change_guard import ChangeGuard
 
 TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(300)]
@@ -134,3 +134,43 @@ def test_other_processes_encode_alike(tokenizer, method):
     assert ids[:20] == [tokenizer.encode(text) for text in TEXTS[:20]]
     tokenizer.add_tokens(["<child>"])
     assert ids[20] == tokenizer.encode("<child>")
+
+
+def test_ids_and_offsets_are_of_one_state():
+    """In the fast class too: what a call returns while tokens come and go is of before or of after."""
+    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
+    text = "a <p> b <q> c <p> d New York unaffordable <p>"
+    both = ["<p>", AddedToken("<q>", lstrip=True), "new york"]
+
+    def result() -> tuple[list[int], list[tuple[int, int]], list[str]]:
+        encoding = tokenizer(text, return_offsets_mapping=True)
+        return encoding.input_ids, encoding.offset_mapping, tokenizer.tokenize(text)
+
+    without = result()
+    tokenizer.add_tokens(both)
+    with_both = result()
+    assert with_both != without
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                ids, offsets, tokens = result()
+            except Exception as error:  # a half-made change must not show itself so either
+                wrong.append(error)
+                return
+            if (ids, offsets) not in (without[:2], with_both[:2]) or tokens not in (without[2], with_both[2]):
+                wrong.append((ids, offsets, tokens))
+                return
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for _ in range(60):
+        tokenizer.remove_tokens(["<p>", "<q>", "new york"], compact=True)
+        tokenizer.add_tokens(both)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trietok.batch_encoding import CharSpan as CharSpan
     from trietok.batch_encoding import TokenSpan as TokenSpan
     from trietok.bert import BertTokenizer as BertTokenizer
+    from trietok.bert_fast import BertTokenizerFast as BertTokenizerFast
     from trietok.check_fix import FixResult as FixResult
     from trietok.check_fix import fix as fix
     from trietok.check_report import CheckReport as CheckReport
@@ -53,6 +54,48 @@ if TYPE_CHECKING:
     from trietok.family import RetriBertTokenizer as RetriBertTokenizer
     from trietok.family import SplinterTokenizer as SplinterTokenizer
     from trietok.family import SqueezeBertTokenizer as SqueezeBertTokenizer
+    from trietok.fast_family import (
+        ConvBertTokenizerFast as ConvBertTokenizerFast,
+    )
+    from trietok.fast_family import (
+        DistilBertTokenizerFast as DistilBertTokenizerFast,
+    )
+    from trietok.fast_family import (
+        DPRContextEncoderTokenizerFast as DPRContextEncoderTokenizerFast,
+    )
+    from trietok.fast_family import (
+        DPRQuestionEncoderTokenizerFast as DPRQuestionEncoderTokenizerFast,
+    )
+    from trietok.fast_family import (
+        DPRReaderTokenizerFast as DPRReaderTokenizerFast,
+    )
+    from trietok.fast_family import (
+        ElectraTokenizerFast as ElectraTokenizerFast,
+    )
+    from trietok.fast_family import (
+        FunnelTokenizerFast as FunnelTokenizerFast,
+    )
+    from trietok.fast_family import (
+        LayoutLMTokenizerFast as LayoutLMTokenizerFast,
+    )
+    from trietok.fast_family import (
+        LxmertTokenizerFast as LxmertTokenizerFast,
+    )
+    from trietok.fast_family import (
+        MobileBertTokenizerFast as MobileBertTokenizerFast,
+    )
+    from trietok.fast_family import (
+        MPNetTokenizerFast as MPNetTokenizerFast,
+    )
+    from trietok.fast_family import (
+        RetriBertTokenizerFast as RetriBertTokenizerFast,
+    )
+    from trietok.fast_family import (
+        SplinterTokenizerFast as SplinterTokenizerFast,
+    )
+    from trietok.fast_family import (
+        SqueezeBertTokenizerFast as SqueezeBertTokenizerFast,
+    )
     from trietok.padding import PaddingStrategy as PaddingStrategy
     from trietok.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
     from trietok.suggesting import add_suggestions as add_suggestions
@@ -89,6 +132,7 @@ _HOMES = {
         "basic_tokenizer": ("BasicTokenizer",),
         "batch_encoding": ("BatchEncoding", "CharSpan", "TokenSpan"),
         "bert": ("BertTokenizer",),
+        "bert_fast": ("BertTokenizerFast",),
         "check_fix": ("FixResult", "fix"),
         "check_report": ("CheckReport", "Finding"),
         "checking": ("check",),
@@ -126,6 +170,22 @@ _HOMES = {
             "RetriBertTokenizer",
             "SplinterTokenizer",
             "SqueezeBertTokenizer",
+        ),
+        "fast_family": (
+            "ConvBertTokenizerFast",
+            "DPRContextEncoderTokenizerFast",
+            "DPRQuestionEncoderTokenizerFast",
+            "DPRReaderTokenizerFast",
+            "DistilBertTokenizerFast",
+            "ElectraTokenizerFast",
+            "FunnelTokenizerFast",
+            "LayoutLMTokenizerFast",
+            "LxmertTokenizerFast",
+            "MPNetTokenizerFast",
+            "MobileBertTokenizerFast",
+            "RetriBertTokenizerFast",
+            "SplinterTokenizerFast",
+            "SqueezeBertTokenizerFast",
         ),
         "padding": ("PaddingStrategy",),
         "pretrained": ("PreTrainedTokenizer",),

@@ -18,6 +18,12 @@ class _Flags(NamedTuple):
     special: bool
 
 
+class _ImpliedFlags(_Flags):
+    """Flags of which `normalized` was not given: it follows from `special`. They equal those that say the same."""
+
+    __slots__ = ()
+
+
 _flags_given: dict[tuple[bool | None, ...], _Flags] = {}
 
 
@@ -72,9 +78,10 @@ class AddedToken:
         given = (single_word, lstrip, rstrip, normalized, special)
         flags = _flags_given.get(given)
         if flags is None:
+            kind = _ImpliedFlags if normalized is None else _Flags
             normalized = not special if normalized is None else normalized
-            flags = _Flags(*map(bool, (single_word, lstrip, rstrip, normalized, special)))
-            _flags_given[given] = flags = _flags_given.setdefault(flags, flags)
+            flags = kind(*map(bool, (single_word, lstrip, rstrip, normalized, special)))
+            flags = _flags_given.setdefault(given, flags)
         _set_content(self, content)
         _set_flags(self, flags)
 
@@ -130,6 +137,15 @@ class AddedToken:
         True
         """
         return AddedToken(**{**self.__getstate__(), **changes})
+
+    def as_special(self) -> AddedToken:
+        """The token marked as special, as the Rust tokenizers mark it: `normalized` is False then, unless it was given.
+
+        >>> AddedToken("a").as_special().normalized, AddedToken("a", normalized=True).as_special().normalized
+        (False, True)
+        """
+        implied = isinstance(self._flags, _ImpliedFlags)
+        return self.replace(special=True, normalized=None if implied else self.normalized)
 
     def __getstate__(self) -> dict[str, Any]:
         """The six fields, as they stand in tokenizer_config.json."""

@@ -228,7 +228,7 @@ class AddedTokens:
         """Whether any token stands in `text`, be it one that would be rejected there."""
         if len(self.encoder) <= FEW:
             return self._pattern().search(text) is not None
-        return bool(self._find(text))
+        return bool(self.find(text))
 
     def _pattern(self) -> re.Pattern[str]:
         """Any of the tokens, the longest first."""
@@ -239,7 +239,7 @@ class AddedTokens:
 
         return self._derived.get("pattern", compiled)
 
-    def _find(self, text: str) -> list[tuple[int, int]]:
+    def find(self, text: str) -> list[tuple[int, int]]:
         """Where tokens stand in `text`, leftmost-longest."""
         if len(self.encoder) <= FEW:
             return [match.span() for match in self._pattern().finditer(text)]
@@ -250,15 +250,16 @@ class AddedTokens:
         return self.trie.find(text)
 
     def _find_by_length(self, text: str) -> list[tuple[int, int]]:
-        """`_find` for a few characters, without the trie: look every stretch of a token's length up."""
+        """`find` for a few characters, without the trie: look every stretch of a token's length up."""
         longest_first = self._derived.get("longest first", lambda: sorted(self._lengths, reverse=True))
         spans: list[tuple[int, int]] = []
         start = 0
         while start < len(text):
             for length in longest_first:
-                if text[start : start + length] in self.encoder:
-                    spans.append((start, start + length))
-                    start += length
+                end = min(start + length, len(text))
+                if text[start:end] in self.encoder:
+                    spans.append((start, end))
+                    start = end
                     break
             else:
                 start += 1
@@ -279,21 +280,23 @@ class AddedTokens:
 
     def pieces(self, text: str) -> list[tuple[str, bool]]:
         """The pieces of `split`, each with whether it is a token. A rejected single word is none, even by itself."""
-        spans = self._find(text)
+        return [(text[start:end], is_token) for start, end, is_token in self.places(text)]
+
+    def places(self, text: str) -> list[tuple[int, int, bool]]:
+        """Where the pieces are: half-open in code points, and whether each is a token."""
+        spans = self.find(text)
         if self._single_words:
             spans = [(start, end) for start, end in spans if self._stands_alone(text, start, end)]
-        if not spans:
-            return [(text, False)] if text else []
-        marked: list[tuple[str, bool]] = []
+        marked: list[tuple[int, int, bool]] = []
         position = 0
         for start, end in spans:
             if start > position:
-                marked.append((text[position:start], False))
-            marked.append((text[start:end], True))
+                marked.append((position, start, False))
+            marked.append((start, end, True))
             position = end
         if position < len(text):
-            marked.append((text[position:], False))
-        return self._stripped(marked) if self._stripping else marked
+            marked.append((position, len(text), False))
+        return self._stripped(text, marked) if self._stripping else marked
 
     def _stands_alone(self, text: str, start: int, end: int) -> bool:
         """Whether a match may stand: not one of a single word that a word character touches."""
@@ -301,16 +304,17 @@ class AddedTokens:
             return True
         return not (touches_word(text, start - 1) or touches_word(text, end))
 
-    def _stripped(self, marked: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    def _stripped(self, text: str, marked: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
         """The pieces without the whitespace that their neighbours take along.
 
         What is left of a piece can be a token itself, and counts as one then, as in transformers.
         """
-        pieces = [piece for piece, _ in marked]
+        pieces = [text[start:end] for start, end, _ in marked]
+        starts = [start for start, _, _ in marked]
 
         def is_token(i: int) -> bool:
-            piece, was_token = marked[i]
-            if pieces[i] == piece:
+            start, end, was_token = marked[i]
+            if len(pieces[i]) == end - start:
                 return was_token
             return pieces[i] in self.encoder and pieces[i] not in self._single_words
 
@@ -319,10 +323,12 @@ class AddedTokens:
                 continue
             token = self.decoder[self.encoder[pieces[i]]]
             if token.rstrip and i + 1 < len(pieces):
-                pieces[i + 1] = pieces[i + 1].lstrip()
+                left = pieces[i + 1].lstrip()
+                starts[i + 1] += len(pieces[i + 1]) - len(left)
+                pieces[i + 1] = left
             if token.lstrip and i > 0:
                 pieces[i - 1] = pieces[i - 1].rstrip()
-        return [(piece, is_token(i)) for i, piece in enumerate(pieces) if piece]
+        return [(starts[i], starts[i] + len(piece), is_token(i)) for i, piece in enumerate(pieces) if piece]
 
     def lower_between(self, text: str, special_tokens: tuple[str, ...]) -> str:
         """Lower-case `text` except where a token stands that must be matched as it is written.

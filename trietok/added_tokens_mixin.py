@@ -32,7 +32,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        self._added = AddedTokens()
+        self._added = self._new_added_tokens()
         self._sizes = Derived()
         self._specials: tuple[object, frozenset[str]] | None = None
         self._apart: tuple[object, frozenset[str]] | None = None
@@ -44,6 +44,13 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         self._added.update({token_id: _as_added(token_id, token) for token_id, token in decoder.items()})
         self._restore(record)
         # A role's token that no file and no vocabulary brought is added now; one that was is marked as special.
+        self._add_role_tokens()
+
+    def _new_added_tokens(self) -> AddedTokens:
+        """What keeps the added tokens; none yet."""
+        return AddedTokens()
+
+    def _add_role_tokens(self) -> None:
         self._add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
     def _restore(self, record: Mapping[str, Any]) -> None:

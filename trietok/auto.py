@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError
 from trietok.family import CLASSES
+from trietok.fast_family import FAST_CLASSES
 from trietok.model_files import locate
 from trietok.settings_check import ANY_KIND
 from trietok.vocab_files import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
@@ -86,7 +87,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry(CLASSES)
+_registry = _Registry(CLASSES, FAST_CLASSES)
 
 
 class AutoTokenizer:

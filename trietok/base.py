@@ -14,10 +14,10 @@ from trietok import log
 from trietok.added_token import convert_added_tokens
 from trietok.bulk import bulk
 from trietok.call_options import VERY_LARGE_INTEGER
-from trietok.calls import CallsMixin
 from trietok.decoding import clean_up_tokenization
 from trietok.errors import InputError
 from trietok.tensors import to_python
+from trietok.trusted_spans import TrustedSpansMixin
 
 _SETTINGS = (
     "name_or_path",
@@ -35,7 +35,7 @@ _SETTINGS = (
 )
 
 
-class PreTrainedTokenizerBase(CallsMixin):
+class PreTrainedTokenizerBase(TrustedSpansMixin):
     """What every tokenizer shares. Inherit `PreTrainedTokenizer` to write one of your own.
 
     Args:
@@ -260,7 +260,8 @@ class PreTrainedTokenizerBase(CallsMixin):
 
         Args:
             save_directory: where to.
-            legacy_format: None or True; there is no other format for a Python tokenizer.
+            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile has no
+                tokenizer.json.
             filename_prefix: put before every file's name, with a hyphen.
 
         Returns:

@@ -62,8 +62,8 @@ class MarkTable(TranslationTable):
 
 # Shared by every tokenizer of the process: what a character becomes depends on no option but the one each is built for.
 _CLEANING = {chinese: CleaningTable(is_control, chinese) for chinese in (True, False)}
-_PUNCTUATION = PunctuationTable()
-_MARKS = MarkTable()
+PUNCTUATION = PunctuationTable()
+MARKS = MarkTable()
 
 
 @lru_cache(maxsize=2)
@@ -132,7 +132,7 @@ class BasicTokenizer(Versioned):
         # looks across one.
         text = self.normalize(" ".join(words))
         if self.do_split_on_punc and (not kept or kept.isdisjoint(text.split())):
-            return text.translate(_PUNCTUATION).split()
+            return text.translate(PUNCTUATION).split()
         return [piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)]
 
     @property
@@ -157,7 +157,7 @@ class BasicTokenizer(Versioned):
         strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
         if strip_accents and not text.isascii():
             # What is composed has its marks in order, and taking it apart is quick without a look at them.
-            text = (unicodedata.normalize if self.composes else normalize)("NFD", text).translate(_MARKS)
+            text = (unicodedata.normalize if self.composes else normalize)("NFD", text).translate(MARKS)
         return text
 
     def _split_word(self, word: str, kept: Collection[str]) -> list[str]:
@@ -166,4 +166,4 @@ class BasicTokenizer(Versioned):
     def _split_on_punctuation(self, word: str, kept: Collection[str]) -> list[str]:
         if not self.do_split_on_punc or word in kept:
             return word.split()
-        return word.translate(_PUNCTUATION).split()
+        return word.translate(PUNCTUATION).split()

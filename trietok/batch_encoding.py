@@ -7,10 +7,20 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError
 from trietok.tensors import TensorType, to_tensor
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Maker(Protocol):
+        """What works the details out."""
+
+        @property
+        def is_fast(self) -> bool: ...
+        def encodings(self, given: Any, input_ids: Any) -> Any: ...
 
 
 class CharSpan(NamedTuple):
@@ -36,6 +46,7 @@ class BatchEncoding(UserDict[str, Any]):
         tensor_type: `"np"` or `"pt"` to convert every value at once.
         prepend_batch_axis: give tensors a batch axis of one.
         n_sequences: 1 for single texts, 2 for pairs, None where not known.
+        details: what works `encoding` out when it is first asked for, and what it is to be given.
 
     >>> encoding = BatchEncoding({"input_ids": [[2, 7, 3], [2, 3, 0]]})
     >>> encoding.input_ids[0], encoding["input_ids"][1], encoding[:1]
@@ -49,36 +60,52 @@ class BatchEncoding(UserDict[str, Any]):
         tensor_type: str | TensorType | None = None,
         prepend_batch_axis: bool = False,
         n_sequences: int | None = None,
+        *,
+        details: tuple[Maker, Any] | None = None,
     ) -> None:
         self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way is slow
         if encoding is not None and not isinstance(encoding, (list, tuple)):
             encoding = [encoding]
         self._encodings = encoding
+        self._later = details
         if n_sequences is None and encoding:
             n_sequences = encoding[0].n_sequences
         self._n_sequences = n_sequences
-        self.convert_to_tensors(tensor_type, prepend_batch_axis)
+        if tensor_type is not None:
+            self.convert_to_tensors(tensor_type, prepend_batch_axis)
 
     @property
     def n_sequences(self) -> int | None:
         """1 for single texts, 2 for pairs, None where not known."""
+        if self._n_sequences is None and self.is_fast:
+            self._n_sequences = self._details("n_sequences").n_sequences
         return self._n_sequences
 
     @property
     def is_fast(self) -> bool:
-        """Whether the encoding carries per-text details (`encodings`)."""
-        return self._encodings is not None
+        """Whether a tokenizer of the Rust profile made it; its details are in `encodings` then."""
+        return self._encodings is not None if self._later is None else self._later[0].is_fast
 
     @property
     def encodings(self) -> Any:
-        """The per-text details, or None."""
+        """The per-text details, or None where the tokenizer is none of the Rust profile."""
+        return self._worked_out() if self.is_fast else None
+
+    def work_out_by(self, maker: Maker) -> None:
+        """Let `maker` work the details out when they are first asked for."""
+        self._later = maker, None
+
+    def _worked_out(self) -> Any:
+        if self._encodings is None and self._later is not None:
+            maker, given = self._later
+            self._encodings = maker.encodings(given, self.data.get("input_ids"))
         return self._encodings
 
     def __getitem__(self, item: Any) -> Any:
         if isinstance(item, str):
             return self.data[item]
-        if self._encodings is not None:
-            return self._encodings[item]
+        if self.is_fast:
+            return self._worked_out()[item]
         if isinstance(item, slice):
             return {key: value[item] for key, value in self.data.items()}
         raise KeyError(
@@ -93,12 +120,14 @@ class BatchEncoding(UserDict[str, Any]):
         raise AttributeError(f"{type(self).__name__} has no attribute and no key {name!r}; its keys are {list(data)}")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"data": self.data, "encodings": self._encodings, "n_sequences": self._n_sequences}
+        # The details, not what works them out: that would take the tokenizer along.
+        return {"data": self.data, "encodings": self.encodings, "n_sequences": self._n_sequences}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.data = state["data"]
         self._encodings = state["encodings"]
         self._n_sequences = state.get("n_sequences")
+        self._later = None
 
     def convert_to_tensors(
         self, tensor_type: str | TensorType | None = None, prepend_batch_axis: bool = False
@@ -142,12 +171,13 @@ class BatchEncoding(UserDict[str, Any]):
         }
         return self
 
-    # ---- offsets and words: kept by fast tokenizers only -----------------------------------------------------------
+    # ---- offsets and words: worked out when they are first asked for ------------------------------------------------
 
     def _details(self, method: str, index: int = 0) -> Any:
-        if not self._encodings:
-            raise InputError(f"{method}() is not available when using Python based tokenizers")
-        return self._encodings[index]
+        encodings = self._worked_out()
+        if not encodings:
+            raise InputError(f"{method}() is not available: this was not made from texts")
+        return encodings[index]
 
     def tokens(self, batch_index: int = 0) -> list[str]:
         """The tokens of one text."""
@@ -209,10 +239,11 @@ class BatchEncoding(UserDict[str, Any]):
 
     def word_to_chars(
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
-    ) -> CharSpan:
-        """The code points of the text that a word stands for."""
+    ) -> CharSpan | None:
+        """The code points of the text that a word stands for; None for a word that became no token."""
         details, index = self._located("word_to_chars", batch_or_word_index, word_index)
-        return CharSpan(*details.word_to_chars(index, sequence_index))
+        span = details.word_to_chars(index, sequence_index)
+        return None if span is None else CharSpan(*span)
 
     def char_to_word(
         self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0

@@ -7,12 +7,15 @@ In: a vocab.txt and transformers' parameters. Out: exactly the ids of transforme
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from trietok.aligned_text import Located
 from trietok.basic_tokenizer import BasicTokenizer
+from trietok.errors import NotSupportedError
 from trietok.remembering import RememberingTokenizer
 from trietok.special_tokens import Token
+from trietok.untrusted import special_policy
 from trietok.vocab_files import RECORD
 from trietok.wordpiece import WordpieceTokenizer
 
@@ -66,13 +69,13 @@ class BertTokenizer(RememberingTokenizer):
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
         if do_basic_tokenize:
-            self.basic_tokenizer = BasicTokenizer(
+            self.basic_tokenizer = self._new_basic_tokenizer(
                 do_lower_case=do_lower_case,
                 never_split=never_split,
                 tokenize_chinese_chars=tokenize_chinese_chars,
                 strip_accents=strip_accents,
             )
-        self.wordpiece_tokenizer = WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=str(unk_token))
+        self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(str(unk_token))
         super().__init__(
             vocab_file,
             do_lower_case=do_lower_case,
@@ -88,6 +91,12 @@ class BertTokenizer(RememberingTokenizer):
             clean_up_tokenization_spaces=clean_up_tokenization_spaces,
             **kwargs,
         )
+
+    def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
+        return BasicTokenizer(**options)
+
+    def _new_wordpiece_tokenizer(self, unk_token: str) -> WordpieceTokenizer:
+        return WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=unk_token)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_ordinary": None}  # derived
@@ -163,6 +172,42 @@ class BertTokenizer(RememberingTokenizer):
                 ),
             )
         return self._ordinary[1]
+
+    def _locate(self, text: str, options: Mapping[str, Any]) -> Located:
+        from trietok.slow_spans import SlowStages, locate  # not needed to encode
+
+        tokens = self._split_text(text, **options)
+        kept = dict(options)
+        as_text = kept.pop("split_special_tokens", self.split_special_tokens)
+        policy = special_policy(self._special_contents(), kept)
+        basic = self.basic_tokenizer if self.do_basic_tokenize else None
+        special, roles, added = self._special_contents(), self._special_tokens(), self._added
+        if policy is not None:
+            roles = tuple(token for token in roles if token in policy.allowed)
+            added = added.without(special - policy.allowed)
+        stages = SlowStages(
+            basic=basic,
+            pieces_of=self.wordpiece_tokenizer.pieces_of
+            if policy is None
+            else lambda w: self._plain_pieces(w, special),
+            prefix=self.wordpiece_tokenizer.continuing_subword_prefix,
+            lowered=lambda text: self._lowered(text, added, roles),
+            added=None if as_text and policy is None else added,
+            never_split=() if policy is not None else self._special_set(),
+            whole=() if basic is None else basic.never_split,
+            to_id=self._id_of_piece,
+        )
+        located = locate(text, stages)
+        if located.tokens != tokens:
+            raise NotSupportedError(
+                f"{type(self).__name__} has stages of its own, so where its tokens came from cannot be told",
+                name="return_offsets_mapping",
+            )
+        return located
+
+    def _plain_pieces(self, word: str, special: frozenset[str]) -> list[str]:
+        pieces = self.wordpiece_tokenizer.pieces_of(word)
+        return pieces if special.isdisjoint(pieces) else self._ordinary_wordpiece(special).pieces_of(word)
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text: pieces that continue a word without a space.

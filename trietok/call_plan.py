@@ -7,19 +7,25 @@ covers calls for texts without pairs, overflow, offsets or lengths; its results 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Strategies, Truncation
-from trietok.chunk_encoder import ChunkEncoder
+from trietok.encoding import Encoding
+from trietok.locating_encoder import LocatingEncoder
 from trietok.padding import PaddingStrategy, padded_length
+from trietok.rows import Row
 from trietok.tensors import TensorType, bytes_to_tensor, numbers_to_tensor
 from trietok.truncation import TruncationStrategy
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from trietok.aligned_text import Located, Span
+    from trietok.post_processors import Piece
 
     class Tokenizer(Protocol):
         """What planning needs to know of a tokenizer."""
@@ -33,18 +39,19 @@ if TYPE_CHECKING:
         def pad_token_id(self) -> int | None: ...
         @property
         def pad_token_type_id(self) -> int: ...
-        def build_inputs_with_special_tokens(
-            self, token_ids_0: list[int], token_ids_1: list[int] | None = None
-        ) -> list[int]: ...
-        def create_token_type_ids_from_sequences(
-            self, token_ids_0: list[int], token_ids_1: list[int] | None = None
-        ) -> list[int]: ...
+        @property
+        def is_fast(self) -> bool: ...
+        def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]: ...
+        def _located(self, text: str, options: Mapping[str, Any]) -> Located: ...
+        def _chunk_encoder(self) -> LocatingEncoder | None: ...
         def warn_once(self, key: str, message: str) -> None: ...
         def _warn_of_length(self, ids: list[int], max_length: int | None, verbose: bool) -> None: ...
 
 
 Ids = list[int]
 NO_LIMIT = float("inf")
+_NO_SPAN = (0, 0)
+_NEVER_PLANNED = ("only_second", TruncationStrategy.ONLY_SECOND)  # an error without a second text, in the Rust profile
 
 
 class CallOptions(NamedTuple):
@@ -72,10 +79,11 @@ def is_plannable(options: CallOptions, tokenizer: Tokenizer) -> bool:
     """Whether a `CallPlan` covers these options."""
     return (
         not (options.is_split_into_words or options.return_overflowing_tokens)
-        and not (options.return_offsets_mapping or options.return_length)
+        and not options.return_length
         and not (options.return_token_type_ids and not options.add_special_tokens)
         and type(options.stride) is int
         and options.stride >= 0
+        and not (tokenizer.is_fast and (options.stride or options.truncation in _NEVER_PLANNED))
         and options.padding_side in (None, "left", "right")
         and tokenizer.padding_side in ("left", "right")
         and tokenizer.truncation_side in ("left", "right")
@@ -116,11 +124,14 @@ class CallPlan:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, encoder: ChunkEncoder, options: CallOptions, strategies: Strategies
+        self, tokenizer: Tokenizer, encoder: LocatingEncoder, options: CallOptions, strategies: Strategies
     ) -> None:
         self.epoch = encoder.epoch
         self.chunk_ids = encoder.chunk_ids
         self._encode = encoder.encode
+        self._spans = encoder.spans
+        self._encoder = encoder
+        self._with_offsets = options.return_offsets_mapping
         self.encode_around_tokens = encoder.encode_around_tokens
         self._tokenizer = tokenizer
         self._max_length = strategies.max_length
@@ -147,15 +158,11 @@ class CallPlan:
         padding = bytes([tokenizer.pad_token_type_id])
         self.front: Ids = []
         self.back: Ids = []
-        if not add_special_tokens:
-            return _Column("token_type_ids", b"", b"\0", b"", padding)
-        text = -1  # stands for the ids of a text
-        template = tokenizer.build_inputs_with_special_tokens([text])
-        types = bytes(tokenizer.create_token_type_ids_from_sequences([text]))
-        at = template.index(text)
-        self.front, self.back = template[:at], template[at + 1 :]
-        if None in template:
-            raise ValueError("a special token of the template is not set")
+        pieces = self._pieces = tokenizer._pieces_around(False, add_special_tokens)
+        types = bytes([piece.type_id for piece in pieces])
+        at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
+        ids = [-1 if piece.token_id is None else piece.token_id for piece in pieces]
+        self.front, self.back = ids[:at], ids[at + 1 :]
         return _Column("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
 
     def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: _Column) -> Iterator[_Column]:
@@ -164,10 +171,12 @@ class CallPlan:
         with_types, with_mask = options.return_token_type_ids, options.return_attention_mask
         if "token_type_ids" in names if with_types is None else with_types:
             yield types
+        masks = []
         if options.return_special_tokens_mask:
-            yield _Column("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1")
+            masks.append(_Column("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"))
         if "attention_mask" in names if with_mask is None else with_mask:
-            yield _Column("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0")
+            masks.append(_Column("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"))
+        yield from reversed(masks) if tokenizer.is_fast else masks  # each profile has its order
 
     def ids(self, text: str) -> Ids:
         """The ids of one text, cut to length, with the special tokens around.
@@ -198,7 +207,7 @@ class CallPlan:
             Changed: the tokenizer has changed meanwhile.
         """
         ids = self.ids(text)
-        if not ids:
+        if not ids and not self._tokenizer.is_fast:
             return None
         length = len(ids) - len(self.front) - len(self.back)
         missing = max(self._padded_length(len(ids)) - len(ids), 0)
@@ -208,7 +217,9 @@ class CallPlan:
         values: dict[str, Any] = {"input_ids": ids}
         for column in self._columns:
             values[column.name] = list(column.row(length, missing, self._pad_left))
-        return BatchEncoding(values, tensor_type=self._tensors, prepend_batch_axis=True)
+        if self._with_offsets:
+            values["offset_mapping"] = self._offsets(text, missing, length)
+        return BatchEncoding(values, tensor_type=self._tensors, prepend_batch_axis=True, details=(self, text))
 
     def batch(self, texts: Sequence[str]) -> BatchEncoding:
         """The encoding of a batch that is not empty.
@@ -232,12 +243,63 @@ class CallPlan:
             for column in self._columns
         }
         width = len(rows[0])
+        if self._with_offsets:
+            offsets = [
+                self._offsets(text, more, length - around)
+                for text, more, length in zip(texts, missing, lengths, strict=True)
+            ]
+            lists = {name: list(map(list, column)) for name, column in columns.items()}
+            with_offsets = {"input_ids": rows, **lists, "offset_mapping": offsets}
+            return BatchEncoding(with_offsets, tensor_type=self._tensors, details=(self, texts))
         if self._tensors is not None and all(len(row) == width for row in rows) and width:
             values = {"input_ids": numbers_to_tensor(chain.from_iterable(rows), len(rows), width, self._tensors)}
             for name, column in columns.items():
                 values[name] = bytes_to_tensor(b"".join(column), len(rows), width, self._tensors)
-            return BatchEncoding(values)
+            return BatchEncoding(values, details=(self, texts))
         values = {"input_ids": rows}
         for name, column in columns.items():
             values[name] = list(map(list, column))
-        return BatchEncoding(values, tensor_type=self._tensors)
+        return BatchEncoding(values, tensor_type=self._tensors, details=(self, texts))
+
+    # ---- where tokens came from -------------------------------------------------------------------------------------
+
+    def _offsets(self, text: str, missing: int, count: int) -> list[Span]:
+        """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
+        spans = self._spans(text, count)
+        if len(spans) > self._room:
+            start, end = self._window(len(spans))
+            spans = spans[start:end]
+        spans = [*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)]
+        if not missing:
+            return spans
+        return [_NO_SPAN] * missing + spans if self._pad_left else spans + [_NO_SPAN] * missing
+
+    def _window(self, length: int) -> Span:
+        """Which of the tokens of a text are kept."""
+        room = int(min(self._room, length))
+        return (length - room, length) if self._cut_left else (0, room)
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether the tokenizer is of the Rust profile."""
+        return self._tokenizer.is_fast
+
+    def encodings(self, texts: str | Sequence[str], input_ids: Any) -> list[Encoding]:
+        """The details of a result, worked out again.
+
+        Args:
+            texts: what was encoded.
+            input_ids: what the result has now; looked at only if the tokenizer is not as it was.
+
+        Raises:
+            InputError: the tokenizer has changed so that the ids of the texts are others.
+        """
+        from trietok.details import checked, row_encoding
+
+        tokenizer = self._tokenizer
+        located = [tokenizer._located(text, {}) for text in ([texts] if isinstance(texts, str) else texts)]
+        rows = [Row(i, self._pieces, (self._window(len(text.ids)),)) for i, text in enumerate(located)]
+        width = self._padded_length(max(map(len, rows)))
+        rows = [replace(row, missing=max(width - len(row), 0), pad_left=self._pad_left) for row in rows]
+        made = [row_encoding(tokenizer, row, [text]) for row, text in zip(rows, located, strict=True)]
+        return made if tokenizer._chunk_encoder() is self._encoder else checked(made, input_ids)

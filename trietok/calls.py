@@ -13,9 +13,10 @@ from trietok import untrusted
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_inputs import is_text_input, pair_of, reject_unknown
 from trietok.call_options import Padding, Truncation, resolve_strategies
-from trietok.errors import InputError, InputTypeError
-from trietok.model_inputs import Ids, ModelInputsMixin, Tensors, kind_of, reject_offsets
-from trietok.untrusted import Untrusted
+from trietok.details import PlainDetails
+from trietok.errors import InputError, InputTypeError, NotSupportedError
+from trietok.model_inputs import Ids, ModelInputsMixin, Tensors, kind_of
+from trietok.tensors import tensor_type_of, to_tensor
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
 
@@ -254,11 +255,11 @@ class CallsMixin(ModelInputsMixin):
         **kwargs: Any,
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
-        reject_offsets(return_offsets_mapping)
         self._check_options(is_split_into_words, kwargs)
         ids = self._input_ids(text, is_split_into_words, kwargs, "the text")
         pair_ids = None if text_pair is None else self._input_ids(text_pair, is_split_into_words, kwargs, "the pair")
-        return self.prepare_for_model(
+        strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose=False)
+        encoding = self.prepare_for_model(
             ids,
             pair_ids,
             add_special_tokens=add_special_tokens,
@@ -276,6 +277,11 @@ class CallsMixin(ModelInputsMixin):
             return_length=return_length,
             verbose=verbose,
             prepend_batch_axis=True,
+        )
+        texts = [[text for text in (text, text_pair) if text is not None]]
+        how = (add_special_tokens, strategies, padding_side)
+        return _with_details(
+            encoding, PlainDetails(self, texts, is_split_into_words, kwargs, *how), return_offsets_mapping, one=True
         )
 
     def batch_encode_plus(
@@ -301,14 +307,15 @@ class CallsMixin(ModelInputsMixin):
         **kwargs: Any,
     ) -> BatchEncoding:
         """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words` words or a pair."""
-        reject_offsets(return_offsets_mapping)
         if split_special_tokens is not None:
             kwargs["split_special_tokens"] = split_special_tokens
         self._check_options(is_split_into_words, kwargs)
         strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose)
         rows: dict[str, list[Any]] = {}
+        texts: list[list[Any]] = []
         for index, item in enumerate(batch_text_or_text_pairs):
             first, second = pair_of(item, is_split_into_words, index)
+            texts.append([text for text in (first, second) if text is not None])
             where = f"item {index} of the batch"
             ids = self._input_ids(first, is_split_into_words, kwargs, where)
             pair_ids = None if second is None else self._input_ids(second, is_split_into_words, kwargs, where)
@@ -328,7 +335,7 @@ class CallsMixin(ModelInputsMixin):
             )
             for key, value in row.items():
                 rows.setdefault(key, []).append(value)
-        return self.pad(
+        encoding = self.pad(
             rows,
             padding=strategies.padding,
             max_length=strategies.max_length,
@@ -338,45 +345,10 @@ class CallsMixin(ModelInputsMixin):
             return_tensors=return_tensors,
             verbose=False,
         )
-
-    def encode_spans(
-        self, spans: Sequence[str | Untrusted], pair_spans: Sequence[str | Untrusted] | None = None, **options: Any
-    ) -> BatchEncoding:
-        """Encode one text, or a pair, made of trusted and untrusted spans.
-
-        Each span is tokenized by itself, so no word crosses a border.
-
-        Args:
-            spans: a str for a span in which special tokens are special, `Untrusted(text)` for one in which they are
-                plain text.
-            pair_spans: the second text, likewise.
-            **options: those of a call for one text.
-
-        Raises:
-            InputTypeError: a span is neither.
-
-        >>> import trietok
-        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-        >>> encoding = tokenizer.encode_spans(["people [SEP] say:", trietok.Untrusted("[SEP]")])
-        >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
-        ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
-        """
-        ids = self._ids_of_spans(spans)
-        pair_ids = None if pair_spans is None else self._ids_of_spans(pair_spans)
-        return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
-
-    def _ids_of_spans(self, spans: Sequence[str | Untrusted]) -> Ids:
-        ids: Ids = []
-        for number, span in enumerate(spans):
-            if isinstance(span, Untrusted):
-                ids += self._text_ids(span.text, dict(untrusted.PLAIN_TEXT))
-            elif isinstance(span, str):
-                ids += self._text_ids(span, {})
-            else:
-                raise InputTypeError(
-                    f"span {number} is {kind_of(span)}; a span is a str or Untrusted(text)", value=span
-                )
-        return ids
+        how = (add_special_tokens, strategies, padding_side)
+        return _with_details(
+            encoding, PlainDetails(self, texts, is_split_into_words, kwargs, *how), return_offsets_mapping, one=False
+        )
 
     def _input_ids(self, text: Any, is_split_into_words: bool, options: dict[str, Any], where: str) -> Ids:
         """The ids of one input: a text, words, tokens or ids."""
@@ -398,6 +370,10 @@ class CallsMixin(ModelInputsMixin):
 
     def _text_ids(self, text: str, options: dict[str, Any]) -> Ids:
         """The ids of one text."""
+        return self._plain_ids(text, options)
+
+    def _plain_ids(self, text: str, options: dict[str, Any]) -> Ids:
+        """The ids of one text, by the stages."""
         # Tokens and ids of one state: a token may have another id a moment later.
         return self._guard.read(lambda: self._checked_ids(self.tokenize(text, **options)))
 
@@ -413,3 +389,21 @@ class CallsMixin(ModelInputsMixin):
         if others:
             _, unknown = self.prepare_for_tokenization("", is_split_into_words=is_split_into_words, **others)
             reject_unknown(unknown)
+
+
+def _with_details(encoding: BatchEncoding, details: PlainDetails, with_offsets: bool, one: bool) -> BatchEncoding:
+    """A result that can be asked where its tokens came from; with the offsets, if they are asked for now."""
+    if not isinstance(encoding, BatchEncoding):  # of a subclass with its own ideas
+        return encoding
+    if not all(details.is_of_text(text) for texts in details.texts for text in texts):
+        if with_offsets:
+            raise NotSupportedError("tokens and ids stand for no text that could have offsets", name="offset_mapping")
+        return encoding
+    encoding.work_out_by(details)
+    if with_offsets:
+        offsets = [each.offsets for each in details.encodings(None, encoding["input_ids"])]
+        kind = tensor_type_of(encoding["input_ids"])
+        encoding["offset_mapping"] = offsets[0] if one and kind is None else offsets
+        if kind is not None:
+            encoding["offset_mapping"] = to_tensor(offsets, kind)
+    return encoding

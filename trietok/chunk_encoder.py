@@ -34,7 +34,7 @@ from trietok.wordpiece import WordpieceTokenizer
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
-_ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
+ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_TOUCHED = 64
@@ -85,7 +85,7 @@ class ChunkEncoder:
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
         self._words = Memory(self._ids_of_word, limit // 4)
-        self._chunks = Memory(self._ids_of_chunk, limit // 2 if added.spaced else limit - limit // 4)
+        self._chunks = Memory(self._ids_of_chunk, limit // 2)  # a quarter is for `_outer`, or else for spans
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if added.spaced else self._chunks
@@ -96,6 +96,11 @@ class ChunkEncoder:
         tells_tokens = wordpiece.vocab is vocab and to_token(self.unknown_id) == wordpiece.unk_token
         self._tokens_of_ids = self._tokens.__getitem__ if tells_tokens else None
         self._touched: frozenset[str] = frozenset()  # added tokens changed since what `earlier` remembers
+        self._has_words = self._may_be_words(added)
+
+    def _may_be_words(self, added: AddedTokens) -> bool:
+        """Whether an added token may stand in a chunk of ASCII letters and digits."""
+        return bool(added.words)
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`.
@@ -205,11 +210,11 @@ class ChunkEncoder:
 
     def _ids_of_chunk(self, chunk: str) -> Ids:
         try:
-            if chunk.isascii() and chunk.isalnum() and not (self._added.words or self._chunks.earlier):
+            if chunk.isascii() and chunk.isalnum() and not (self._has_words or self._chunks.earlier):
                 # Most are such, and no added token stands in them.
                 ids = self._ids_of_word(chunk.lower() if self._lower else chunk)
             else:
-                lowered = lower_each(chunk) if self._lower else chunk
+                lowered = self._lowered(chunk)
                 earlier = self._ids_of_earlier(chunk, lowered)
                 ids = self._ids_by_stages(chunk, lowered) if earlier is None else earlier
         except Exception:
@@ -217,6 +222,9 @@ class ChunkEncoder:
             raise
         self._require_now()
         return ids
+
+    def _lowered(self, chunk: str) -> str:
+        return lower_each(chunk) if self._lower else chunk
 
     def _require_now(self) -> None:
         """Raise `Changed` unless this is still the tokenizer's state, and no change is under way.
@@ -279,16 +287,28 @@ class ChunkEncoder:
                 word = text[:-1]
                 if word.isalnum():  # such as "end."
                     return self._chunks[word] + self._chunks[text[-1]]
-                return tuple(self._ids_of_chunks(_ASCII_WORDS.findall(text)))
-        elif self._chinese_apart and text.isprintable():  # nothing is deleted, so no cut can hide what a word becomes
-            composed = self._basic.compose(text)
-            # What is punctuation is so in its composed form, and so are the words that are kept whole.
-            chinese, others = _chinese(self._split_punctuation and composed == text)
+                return tuple(self._ids_of_chunks(ASCII_WORDS.findall(text)))
+            return self._ids_of_words(text)
+        return self._ids_of_more(text)
+
+    def _ids_of_more(self, text: str) -> Ids:
+        """`_ids_of_text` for a text that is not all ASCII."""
+        if self._chinese_apart:
+            chinese, others = _chinese(self._split_punctuation)
             if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
-            if text.isalnum() and composed not in self._special:  # a word, however it is written
-                word = self._basic.normalize(composed)
-                return self._ids_of_word(word) if word == text else self._words[word]
+                runs = others.split(text)
+                if not self._split_punctuation or all(run.isascii() and run.isprintable() for run in runs[1::2]):
+                    return self._ids_of_chinese(runs)
+                # A special token is kept whole where it is a whole word, which punctuation does not end.
+                chinese, others = _chinese(False)
+                if chinese.search(text):
+                    return self._ids_of_chinese(others.split(text))
+                return self._ids_of_words(text)
+            if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
+                composed = self._basic.compose(text)
+                if composed not in self._special:
+                    word = self._basic.normalize(composed)
+                    return self._ids_of_word(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
     def _ids_of_words(self, text: str) -> Ids:
@@ -338,5 +358,9 @@ def _any_in(contents: Iterable[str], chunk: str) -> bool:
 @lru_cache(maxsize=2)
 def _chinese(split_punctuation: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Chinese characters, and the punctuation between them where it is split off; and runs of all others."""
-    chinese = CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else "")
-    return re.compile(f"[{chinese}]"), re.compile(f"([^{chinese}]+)")
+    return character_runs(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
+
+
+def character_runs(chars: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of one character of a class, and of the runs of all others."""
+    return re.compile(f"[{chars}]"), re.compile(f"([^{chars}]+)")

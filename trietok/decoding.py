@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 # What tokenization leaves behind in English text, and what it was: replaced one after the other.
-_ARTIFACTS = (
+ARTIFACTS = (
     (" .", "."),
     (" ?", "?"),
     (" !", "!"),
@@ -28,7 +28,7 @@ def clean_up_tokenization(out_string: str) -> str:
     >>> clean_up_tokenization("hello , i 'm here . do n't")
     "hello, i'm here. don't"
     """
-    for artifact, original in _ARTIFACTS:
+    for artifact, original in ARTIFACTS:
         out_string = out_string.replace(artifact, original)
     return out_string
 

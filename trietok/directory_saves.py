@@ -25,6 +25,7 @@ from trietok.errors import FileError, FileFormatError
 from trietok.vocab_files import JOURNAL
 
 _STAGING = ".trietok-save-"
+_TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # what a save may take away
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -157,7 +158,7 @@ def _read_journal(directory: Path) -> dict[str, Any] | None:
         # A journal from elsewhere must not reach outside the directory, nor take away what is not a tokenizer's.
         if not all(map(_is_plain_name, [staging, *files, *obsolete])):
             raise ValueError
-        if not all(name.endswith("added_tokens.json") for name in obsolete):
+        if not all(name.endswith(_TAKEN_AWAY) for name in obsolete):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FileFormatError(

@@ -174,6 +174,10 @@ def _settings(tokenizer: AddedTokensMixin) -> dict[str, Any]:
         settings["strip_accents"] = lower if strip is None else bool(strip)
         settings["never_split"] = sorted(basic.never_split)
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
+        if hasattr(basic, "clean_text"):  # of the Rust profile, which keeps its template apart from the roles
+            settings["clean_text"] = bool(basic.clean_text)
+            around: Any = tokenizer
+            settings["template"] = [list(map(list, around._pieces_around(pair, True))) for pair in (False, True)]
     return settings
 
 

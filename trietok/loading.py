@@ -26,6 +26,7 @@ from trietok.vocab_files import (
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    VOCAB_FILE,
     read_added_tokens_of_tokenizer_json,
     read_json_object,
 )
@@ -77,9 +78,16 @@ def _load_once(
     for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
         arguments.setdefault(argument, vocabulary_path)
     saved_inputs = arguments.pop("init_inputs", None) or ()
-    tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
+    try:
+        tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
+    except FileFormatError as error:
+        if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
+            raise
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; it has {TOKENIZER_FILE}, but {error}", path=name
+        ) from error
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
-        vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names)
+        vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names if argument in arguments)
         check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
         _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
     model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
@@ -103,10 +111,21 @@ def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFi
 
 def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
     """The vocabulary files by the name of the argument that takes them."""
+    names = cls.vocab_files_names
     if files.single_file is not None:
-        if len(cls.vocab_files_names) != 1:
+        if "tokenizer_file" in names:
+            is_json = files.single_file.endswith(".json")
+            return {"tokenizer_file" if is_json else "vocab_file": files.single_file}
+        if len(names) != 1:
             raise FileError(f"{cls.__name__} needs a directory; {name} is a single file", path=name)
-        return dict.fromkeys(cls.vocab_files_names, files.single_file)
+        return dict.fromkeys(names, files.single_file)
+    if TOKENIZER_FILE in files.found and (VOCAB_FILE not in files.found or "tokenizer_file" in names):
+        if "tokenizer_file" in names:  # it comes before a vocab.txt, which is not even read
+            return {"tokenizer_file": files.found[TOKENIZER_FILE]}
+        if list(names.values()) == [VOCAB_FILE]:
+            return dict.fromkeys(names, files.found[TOKENIZER_FILE])
+    if "tokenizer_file" in names and VOCAB_FILE in files.found:
+        return {"vocab_file": files.found[VOCAB_FILE]}
     paths: dict[str, str] = {}
     for argument, file in cls.vocab_files_names.items():
         if file not in files.found:

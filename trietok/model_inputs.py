@@ -14,6 +14,7 @@ from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Truncation, resolve_strategies
 from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.padding import PaddingStrategy, pad_values, padded_length
+from trietok.post_processors import Piece
 from trietok.special_tokens import SpecialTokensMixin
 from trietok.tensors import TensorType, tensor_type_of, to_python
 from trietok.truncation import TruncationStrategy, truncate
@@ -117,6 +118,20 @@ class ModelInputsMixin(SpecialTokensMixin):
             }
         sequence = ids if pair_ids is None else ids + pair_ids
         return {"input_ids": sequence, "token_type_ids": [0] * len(sequence)}
+
+    def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
+        """What stands around one text or two, and with which type ids; read off the methods that put it there."""
+        if not add_special_tokens:
+            return tuple(Piece(0, sequence=sequence) for sequence in range(1 + pair))
+        texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
+        ids = self.build_inputs_with_special_tokens(*texts)
+        if None in ids:
+            raise ValueError("a special token of the template is not set")
+        types = [*self.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
+        return tuple(
+            Piece(type_id, sequence=-1 - i) if i < 0 else Piece(type_id, None, self.convert_ids_to_tokens(i), i)
+            for i, type_id in zip(ids, types, strict=False)
+        )
 
     def _wants(self, name: str, asked: bool | None) -> bool:
         return name in self.model_input_names if asked is None else asked

@@ -7,7 +7,7 @@ that turns back into the same object.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from trietok.json_place import JsonPlace
@@ -95,6 +95,14 @@ class TemplateProcessing:
             for token, token_id in zip(entry.tokens, entry.ids, strict=True)
         ]
 
+    def renumbered(self, new_ids: Mapping[int, int]) -> TemplateProcessing:
+        """The same with other ids: old id → new id."""
+        tokens = {
+            key: entry._replace(ids=tuple(new_ids.get(i, i) for i in entry.ids))
+            for key, entry in self.special_tokens.items()
+        }
+        return TemplateProcessing(self.single, self.pair, tokens)
+
     def to_json(self) -> dict[str, Any]:
         """The object as tokenizer.json has it."""
 
@@ -133,6 +141,11 @@ class BertProcessing:
         """Where in the object, the token, the id: of every special token."""
         return [("sep", *self.sep), ("cls", *self.cls)]
 
+    def renumbered(self, new_ids: Mapping[int, int]) -> BertProcessing:
+        """The same with other ids: old id → new id."""
+        (sep, sep_id), (cls, cls_id) = self.sep, self.cls
+        return replace(self, sep=(sep, new_ids.get(sep_id, sep_id)), cls=(cls, new_ids.get(cls_id, cls_id)))
+
     def to_json(self) -> dict[str, Any]:
         """The object as tokenizer.json has it."""
         return {"type": "BertProcessing", "sep": list(self.sep), "cls": list(self.cls)}
@@ -164,6 +177,11 @@ class RobertaProcessing:
     def special_ids(self) -> list[tuple[str, str, int]]:
         """Where in the object, the token, the id: of every special token."""
         return [("sep", *self.sep), ("cls", *self.cls)]
+
+    def renumbered(self, new_ids: Mapping[int, int]) -> RobertaProcessing:
+        """The same with other ids: old id → new id."""
+        (sep, sep_id), (cls, cls_id) = self.sep, self.cls
+        return replace(self, sep=(sep, new_ids.get(sep_id, sep_id)), cls=(cls, new_ids.get(cls_id, cls_id)))
 
     def to_json(self) -> dict[str, Any]:
         """The object as tokenizer.json has it."""

@@ -11,9 +11,10 @@ from typing import Any
 
 from trietok.added_tokens import AddedTokens
 from trietok.added_tokens_mixin import AddedTokensMixin
+from trietok.aligned_text import Located, Span
 from trietok.call_inputs import reject_unknown
 from trietok.decoding import join_tokens
-from trietok.errors import InputTypeError, SpecialTokenError
+from trietok.errors import InputTypeError, NotSupportedError, SpecialTokenError
 from trietok.model_inputs import kind_of
 from trietok.untrusted import SpecialPolicy, refuse, special_policy
 
@@ -147,6 +148,24 @@ class PreTrainedTokenizer(AddedTokensMixin):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         """Split a text that holds no added token into tokens. A subclass fills it in."""
         raise NotImplementedError(f"{type(self).__name__} has no _tokenize(text)")
+
+    # ---- where tokens came from -------------------------------------------------------------------------------------
+
+    def _locate(self, text: str, options: Mapping[str, Any]) -> Located:
+        """The tokens of a text with their spans; a subclass whose stages can be followed fills it in."""
+        raise NotSupportedError(
+            f"{type(self).__name__} does not tell which characters its tokens stand for", name="return_offsets_mapping"
+        )
+
+    def _located(self, text: str, options: Mapping[str, Any]) -> Located:
+        """`_locate` of one state."""
+        return self._guard.read(self._locate, text, options)
+
+    def _input_spans(self, text: Any, is_split_into_words: bool, options: Mapping[str, Any]) -> list[Span]:
+        """The spans of a text, or of words, each from its word's beginning."""
+        if is_split_into_words:
+            return [span for word in text for span in self._input_spans(word, False, options)]
+        return self._located(text, options).spans
 
     def fingerprint(self) -> str:
         """One hash of everything that decides ids, the same across processes, machines, and saving and reloading.

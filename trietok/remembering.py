@@ -1,22 +1,25 @@
 """The tokenizer whose calls take the fast path wherever it gives what the stages would: state, plans, memory.
 
-In: a call with texts. Out: its result by a `CallPlan` over a `ChunkEncoder`, both made for the tokenizer's present
+In: a call with texts. Out: its result by a `CallPlan` over a `LocatingEncoder`, both made for the tokenizer's present
 state; or None where the plain path has to be taken. Whether anything has changed since is seen by one look at a clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, ClassVar
 
+from trietok.aligned_text import Located, Span
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import resolve_strategies
 from trietok.call_plan import CallOptions, CallPlan, is_plannable
 from trietok.change_guard import clock
-from trietok.chunk_encoder import ChunkEncoder
 from trietok.chunk_memory import MEMORY_LIMIT, CacheInfo, Changed, MayBeSpaced
 from trietok.errors import InputError
+from trietok.locating_encoder import LocatingEncoder
+from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.truncation import TruncationStrategy
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
@@ -32,6 +35,8 @@ _TEXT_STAGES = (
     "_lowered",
     "_tokenize",
     "_text_ids",
+    "_plain_ids",
+    "_locate",
     "convert_tokens_to_ids",
     "_convert_token_to_id_with_added_voc",
     "_convert_token_to_id",
@@ -59,6 +64,7 @@ _CALL_STAGES = (
     "_checked_ids",
     "_pad_one",
     "_template",
+    "_pieces_around",
     "_wants",
     "_warn_of_length",
 )
@@ -67,6 +73,7 @@ _STAGES_OF_WORDS = {
     kind: {name: getattr(kind, name) for name in names}
     for kind, names in (
         (BasicTokenizer, ("tokenize", "clean", "cleaning_table", "compose", "normalize", "_split_on_punctuation")),
+        (RustBasicTokenizer, ("tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")),
         (WordpieceTokenizer, ("tokenize", "pieces_of", "match_word")),
     )
 }
@@ -78,7 +85,7 @@ MOST_PLANS = 64
 class _Plans:
     """The plans of one moment."""
 
-    def __init__(self, epoch: int, encoder: ChunkEncoder | None) -> None:
+    def __init__(self, epoch: int, encoder: LocatingEncoder | None) -> None:
         self.epoch = epoch
         self.encoder = encoder  # None where calls are not planned
         self.by_options: dict[tuple[Any, ...], CallPlan | None] = {}
@@ -93,6 +100,8 @@ class RememberingTokenizer(VocabularyTokenizer):
     """
 
     cache_limit: int = MEMORY_LIMIT
+    _basic_class: type[BasicTokenizer] = BasicTokenizer
+    _encoder_class: type[LocatingEncoder] = LocatingEncoder
     own_stages: ClassVar[dict[str, Any]] = {}
 
     @classmethod
@@ -103,7 +112,7 @@ class RememberingTokenizer(VocabularyTokenizer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
-        self._remembered: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
+        self._remembered: tuple[tuple[Any, ...], LocatingEncoder | None] | None = None
         self._default_plan: CallPlan | None = None
         self._plans = _Plans(-1, None)
         super().__init__(*args, **kwargs)
@@ -149,18 +158,18 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     # ---- the state --------------------------------------------------------------------------------------------------
 
-    def _chunk_encoder(self) -> ChunkEncoder | None:
+    def _chunk_encoder(self) -> LocatingEncoder | None:
         """The encoder of the tokenizer's present state; None where only the plain path is right."""
         remembered = self._remembered  # state and encoder in one: another thread may be renewing them
         if remembered is not None and remembered[1] is not None and remembered[1].epoch == clock.now:
             return remembered[1]
         return self._guard.read(self._encoder_of_now)
 
-    def _encoder_of_now(self) -> ChunkEncoder | None:
+    def _encoder_of_now(self) -> LocatingEncoder | None:
         now, count = clock.now, self._guard.count
         basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
         if (
-            not isinstance(basic, BasicTokenizer)
+            not isinstance(basic, self._basic_class)
             or not isinstance(wordpiece, WordpieceTokenizer)
             or not self._has_own(_TEXT_STAGES)
             or not (_is_as_made(basic) and _is_as_made(wordpiece))
@@ -191,17 +200,18 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     def _new_chunk_encoder(
         self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]
-    ) -> ChunkEncoder | None:
+    ) -> LocatingEncoder | None:
         added = self._added
-        if added.oddly_spaced or not added.encoder.keys() >= self._special_set():
+        if not self._is_rememberable():
             return None
-        encoder = ChunkEncoder(
+        encoder = self._encoder_class(
             basic=basic,
             wordpiece=wordpiece,
             vocab=self._vocabulary.token_to_id,
             added=added,
             special=self._special_tokens(),
             tokenize=self._split_text,
+            locate=self._locate_plainly,
             to_id=self._id_of_piece,
             to_token=self._only_token_of,
             guard=self._guard,
@@ -216,12 +226,24 @@ class RememberingTokenizer(VocabularyTokenizer):
                 encoder.inherit(earlier, frozenset(touched))
         return encoder
 
+    @property
+    def _trims_offsets(self) -> bool:
+        """Whether the spans of a text are other than those of its chunks."""
+        return False
+
+    def _is_rememberable(self) -> bool:
+        """Whether the ids of a text are those of its chunks."""
+        return not self._added.oddly_spaced and self._added.encoder.keys() >= self._special_set()
+
     def _has_own(self, stages: tuple[str, ...]) -> bool:
         """Whether no subclass, instance or patch has replaced one of these stages."""
         kind = type(self)
         return self.__dict__.keys().isdisjoint(stages) and all(
             getattr(kind, name, None) is self.own_stages[name] for name in stages
         )
+
+    def _locate_plainly(self, text: str) -> Located:
+        return self._locate(text, {})
 
     def _id_of_piece(self, piece: str) -> int:
         token_id = self._convert_token_to_id_with_added_voc(piece)
@@ -256,7 +278,17 @@ class RememberingTokenizer(VocabularyTokenizer):
                     return encoder.encode(text)
                 except Changed:
                     pass
-        return super()._text_ids(text, options)
+        return self._plain_ids(text, options)
+
+    def _input_spans(self, text: Any, is_split_into_words: bool, options: Mapping[str, Any]) -> list[Span]:
+        if not (is_split_into_words or options or self.split_special_tokens):
+            encoder = self._chunk_encoder()
+            if encoder is not None:
+                try:
+                    return encoder.spans(text)
+                except Changed:
+                    pass
+        return super()._input_spans(text, is_split_into_words, options)
 
     def _default_ids(self, text: Any) -> list[int] | None:
         plan = self._default_plan
@@ -313,8 +345,8 @@ class RememberingTokenizer(VocabularyTokenizer):
         encoder = self._chunk_encoder() if planned else None
         return _Plans(now, encoder if encoder is not None and self._has_own(_CALL_STAGES) else None)
 
-    def _new_plan(self, encoder: ChunkEncoder, options: CallOptions) -> CallPlan | None:
-        if not is_plannable(options, self):
+    def _new_plan(self, encoder: LocatingEncoder, options: CallOptions) -> CallPlan | None:
+        if not is_plannable(options, self) or (options.return_offsets_mapping and self._trims_offsets):
             return None
         try:
             strategies = resolve_strategies(

@@ -13,6 +13,8 @@ import pathlib
 import unicodedata
 from bisect import bisect_right
 
+from trietok.char_classes import normalize
+
 _FILE = pathlib.Path(__file__).parent / "rust_profile_ranges.txt"
 
 
@@ -95,7 +97,7 @@ def nfd(text: str) -> str:
     return _python_nfd(text)
 
 
-_python_nfd = functools.partial(unicodedata.normalize, "NFD")
+_python_nfd = functools.partial(normalize, "NFD")
 
 
 def _is_moved(char: str) -> bool:

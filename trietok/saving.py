@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from trietok.vocab_files import (
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
     write_json,
 )
 
@@ -34,7 +37,8 @@ def save(
     """`tokenizer.save_pretrained(save_directory, ...)`."""
     if push_to_hub:
         raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
-    if legacy_format is False:
+    fast = getattr(tokenizer, "_write_tokenizer_json", None)
+    if legacy_format is False and fast is None:
         raise InputError("a Python tokenizer has only the format that transformers calls legacy; pass None")
     unknown = tokenizer.unk_token
     if unknown is not None and unknown not in tokenizer.get_vocab():
@@ -51,23 +55,40 @@ def save(
     if "/" in prefix or os.sep in prefix:
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
     with tokenizer.holding():  # what is written is of one state
-        return _save_held(tokenizer, Path(save_directory), prefix, filename_prefix)
+        write_json_file = None if legacy_format is True else fast
+        return _save_held(
+            tokenizer, Path(save_directory), prefix, filename_prefix, legacy_format is not False, write_json_file
+        )
 
 
-def _save_held(tokenizer: Any, directory: Path, prefix: str, filename_prefix: str | None) -> tuple[str, ...]:
+def _save_held(
+    tokenizer: Any,
+    directory: Path,
+    prefix: str,
+    filename_prefix: str | None,
+    with_vocabulary: bool,
+    write_tokenizer_json: Callable[[Path], None] | None,
+) -> tuple[str, ...]:
     config, roles = _config(tokenizer), _special_tokens_map(tokenizer)
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
 
     def write(folder: Path) -> None:
-        tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
+        if with_vocabulary:
+            tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
         write_json(folder / (prefix + TOKENIZER_CONFIG_FILE), config)
         write_json(folder / (prefix + SPECIAL_TOKENS_MAP_FILE), roles)
-        if added:
+        if added and with_vocabulary:
             write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
+        if write_tokenizer_json is not None:
+            write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
 
     # Left by an earlier save, it would name tokens that are gone.
-    paths = save_files(directory, write, obsolete=[prefix + ADDED_TOKENS_FILE])
-    order = {prefix + TOKENIZER_CONFIG_FILE: 0, prefix + SPECIAL_TOKENS_MAP_FILE: 1, prefix + ADDED_TOKENS_FILE: 3}
+    obsolete = [prefix + ADDED_TOKENS_FILE]
+    if getattr(tokenizer, "is_fast", False):
+        obsolete += [prefix + TOKENIZER_FILE, *(prefix + name for name in [VOCAB_FILE] if not with_vocabulary)]
+    paths = save_files(directory, write, obsolete=obsolete)
+    order = {TOKENIZER_CONFIG_FILE: 0, SPECIAL_TOKENS_MAP_FILE: 1, ADDED_TOKENS_FILE: 3, TOKENIZER_FILE: 4}
+    order = {prefix + name: place for name, place in order.items()}
     return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
 
 

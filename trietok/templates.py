@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from trietok.model_inputs import Ids
+from trietok.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
 
 Kind = Literal["sequence", "role", "token"]
 
@@ -103,6 +104,23 @@ class TemplateMixin:
             given: list[int] = super().get_special_tokens_mask(token_ids_0, token_ids_1, True)  # type: ignore[misc]
             return given
         return self.template.special_tokens_mask(token_ids_0, token_ids_1)
+
+
+def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
+    """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
+    tokens: dict[str, TemplateToken] = {}
+
+    def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:
+        return tuple(piece(*part) for part in parts)
+
+    def piece(kind: Kind, name: str, type_id: int) -> TemplatePiece:
+        if kind == "sequence":
+            return TemplatePiece(name, type_id, is_sequence=True)
+        token = str(getattr(tokenizer, f"{name}_token")) if kind == "role" else name
+        tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
+        return TemplatePiece(token, type_id)
+
+    return TemplateProcessing(pieces(template.single), pieces(template.pair), tokens)
 
 
 def _sequence(name: str, ids: Ids, pair_ids: Ids | None) -> Ids:

@@ -36,7 +36,7 @@ class VocabularyTokenizer(PreTrainedTokenizer):
     """`PreTrainedTokenizer` on a vocab.txt. Not used by itself: `BertTokenizer` inherits it.
 
     Args:
-        vocab_file: the vocab.txt, one token a line.
+        vocab_file: the vocab.txt, one token a line; or a tokenizer.json, of which the vocabulary counts.
         unk_token: the unknown token, which the file has to hold.
         **kwargs: see `PreTrainedTokenizerBase`.
 
@@ -75,6 +75,10 @@ class VocabularyTokenizer(PreTrainedTokenizer):
                 f"the vocabulary file {os.fspath(vocab_file)} {what}; from_pretrained takes a directory or a name",
                 path=vocab_file,
             )
+        if os.fspath(vocab_file).endswith(".json"):
+            from trietok.tokenizer_json import read_tokenizer_json  # few directories have no vocab.txt
+
+            return Vocabulary.from_mapping(read_tokenizer_json(vocab_file).vocabulary)
         vocabulary = Vocabulary.from_file(vocab_file)
         holes = set((record or {}).get("vocab_holes", ()))
         if not holes:
@@ -241,7 +245,8 @@ class VocabularyTokenizer(PreTrainedTokenizer):
             if slot in self._added.encoder:
                 raise SpecialTokenError(f"the slot {slot!r} is an added token itself; remove_tokens frees it")
             token = AddedToken.of(token, special=special)
-            if token.normalized and not token.special and getattr(self, "do_lower_case", False):
+            lowers = not self.is_fast and getattr(self, "do_lower_case", False)
+            if token.normalized and not token.special and lowers:
                 token = token.replace(content=token.content.lower())
             content = token.content
             known_id = self._added.encoder.get(content, self.vocab.get(content))
