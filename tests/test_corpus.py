@@ -136,8 +136,8 @@ def test_a_record_batch_gives_a_record_batch_and_slices_start_where_they_should(
 def test_other_columns_pass_through(english):
     schema = pa.schema([pa.field("text", pa.string()), pa.field("id", pa.int64(), metadata={"a": "b"})], {"c": "d"})
     batch = pa.Table.from_arrays([pa.array(["the"]), pa.array([7])], schema=schema)
-    for given in (batch, batch.to_batches()[0]):
-        done = TokenizeBatch(english, "text")(given)
+    for whole in (batch, batch.to_batches()[0]):
+        done = TokenizeBatch(english, "text")(whole)
         assert done.schema.names[:2] == ["text", "id"]
         assert done.schema.metadata == {b"c": b"d"}
         assert done.schema.field("id").metadata == {b"a": b"b"}
@@ -268,7 +268,7 @@ def test_columns_that_hold_no_text(english, values):
 
 @pytest.mark.parametrize("batch", [{"text": ["a"]}, ["a"], "a"])
 def test_what_is_no_batch(english, batch):
-    with pytest.raises(InputTypeError, match="Arrow batches|RecordBatch or Table"):
+    with pytest.raises(InputTypeError, match=r"Arrow batches|RecordBatch or Table"):
         TokenizeBatch(english, "text")(batch)
 
 

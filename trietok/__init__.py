@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trietok.check_report import CheckReport as CheckReport, Finding as Finding
     from trietok.checking import check as check
     from trietok.comparing import Comparison as Comparison, compare as compare, fingerprint as fingerprint
+    from trietok.corpus.encode_files import encode_files as encode_files
     from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
     from trietok.dpr_reader import DPRReaderOutput as DPRReaderOutput, DPRSpanPrediction as DPRSpanPrediction
     from trietok.errors import (
@@ -74,6 +75,7 @@ _HOMES = {
         "check_report": ("CheckReport", "Finding"),
         "checking": ("check",),
         "comparing": ("Comparison", "compare", "fingerprint"),
+        "corpus.encode_files": ("encode_files",),
         "corpus.tokenize_batch": ("TokenizeBatch",),
         "dpr_reader": ("DPRReaderOutput", "DPRSpanPrediction"),
         "errors": (
