@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import basic_tokenizer as reference
-from trietok import BasicTokenizer
+from trietok import BasicTokenizer, char_classes
+from trietok.char_classes import is_chinese_char, is_punctuation, normalize
+from trietok.chunk_encoder import CHINESE_PUNCTUATION
+
+original = unicodedata.normalize
 
 NASTY = (
     "aAzZ09 \t\n\r\x00\x0b\x0c\x1c\x1f\x7f\x85\xa0\xad\u1680\u180e\u2002\u200b\u200d\u2028\u2029\u202f\u3000\ufeff"
@@ -68,3 +74,38 @@ def test_as_the_readable_version(text, lower, kept, also_kept, chinese, strip_ac
         strip_accents=strip_accents,
         do_split_on_punc=split_on_punc,
     )
+
+
+marks = st.lists(st.sampled_from("e\u00e9\u0301\u0316\u0327\u0345\u0344\u0f73\u0f71\u0f72\uac00\u1100 x"), max_size=30)
+
+
+@given(marks.map("".join), st.sampled_from(["NFC", "NFD"]), st.integers(0, 40))
+def test_normalizing_long_runs_gives_what_unicodedata_gives(text, form, times):
+    long = text * times
+    assert normalize(form, long) == unicodedata.normalize(form, long)
+
+
+def test_marks_in_the_wrong_order_are_put_in_order_in_linear_time(monkeypatch):
+    longest = []
+    monkeypatch.setattr(
+        char_classes.unicodedata, "normalize", lambda form, text: (longest.append(len(text)), original(form, text))[1]
+    )
+    text = "a" + "\u0301\u0316" * 400
+    assert normalize("NFC", text) == original("NFC", text)
+    unordered = [size for size in longest if size > 1]
+    assert unordered == [801]  # once, after the marks were sorted one by one
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_what_is_letters_and_digits_is_one_word(lower):
+    basic = BasicTokenizer(do_lower_case=lower)
+    for code_point in range(0x110000):
+        char = chr(code_point)
+        if char.isalnum() and not is_chinese_char(code_point):
+            assert basic.tokenize(char) == [basic.normalize(basic.compose(char))], hex(code_point)
+
+
+def test_chinese_punctuation_is_a_word_and_composes_with_nothing():
+    for char in CHINESE_PUNCTUATION:
+        assert is_punctuation(char)
+        assert BasicTokenizer().tokenize(f"a{char}\u0338b") == ["a", char, "b"]

@@ -34,6 +34,7 @@ PIECES += [
     "[unused1]",
 ]
 WORDS = ["the", "subject", "SUBJ", "subj", "unable", "ab", "café", "cafe\u0301", "don't", "[CLS]", "[X]", "[x]", "[Y]"]
+WORDS += ["end.", "(a)b,", "一二，。a中b", "中́x", "ÉB", "ﬁ", "Ⅷ", "가", "한글", "Å", "the\nsubject", "a\tb", "x\x0by"]
 WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
 contents = st.sampled_from(
     ["subj", "SUBJ", "[X]", "[Y]", "ab", "a", "é", "中", "##able", "b-b", "<s>", "un", "a b", "[x]"]
@@ -140,6 +141,7 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
             fast, plain = self.both
             for text in self.texts:
                 assert fast.encode(text) == plain.encode(text), text
+                assert fast.tokenize(text) == plain.tokenize(text), text
 
     Changes.TestCase.settings = settings(max_examples=120, stateful_step_count=20, deadline=None)
     Changes.TestCase().runTest()

@@ -413,7 +413,7 @@ def test_directories_and_files(tmp_path):
     for name in (directory / "vocab.txt", str(directory / "vocab.txt")):
         assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == UNCASED
     assert BertTokenizer.from_pretrained(tmp_path, subfolder="model")("Hello world").input_ids == CASED
-    assert locate(str(directory), WANTED).found == {file: directory / file for file in MODEL}
+    assert locate(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
 
     with pytest.raises(
         FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all"

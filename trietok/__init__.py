@@ -9,44 +9,101 @@ if TYPE_CHECKING:
     from trietok.added_token import AddedToken as AddedToken
     from trietok.auto import AutoTokenizer as AutoTokenizer
     from trietok.basic_tokenizer import BasicTokenizer as BasicTokenizer
-    from trietok.batch_encoding import BatchEncoding as BatchEncoding, CharSpan as CharSpan, TokenSpan as TokenSpan
+    from trietok.batch_encoding import BatchEncoding as BatchEncoding
+    from trietok.batch_encoding import CharSpan as CharSpan
+    from trietok.batch_encoding import TokenSpan as TokenSpan
     from trietok.bert import BertTokenizer as BertTokenizer
-    from trietok.check_fix import FixResult as FixResult, fix as fix
-    from trietok.check_report import CheckReport as CheckReport, Finding as Finding
+    from trietok.check_fix import FixResult as FixResult
+    from trietok.check_fix import fix as fix
+    from trietok.check_report import CheckReport as CheckReport
+    from trietok.check_report import Finding as Finding
     from trietok.checking import check as check
-    from trietok.comparing import Comparison as Comparison, compare as compare, fingerprint as fingerprint
+    from trietok.comparing import Comparison as Comparison
+    from trietok.comparing import compare as compare
+    from trietok.comparing import fingerprint as fingerprint
     from trietok.corpus.encode_files import encode_files as encode_files
     from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
-    from trietok.dpr_reader import DPRReaderOutput as DPRReaderOutput, DPRSpanPrediction as DPRSpanPrediction
+    from trietok.dpr_reader import DPRReaderOutput as DPRReaderOutput
+    from trietok.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
     from trietok.errors import (
         FileError as FileError,
+    )
+    from trietok.errors import (
         FileFormatError as FileFormatError,
+    )
+    from trietok.errors import (
         InputError as InputError,
+    )
+    from trietok.errors import (
         InputTypeError as InputTypeError,
+    )
+    from trietok.errors import (
         MissingDependencyError as MissingDependencyError,
+    )
+    from trietok.errors import (
         NotSupportedError as NotSupportedError,
+    )
+    from trietok.errors import (
         OptionError as OptionError,
+    )
+    from trietok.errors import (
         SpecialTokenError as SpecialTokenError,
+    )
+    from trietok.errors import (
         TokenIdError as TokenIdError,
+    )
+    from trietok.errors import (
         TokenizerClassError as TokenizerClassError,
+    )
+    from trietok.errors import (
         TrietokError as TrietokError,
+    )
+    from trietok.errors import (
         UnknownTokenError as UnknownTokenError,
+    )
+    from trietok.errors import (
         VocabularyError as VocabularyError,
     )
     from trietok.family import (
         ConvBertTokenizer as ConvBertTokenizer,
-        DPRContextEncoderTokenizer as DPRContextEncoderTokenizer,
-        DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer,
-        DPRReaderTokenizer as DPRReaderTokenizer,
+    )
+    from trietok.family import (
         DistilBertTokenizer as DistilBertTokenizer,
+    )
+    from trietok.family import (
+        DPRContextEncoderTokenizer as DPRContextEncoderTokenizer,
+    )
+    from trietok.family import (
+        DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer,
+    )
+    from trietok.family import (
+        DPRReaderTokenizer as DPRReaderTokenizer,
+    )
+    from trietok.family import (
         ElectraTokenizer as ElectraTokenizer,
+    )
+    from trietok.family import (
         FunnelTokenizer as FunnelTokenizer,
+    )
+    from trietok.family import (
         LayoutLMTokenizer as LayoutLMTokenizer,
+    )
+    from trietok.family import (
         LxmertTokenizer as LxmertTokenizer,
-        MPNetTokenizer as MPNetTokenizer,
+    )
+    from trietok.family import (
         MobileBertTokenizer as MobileBertTokenizer,
+    )
+    from trietok.family import (
+        MPNetTokenizer as MPNetTokenizer,
+    )
+    from trietok.family import (
         RetriBertTokenizer as RetriBertTokenizer,
+    )
+    from trietok.family import (
         SplinterTokenizer as SplinterTokenizer,
+    )
+    from trietok.family import (
         SqueezeBertTokenizer as SqueezeBertTokenizer,
     )
     from trietok.padding import PaddingStrategy as PaddingStrategy
@@ -55,10 +112,12 @@ if TYPE_CHECKING:
     from trietok.tensors import TensorType as TensorType
     from trietok.trie import Trie as Trie
     from trietok.truncation import TruncationStrategy as TruncationStrategy
-    from trietok.unknown_report import UnknownWord as UnknownWord, UnknownWords as UnknownWords
+    from trietok.unknown_report import UnknownWord as UnknownWord
+    from trietok.unknown_report import UnknownWords as UnknownWords
     from trietok.unknown_words import find_unknown as find_unknown
     from trietok.untrusted import Untrusted as Untrusted
-    from trietok.vocabulary import Vocabulary as Vocabulary, load_vocab as load_vocab
+    from trietok.vocabulary import Vocabulary as Vocabulary
+    from trietok.vocabulary import load_vocab as load_vocab
     from trietok.wordpiece import WordpieceTokenizer as WordpieceTokenizer
 
 # The public names by the module they live in. Each is imported when it is first asked for: who encodes a text need not
@@ -127,6 +186,8 @@ __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> object:
+    if name in _HOMES.values():
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

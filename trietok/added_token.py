@@ -174,3 +174,32 @@ def _refuse_surrogates(content: str) -> None:
             f"an added token's content holds half of a surrogate pair at {error.start}, which UTF-8 cannot keep: "
             f"{content!r}"
         ) from None
+
+
+def convert_added_tokens(obj: Any, save: bool = False, add_type_field: bool = True) -> Any:
+    """Turn every `AddedToken` inside lists and dicts into a dict of its fields, or back.
+
+    >>> convert_added_tokens([AddedToken("a")], save=True)[0]["__type"]
+    'AddedToken'
+    >>> convert_added_tokens({"x": {"__type": "AddedToken", "content": "a"}})["x"] == AddedToken("a")
+    True
+
+    Args:
+        obj: anything.
+        save: from tokens to dicts; else from dicts with a `__type` of "AddedToken" to tokens.
+        add_type_field: when saving, mark the dicts with `__type`; else leave `special` out, as special_tokens_map.json
+            has it.
+    """
+    if isinstance(obj, dict):
+        if obj.get("__type") == "AddedToken" and not save:
+            return AddedToken(**{key: value for key, value in obj.items() if key != "__type"})
+        return {key: convert_added_tokens(value, save, add_type_field) for key, value in obj.items()}
+    if isinstance(obj, (list, tuple)):
+        return [convert_added_tokens(item, save, add_type_field) for item in obj]
+    if isinstance(obj, AddedToken) and save:
+        state = obj.__getstate__()
+        if add_type_field:
+            return {**state, "__type": "AddedToken"}
+        del state["special"]
+        return state
+    return obj

@@ -15,9 +15,9 @@ from trietok.base import PreTrainedTokenizerBase
 from trietok.bulk import bulk
 from trietok.errors import InputError, InputTypeError, SpecialTokenError, UnknownTokenError, VocabularyError
 from trietok.padding import padded_length
-from trietok.persistence import RECORD
 from trietok.special_tokens import ADDITIONAL, Token
 from trietok.trie import Trie
+from trietok.vocab_files import RECORD
 
 
 class AddedTokensMixin(PreTrainedTokenizerBase):

@@ -6,20 +6,18 @@ In: the arguments a tokenizer is made with. Out: a tokenizer whose settings can 
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from trietok import persistence
+from trietok import log
+from trietok.added_token import convert_added_tokens
 from trietok.bulk import bulk
 from trietok.call_options import VERY_LARGE_INTEGER
 from trietok.calls import CallsMixin
 from trietok.decoding import clean_up_tokenization
 from trietok.errors import InputError
 from trietok.tensors import to_python
-
-logger = logging.getLogger("trietok")
 
 _SETTINGS = (
     "name_or_path",
@@ -107,7 +105,7 @@ class PreTrainedTokenizerBase(CallsMixin):
                 import difflib  # 2 ms: only where a keyword is unknown
 
                 for meant in difflib.get_close_matches(keyword, known, n=1, cutoff=0.85):
-                    logger.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+                    log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
 
     # ---- what a kind of tokenizer fills in --------------------------------------------------------------------------
 
@@ -245,8 +243,10 @@ class PreTrainedTokenizerBase(CallsMixin):
             "token": token,
             "revision": revision,
         }
+        from trietok.loading import load  # what is loaded from strings needs no files
+
         with bulk():
-            return persistence.load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+            return load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
 
     def save_pretrained(
         self,
@@ -270,9 +270,11 @@ class PreTrainedTokenizerBase(CallsMixin):
             FileError: a file cannot be written.
             VocabularyError: a token cannot be kept in its file.
         """
-        return persistence.save(self, save_directory, legacy_format, filename_prefix, push_to_hub, **kwargs)
+        from trietok.saving import save  # not needed to encode
 
-    convert_added_tokens = staticmethod(persistence.convert_added_tokens)
+        return save(self, save_directory, legacy_format, filename_prefix, push_to_hub, **kwargs)
+
+    convert_added_tokens = staticmethod(convert_added_tokens)
 
     def __repr__(self) -> str:
         added = "".join(f"\t{token_id}: {token!r},\n" for token_id, token in self.added_tokens_decoder.items())

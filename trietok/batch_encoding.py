@@ -50,7 +50,7 @@ class BatchEncoding(UserDict[str, Any]):
         prepend_batch_axis: bool = False,
         n_sequences: int | None = None,
     ) -> None:
-        self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way takes as long as a short text
+        self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way is slow
         if encoding is not None and not isinstance(encoding, (list, tuple)):
             encoding = [encoding]
         self._encodings = encoding

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from trietok.basic_tokenizer import BasicTokenizer
-from trietok.persistence import RECORD
 from trietok.remembering import RememberingTokenizer
 from trietok.special_tokens import Token
-from trietok.templates import BERT, Template
+from trietok.vocab_files import RECORD
 from trietok.wordpiece import WordpieceTokenizer
 
 if TYPE_CHECKING:
+    from trietok.templates import Template
     from trietok.unknown_report import UnknownWords
 
 
@@ -177,6 +177,8 @@ class BertTokenizer(RememberingTokenizer):
     @property
     def template(self) -> Template:
         """Which special tokens go around one sequence and around two; what follows says the same, but faster."""
+        from trietok.templates import BERT
+
         return BERT
 
     def build_inputs_with_special_tokens(

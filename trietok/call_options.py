@@ -6,11 +6,25 @@ length that counts. The rules are those of transformers' `_get_padding_truncatio
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, SpecialTokenError
 from trietok.padding import PaddingStrategy
 from trietok.truncation import TruncationStrategy
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Tokenizer(Protocol):
+        """What resolving needs to know of a tokenizer."""
+
+        model_max_length: int
+
+        @property
+        def pad_token_id(self) -> int | None: ...
+
+        def warn_once(self, key: str, message: str) -> None: ...
+
 
 # A model without a known limit has this one, as in transformers; more than LARGE_INTEGER counts as no limit.
 VERY_LARGE_INTEGER = int(1e30)
@@ -26,17 +40,6 @@ class Strategies(NamedTuple):
     padding: PaddingStrategy
     truncation: TruncationStrategy
     max_length: int | None
-
-
-class Tokenizer(Protocol):
-    """What resolving needs to know of a tokenizer."""
-
-    model_max_length: int
-
-    @property
-    def pad_token_id(self) -> int | None: ...
-
-    def warn_once(self, key: str, message: str) -> None: ...
 
 
 def resolve_strategies(

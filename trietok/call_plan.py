@@ -1,15 +1,15 @@
 """What one set of call options comes to, worked out once: the way from a text, or a batch, to model inputs.
 
-In: the options of a call and a tokenizer's settings. Out: a plan that does nothing the options do not ask for. It covers
-calls for texts without pairs, overflow, offsets or lengths; its results are those of `prepare_for_model` and `pad`, which
-do all the rest.
+In: the options of a call and a tokenizer's settings. Out: a plan that does nothing the options do not ask for. It
+covers calls for texts without pairs, overflow, offsets or lengths; its results are those of `prepare_for_model` and
+`pad`, which do all the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Strategies, Truncation
@@ -17,6 +17,31 @@ from trietok.chunk_encoder import ChunkEncoder
 from trietok.padding import PaddingStrategy, padded_length
 from trietok.tensors import TensorType, bytes_to_tensor, numbers_to_tensor
 from trietok.truncation import TruncationStrategy
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Tokenizer(Protocol):
+        """What planning needs to know of a tokenizer."""
+
+        model_max_length: int
+        model_input_names: list[str]
+        padding_side: str
+        truncation_side: str
+
+        @property
+        def pad_token_id(self) -> int | None: ...
+        @property
+        def pad_token_type_id(self) -> int: ...
+        def build_inputs_with_special_tokens(
+            self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+        ) -> list[int]: ...
+        def create_token_type_ids_from_sequences(
+            self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+        ) -> list[int]: ...
+        def warn_once(self, key: str, message: str) -> None: ...
+        def _warn_of_length(self, ids: list[int], max_length: int | None, verbose: bool) -> None: ...
+
 
 Ids = list[int]
 NO_LIMIT = float("inf")
@@ -41,24 +66,6 @@ class CallOptions(NamedTuple):
     return_offsets_mapping: bool
     return_length: bool
     verbose: bool
-
-
-class Tokenizer(Protocol):
-    """What planning needs to know of a tokenizer."""
-
-    model_max_length: int
-    model_input_names: list[str]
-    padding_side: str
-    truncation_side: str
-
-    @property
-    def pad_token_id(self) -> int | None: ...
-    @property
-    def pad_token_type_id(self) -> int: ...
-    def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids: ...
-    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids: ...
-    def warn_once(self, key: str, message: str) -> None: ...
-    def _warn_of_length(self, ids: Ids, max_length: int | None, verbose: bool) -> None: ...
 
 
 def is_plannable(options: CallOptions, tokenizer: Tokenizer) -> bool:
@@ -118,7 +125,7 @@ class CallPlan:
         self._max_length = strategies.max_length
         self._padding = strategies.padding
         self._multiple_of = options.pad_to_multiple_of
-        self._pad_id = tokenizer.pad_token_id
+        self._pad_id: Any = tokenizer.pad_token_id
         self._pad_left = (options.padding_side or tokenizer.padding_side) == "left"
         self._cut_left = tokenizer.truncation_side == "left"
         self._tensors = None if options.return_tensors is None else TensorType(options.return_tensors)
@@ -217,8 +224,7 @@ class CallPlan:
         around = len(self.front) + len(self.back)
         columns = {
             column.name: [
-                column.row(length - around, more, self._pad_left)
-                for length, more in zip(lengths, missing, strict=True)
+                column.row(length - around, more, self._pad_left) for length, more in zip(lengths, missing, strict=True)
             ]
             for column in self._columns
         }

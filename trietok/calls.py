@@ -6,13 +6,14 @@ Names, defaults and results are those of transformers 4.57.6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from trietok import untrusted
 from trietok.batch_encoding import BatchEncoding
+from trietok.call_inputs import is_text_input, pair_of, reject_unknown
 from trietok.call_options import Padding, Truncation, resolve_strategies
-from trietok.errors import InputError, InputTypeError, OptionError
+from trietok.errors import InputError, InputTypeError
 from trietok.model_inputs import Ids, ModelInputsMixin, Tensors, kind_of, reject_offsets
 from trietok.untrusted import Untrusted
 
@@ -167,7 +168,7 @@ class CallsMixin(ModelInputsMixin):
     def _call_one(self, text: Any, text_pair: Any, options: dict[str, Any]) -> BatchEncoding:
         """Tell a single input from a batch."""
         for name, value in (("text", text), ("text_pair", text_pair)):
-            if not (value is None and name == "text_pair") and not _is_text_input(value):
+            if not (value is None and name == "text_pair") and not is_text_input(value):
                 raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
         first = text[0] if isinstance(text, (list, tuple)) and text else None
         batched = isinstance(first if options["is_split_into_words"] else text, (list, tuple))
@@ -307,7 +308,7 @@ class CallsMixin(ModelInputsMixin):
         strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose)
         rows: dict[str, list[Any]] = {}
         for index, item in enumerate(batch_text_or_text_pairs):
-            first, second = _pair_of(item, is_split_into_words, index)
+            first, second = pair_of(item, is_split_into_words, index)
             where = f"item {index} of the batch"
             ids = self._input_ids(first, is_split_into_words, kwargs, where)
             pair_ids = None if second is None else self._input_ids(second, is_split_into_words, kwargs, where)
@@ -412,34 +413,3 @@ class CallsMixin(ModelInputsMixin):
         if others:
             _, unknown = self.prepare_for_tokenization("", is_split_into_words=is_split_into_words, **others)
             reject_unknown(unknown)
-
-
-def reject_unknown(options: Mapping[str, Any]) -> None:
-    """Raise for keywords that nothing understands."""
-    for name in options:
-        raise OptionError(
-            f"unknown keyword {name!r}; neither the call nor this tokenizer's prepare_for_tokenization takes it",
-            name=name,
-        )
-
-
-def _is_text_input(value: Any) -> bool:
-    """Whether a value looks like a text, words, or a batch of either, by its first items, as transformers looks."""
-    if isinstance(value, (list, tuple)) and value:
-        first = value[0]
-        return isinstance(first, str) or (isinstance(first, (list, tuple)) and (not first or isinstance(first[0], str)))
-    return isinstance(value, (str, list, tuple))
-
-
-def _pair_of(item: Any, is_split_into_words: bool, index: int) -> tuple[Any, Any]:
-    """The two inputs of an item of a batch; the second None where the item is a single input."""
-    if not isinstance(item, (list, tuple)):
-        return item, None
-    if is_split_into_words and (not item or not isinstance(item[0], (list, tuple))):
-        return item, None
-    if len(item) != 2:
-        raise InputError(
-            f"item {index} of the batch is a list of {len(item)}: a pair has two; pass is_split_into_words=True if it "
-            "is words"
-        )
-    return item[0], item[1]

@@ -17,14 +17,15 @@ from trietok.added_token import AddedToken
 from trietok.bert import BertTokenizer
 from trietok.check_report import Finding
 from trietok.check_vocab import check_lines
-from trietok.directory_saves import JOURNAL, current_files
 from trietok.errors import FileError, FileFormatError, TrietokError
-from trietok.model_files import BUILT_IN_NAMES, built_in_directory
-from trietok.persistence import RECORD, checked_added_token, checked_id, is_role, paths_in_files
+from trietok.loading import checked_added_token, checked_id, is_role, paths_in_files
+from trietok.model_files import BUILT_IN_NAMES, built_in_directory, current_files
 from trietok.settings_check import check_settings
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
+    JOURNAL,
+    RECORD,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
@@ -135,7 +136,7 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
 def _read_directory(files: CheckedFiles) -> None:
     if (files.path / JOURNAL).is_file():
         try:
-            files.pending = current_files(files.path, FILES)
+            files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
             message = "a save was cut short after it counted; loading takes its files, the next save puts them in place"
             files.find("note", "save-unfinished", message, file=JOURNAL)
         except (FileError, FileFormatError) as error:

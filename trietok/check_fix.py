@@ -23,10 +23,10 @@ from trietok.check_rules import ROLES, TokenRules
 from trietok.check_vocab import BOM
 from trietok.checking import check, load_quietly
 from trietok.errors import FileError, FileFormatError
-from trietok.persistence import RECORD
 from trietok.special_tokens import ADDITIONAL, EXTRA
 from trietok.vocab_files import (
     CONFIG_FILE,
+    RECORD,
     TOKENIZER_CONFIG_FILE,
     VOCAB_FILE,
     read_json_object,

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from trietok.char_classes import is_chinese_char, is_nonspacing_mark, is_punctuation
-from trietok.vocabulary_tokenizer import UNUSED_SLOT
+from trietok.vocabulary_tokenizer import is_unused_slot
 from trietok.wordpiece import WordpieceTokenizer
 
 _BEFORE = "0"
@@ -153,7 +153,7 @@ def unreachable(tokenizer: Any) -> Iterator[Unreachable]:
     """
     reach = Reach(tokenizer)
     for token, token_id in tokenizer.vocab.items():
-        if not reach.is_reachable(token) and not UNUSED_SLOT.fullmatch(token):
+        if not reach.is_reachable(token) and not is_unused_slot(token):
             yield Unreachable(token_id, token, *reach.reason(token))
 
 

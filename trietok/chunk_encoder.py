@@ -5,9 +5,8 @@ In: a text. Out: its ids, without special tokens around.
 In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
 punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
 are those of its chunks in a row, and `chunk → ids` can be remembered: a text that has been met before in other order
-costs its `str.split` and a lookup a chunk. Behind the chunks the words are remembered too, and only what no memory holds
-goes through the stages, each in its cheapest form for what the chunk is made of: ASCII letters, ASCII with signs,
-Chinese, anything else.
+costs its `str.split` and a lookup a chunk. What no memory holds goes through the stages, each in its cheapest form for
+what the chunk is made of: ASCII letters, ASCII with signs, Chinese, anything else.
 
 Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
 whitespace and BERT deletes ("a\\x0bb" is one word): a chunk that holds some is told apart when it is worked out.
@@ -18,6 +17,7 @@ Tokenizers whose stages a subclass has replaced, and those with whitespace in an
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -36,7 +36,7 @@ _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
-CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？～“”‘’…—·"
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MOST_TOUCHED = 64
 MEMORY_LIMIT = 64_000_000  # bytes
@@ -102,7 +102,7 @@ class _Memory(dict[str, Ids]):
 
 
 class _NotOne(LookupError):
-    """A character that has no id, or several."""
+    """A character that has no id, or several; an id that has two tokens."""
 
 
 class _Characters(dict[str, int]):
@@ -122,6 +122,23 @@ class _Characters(dict[str, int]):
         return ids[0]
 
 
+class _Tokens(dict[int, str]):
+    """The token of each id that has come up."""
+
+    __slots__ = ("to_token",)
+
+    def __init__(self, to_token: Callable[[int], str | None]) -> None:
+        super().__init__()
+        self.to_token = to_token
+
+    def __missing__(self, token_id: int) -> str:
+        token = self.to_token(token_id)
+        if token is None:
+            raise _NotOne(token_id)
+        self[token_id] = token
+        return token
+
+
 class ChunkEncoder:
     """Encodes texts chunk by chunk for one state of a tokenizer.
 
@@ -132,6 +149,7 @@ class ChunkEncoder:
         special: the special tokens in their order, which are kept whole as words too.
         tokenize: its tokens of one chunk, by the plain path; asked where an added token stands in a chunk.
         to_id: the id of a token.
+        to_token: the token of an id, None where it belongs to two.
         guard: tells whether the tokenizer is changing.
         limit: how many bytes may be remembered.
     """
@@ -146,6 +164,7 @@ class ChunkEncoder:
         special: tuple[str, ...],
         tokenize: Callable[[str], list[str]],
         to_id: Callable[[str], int],
+        to_token: Callable[[int], str | None],
         guard: ChangeGuard,
         limit: int,
     ) -> None:
@@ -164,10 +183,13 @@ class ChunkEncoder:
         self._chinese_apart = basic.tokenize_chinese_chars
         self._words = _Memory(self._ids_of_word, limit // 2)
         self._chunks = _Memory(self._ids_of_chunk, limit - limit // 2)
-        self._characters = _Characters(self._ids_of_words)
+        self._characters = _Characters(self._ids_of_character)
         self.chunk_ids = self._chunks.__getitem__
         # What unknown words became is remembered by word, and no text shows it: a state with another id starts afresh.
         self.unknown_id = to_id(wordpiece.unk_token)
+        self._tokens = _Tokens(to_token)
+        tells_tokens = wordpiece.vocab is vocab and to_token(self.unknown_id) == wordpiece.unk_token
+        self._tokens_of_ids = self._tokens.__getitem__ if tells_tokens else None
         self._touched: frozenset[str] = frozenset()  # added tokens changed since what `earlier` remembers
 
     def encode(self, text: str) -> list[int]:
@@ -177,6 +199,20 @@ class ChunkEncoder:
             Changed: the tokenizer has changed meanwhile.
         """
         return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
+
+    def tokens(self, text: str) -> list[str] | None:
+        """The tokens of `text`; None where ids do not tell them.
+
+        Raises:
+            Changed: the tokenizer has changed meanwhile.
+        """
+        if self._tokens_of_ids is None:
+            return None
+        ids = self.encode(text)
+        try:
+            return [*map(self._tokens_of_ids, ids)]
+        except _NotOne:
+            return None
 
     # ---- what is remembered -----------------------------------------------------------------------------------------
 
@@ -251,20 +287,28 @@ class ChunkEncoder:
                 return self._ids_of_chunks(parts)
         stands_in = self._added.stands_in
         if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
-            if self._added.is_plain and chunk.isprintable():
-                return self._ids_around_tokens(chunk)
-            return tuple(map(self._to_id, self._tokenize(chunk)))
+            ids = self._ids_around_tokens(chunk) if self._added.is_plain and chunk.isprintable() else None
+            return tuple(map(self._to_id, self._tokenize(chunk))) if ids is None else ids
         return self._ids_of_text(lowered)
 
     def _ids_of_chunks(self, chunks: Iterable[str]) -> Ids:
         return tuple(chain.from_iterable(map(self.chunk_ids, chunks)))
 
-    def _ids_around_tokens(self, chunk: str) -> Ids:
+    def _ids_around_tokens(self, chunk: str) -> Ids | None:
+        """The ids of the added tokens in a chunk and of what is between; None where that is not all lower-cased.
+
+        It is not where the end of a token that is kept as it is written is the beginning of another one's match.
+        """
         if self._lower:
             chunk = self._added.lower_between(chunk, self._special_in_order)
         ids: list[int] = []
         for piece, is_token in self._added.pieces(chunk):
-            ids += (self._added.encoder[piece],) if is_token else self.chunk_ids(piece)
+            if is_token:
+                ids.append(self._added.encoder[piece])
+            elif self._lower and lower_each(piece) != piece:
+                return None
+            else:
+                ids += self.chunk_ids(piece)
         return tuple(ids)
 
     def _ids_of_text(self, text: str) -> Ids:
@@ -275,7 +319,7 @@ class ChunkEncoder:
         an added token, and is none. Such words are remembered by themselves.
         """
         if text.isascii():
-            if text.isalnum() or len(text) == 1 and text.isprintable():
+            if text.isalnum() or (len(text) == 1 and text.isprintable()):
                 return self._ids_of_word(text)
             if self._split_punctuation and text.isprintable():
                 word = text[:-1]
@@ -309,11 +353,16 @@ class ChunkEncoder:
                     ids += [*map(self._characters.__getitem__, run)]
                 except _NotOne:
                     for char in run:
-                        ids += self._ids_of_words(char)
+                        ids += self._ids_of_character(char)
             else:
                 ids += self.chunk_ids(run)
             chinese = not chinese
         return tuple(ids)
+
+    def _ids_of_character(self, char: str) -> Ids:
+        if char.isprintable() and not unicodedata.decomposition(char):  # assigned, and the same in every form
+            return self._ids_of_word(char)
+        return self._ids_of_words(char)
 
     def _ids_of_word(self, word: str) -> Ids:
         pieces = self._wordpiece.pieces_of(word)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError
+from trietok.vocab_files import JOURNAL
 
-JOURNAL = ".trietok-save.json"
 _STAGING = ".trietok-save-"
 
 
@@ -93,19 +93,17 @@ def finish_save(directory: Path) -> None:
     shutil.rmtree(directory / journal["staging"], ignore_errors=True)
 
 
-def current_files(directory: Path, names: Iterable[str]) -> dict[str, Path]:
-    """Where a reader finds these files of a directory: name → path, for those that are there.
+def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str, Path]:
+    """Where a reader finds these files of a directory in which a save may have been cut short: name → path.
 
     Raises:
-        FileFormatError: a save was cut short and its files were changed or removed since, so that old and new ones may
-            be mixed; the error names them.
+        FileFormatError: its files were changed or removed since, so that old and new ones may be mixed; the error names
+            them.
     """
     journal = _read_journal(directory)
-    if journal is None:
-        return {name: directory / name for name in names if (directory / name).is_file()}
-    resolved = _resolved(directory, journal)
-    obsolete = set(journal["obsolete"])
+    obsolete = set(journal["obsolete"]) if journal else set()
     found = {name: directory / name for name in names if (directory / name).is_file() and name not in obsolete}
+    resolved = _resolved(directory, journal) if journal else {}
     return {**found, **{name: path for name, path in resolved.items() if name in set(names)}}
 
 
@@ -141,19 +139,6 @@ def _is_running(process: int) -> bool:
     except OSError as error:
         return isinstance(error, PermissionError)  # it runs, and is not ours
     return True
-
-
-def signature(directory: Path, names: Iterable[str]) -> tuple[object, ...]:
-    """What tells whether a directory's files have been replaced meanwhile."""
-    marks: list[object] = []
-    for name in (JOURNAL, *names):
-        try:
-            status = os.stat(directory / name)
-        except (OSError, ValueError):  # not there, or no name that could be
-            marks.append(None)
-        else:
-            marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(marks)
 
 
 def _read_journal(directory: Path) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from trietok.added_token import AddedToken
 from trietok.errors import VocabularyError
@@ -24,10 +23,10 @@ class AddedIds:
 
     def __init__(self) -> None:
         self.decoder: dict[int, AddedToken] = {}
-        self.sources: dict[int, Path] = {}
+        self.sources: dict[int, str] = {}
         self._ids: dict[str, int] = {}
 
-    def add(self, token_id: int, token: AddedToken, source: Path) -> None:
+    def add(self, token_id: int, token: AddedToken, source: str) -> None:
         """Take one in.
 
         Raises:
@@ -57,7 +56,7 @@ class AddedIds:
 
 
 def check_against_vocabulary(
-    decoder: Mapping[int, AddedToken], sources: Mapping[int, Path], vocabulary: Vocabulary, path: str | os.PathLike[str]
+    decoder: Mapping[int, AddedToken], sources: Mapping[int, str], vocabulary: Vocabulary, path: str | os.PathLike[str]
 ) -> None:
     """Hold the added tokens against the vocabulary file.
 
@@ -91,12 +90,12 @@ def check_against_vocabulary(
             )
 
 
-def _in(source: Path | None) -> str:
+def _in(source: str | None) -> str:
     return "" if source is None else f" ({source})"
 
 
 def _error(
-    message: str, source: Path | None, token: str, expected_id: int | None = None, found_id: int | None = None
+    message: str, source: str | None, token: str, expected_id: int | None = None, found_id: int | None = None
 ) -> VocabularyError:
     where = "" if source is None else f"{source}: "
     return VocabularyError(where + message, path=source, token=token, expected_id=expected_id, found_id=found_id)

@@ -9,22 +9,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.directory_saves import current_files
 from trietok.errors import FileError, MissingDependencyError
+from trietok.vocab_files import JOURNAL
+
+if TYPE_CHECKING:
+    from pathlib import Path  # takes longer to import than most of what encodes
 
 BUILT_IN_NAMES = ("trietok-en",)
 
-_HUB_NAME = re.compile(r"(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?", re.ASCII)
+_HUB_NAME = r"(?a)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?"
 
 
 class ModelFiles(NamedTuple):
     """The files found: name of the file → its path; `single_file` where the user named one file."""
 
-    found: dict[str, Path]
-    single_file: Path | None = None
+    found: dict[str, str]
+    single_file: str | None = None
 
 
 def locate(
@@ -50,12 +52,12 @@ def locate(
         raise FileError("the name of the tokenizer is empty; give a directory, a file or a name on the hub", path=name)
     # os.path's questions, unlike Path's, have an answer for every string: too long, or in a directory closed to us.
     if os.path.isfile(name):
-        return ModelFiles({}, single_file=Path(name))
+        return ModelFiles({}, single_file=name)
     if os.path.isdir(name) or name in BUILT_IN_NAMES:
-        directory = Path(name) if os.path.isdir(name) else built_in_directory(name)
+        directory = name if os.path.isdir(name) else str(built_in_directory(name))
         if subfolder:
-            directory /= subfolder
-            if not directory.is_dir():
+            directory = os.path.join(directory, subfolder)
+            if not os.path.isdir(directory):
                 raise FileError(f"{name} has no folder {subfolder}; check `subfolder`", path=directory)
         return ModelFiles(current_files(directory, file_names))
     if not _may_be_a_hub_name(name):
@@ -68,12 +70,43 @@ def locate(
     return ModelFiles(_download(name, file_names, (subfolder or "").strip("/"), hub_options))
 
 
+def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
+    """Where a reader finds these files of a directory: name → path, for those that are there.
+
+    Raises:
+        FileFormatError: a save was cut short and its files were changed or removed since.
+    """
+    if os.path.lexists(os.path.join(directory, JOURNAL)):
+        from pathlib import Path
+
+        from trietok.directory_saves import files_of_interrupted_save
+
+        return {name: str(path) for name, path in files_of_interrupted_save(Path(directory), names).items()}
+    paths = {name: os.path.join(directory, name) for name in names}
+    return {name: path for name, path in paths.items() if os.path.isfile(path)}
+
+
+def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
+    """What tells whether a directory's files have been replaced meanwhile."""
+    marks: list[object] = []
+    for name in (JOURNAL, *names):
+        try:
+            status = os.stat(os.path.join(directory, name))
+        except (OSError, ValueError):  # not there, or no name that could be
+            marks.append(None)
+        else:
+            marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(marks)
+
+
 def built_in_directory(name: str) -> Path:
     """The directory of a built-in vocabulary.
 
     >>> sorted(path.name for path in built_in_directory("trietok-en").glob("*.txt"))
     ['vocab.txt']
     """
+    from pathlib import Path
+
     package = Path(__file__).parent
     # Installed, the vocabularies lie inside the package; in a checkout, beside it.
     for directory in (package / "vocab" / name, package.parent / "vocab" / name):
@@ -84,10 +117,10 @@ def built_in_directory(name: str) -> Path:
 
 def _may_be_a_hub_name(name: str) -> bool:
     """Whether the hub could have a model of that name, by its own rule: a mistyped path is never sent to it."""
-    return bool(_HUB_NAME.fullmatch(name)) and "--" not in name and ".." not in name and not name.endswith(".git")
+    return bool(re.fullmatch(_HUB_NAME, name)) and "--" not in name and ".." not in name and not name.endswith(".git")
 
 
-def _download(name: str, file_names: Iterable[str], subfolder: str, options: dict[str, Any]) -> dict[str, Path]:
+def _download(name: str, file_names: Iterable[str], subfolder: str, options: dict[str, Any]) -> dict[str, str]:
     """Fetch the files of `name` from the hub, or find them in huggingface_hub's cache.
 
     The first failure ends it: were a file left out because the hub faltered, the tokenizer would be another one (a
@@ -109,7 +142,7 @@ def _download(name: str, file_names: Iterable[str], subfolder: str, options: dic
     options = {**options, "token": _clean_token(name, options.get("token"))}
     asked_revision = options.pop("revision", None)
     commit: str | None = None
-    found: dict[str, Path] = {}
+    found: dict[str, str] = {}
     missing_offline: Exception | None = None
     for file in file_names:
         path = f"{subfolder}/{file}" if subfolder else file
@@ -120,7 +153,7 @@ def _download(name: str, file_names: Iterable[str], subfolder: str, options: dic
             if cached is hub._CACHED_NO_EXIST:
                 continue
         try:
-            found[file] = Path(hub.hf_hub_download(name, path, revision=commit or asked_revision, **options))
+            found[file] = hub.hf_hub_download(name, path, revision=commit or asked_revision, **options)
         except errors.LocalEntryNotFoundError as error:  # neither from the hub nor from the cache
             if not options.get("local_files_only") and not isinstance(error.__cause__, errors.OfflineModeIsEnabled):
                 raise FileError(_message(name, file, asked_revision, error), path=name) from error
@@ -149,8 +182,11 @@ def _clean_token(name: str, token: Any) -> Any:
     return token
 
 
-def _commit_of(path: Path, path_in_repository: str) -> str | None:
+def _commit_of(file: str, path_in_repository: str) -> str | None:
     """The commit a file in the cache belongs to: the cache keeps it at `…/snapshots/<commit>/<path in repository>`."""
+    from pathlib import Path, PurePosixPath
+
+    path = Path(file)
     snapshot = path.parents[len(PurePosixPath(path_in_repository).parts) - 1]
     return snapshot.name if snapshot.parent.name == "snapshots" else None
 

@@ -6,10 +6,10 @@ In: the ids of one or two sequences, or what has been encoded already. Out: a `B
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
+from trietok import log
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Truncation, resolve_strategies
 from trietok.errors import InputError, InputTypeError, NotSupportedError
@@ -17,8 +17,6 @@ from trietok.padding import PaddingStrategy, pad_values, padded_length
 from trietok.special_tokens import SpecialTokensMixin
 from trietok.tensors import TensorType, tensor_type_of, to_python
 from trietok.truncation import TruncationStrategy, truncate
-
-logger = logging.getLogger("trietok")
 
 Ids = list[int]
 Tensors = str | TensorType | None
@@ -135,7 +133,7 @@ class ModelInputsMixin(SpecialTokensMixin):
         """Log a warning the first time it is due."""
         if not self.deprecation_warnings.get(key):
             self.deprecation_warnings[key] = True
-            logger.warning(message)
+            log.warning(message)
 
     # ---- truncation, the template, padding --------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from trietok.added_tokens import AddedTokens
 from trietok.added_tokens_mixin import AddedTokensMixin
-from trietok.calls import reject_unknown
+from trietok.call_inputs import reject_unknown
 from trietok.decoding import join_tokens
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.model_inputs import kind_of

@@ -1,7 +1,7 @@
 """The tokenizer whose calls take the fast path wherever it gives what the stages would: state, plans, memory.
 
-In: a call with texts. Out: its result by a `CallPlan` over a `ChunkEncoder`, both made for the tokenizer's present state;
-or None where the plain path has to be taken. What has changed anything since is seen by one look at a clock.
+In: a call with texts. Out: its result by a `CallPlan` over a `ChunkEncoder`, both made for the tokenizer's present
+state; or None where the plain path has to be taken. Whether anything has changed since is seen by one look at a clock.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from trietok.wordpiece import WordpieceTokenizer
 # is taken. First from a text to its ids, then from ids to what a call returns.
 _TEXT_STAGES = (
     "prepare_for_tokenization",
+    "_token_of",
+    "_convert_id_to_token",
     "tokenize",
     "_split_text",
     "_lowered",
@@ -72,7 +74,7 @@ class _Plans:
 
 
 class RememberingTokenizer(VocabularyTokenizer):
-    """`VocabularyTokenizer` with a memory of what chunks of text became. Not used by itself: `BertTokenizer` inherits it.
+    """`VocabularyTokenizer` with a memory of what chunks became. Not used by itself: `BertTokenizer` inherits it.
 
     Attributes:
         cache_limit: how many bytes may be remembered; once they are full, all is forgotten. Set it on a tokenizer or
@@ -169,6 +171,7 @@ class RememberingTokenizer(VocabularyTokenizer):
             special=self._special_tokens(),
             tokenize=self._split_text,
             to_id=self._id_of_piece,
+            to_token=self._only_token_of,
             guard=self._guard,
             limit=self.cache_limit,
         )
@@ -194,7 +197,25 @@ class RememberingTokenizer(VocabularyTokenizer):
         assert token_id is not None  # every piece is an entry or the unknown token
         return token_id
 
+    def _only_token_of(self, token_id: int) -> str | None:
+        token = self._token_of(token_id)
+        lines = self._vocabulary.tokens
+        line = lines[token_id] if token_id < len(lines) else None
+        return token if line in (None, token) and self._id_of_piece(token) == token_id else None
+
     # ---- calls ------------------------------------------------------------------------------------------------------
+
+    def tokenize(self, text: str, **kwargs: Any) -> list[str]:
+        if not (kwargs or self.split_special_tokens) and type(text) is str:
+            encoder = self._chunk_encoder()
+            if encoder is not None:
+                try:
+                    tokens = encoder.tokens(text)
+                except Changed:
+                    tokens = None
+                if tokens is not None:
+                    return tokens
+        return super().tokenize(text, **kwargs)
 
     def _text_ids(self, text: str, options: dict[str, Any]) -> list[int]:
         if not (options or self.split_special_tokens) and type(text) is str:

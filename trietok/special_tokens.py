@@ -8,15 +8,13 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from trietok import log
 from trietok.added_token import AddedToken
 from trietok.change_guard import ChangeGuard
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
-
-logger = logging.getLogger("trietok")
 
 ADDITIONAL = "additional_special_tokens"
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
@@ -99,7 +97,7 @@ class SpecialTokensMixin:
             value = roles[role]
             if value is None:
                 if self.verbose and not is_id:
-                    logger.error("Using %s, but it is not set yet.", role)
+                    log.error("Using %s, but it is not set yet.", role)
                 return None
             tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
             return self.convert_tokens_to_ids(tokens) if is_id else tokens
@@ -241,7 +239,7 @@ class SpecialTokensMixin:
         kept = set(map(str, tokens))
         dropped = [old for old in self.additional_special_tokens if old not in kept]
         if dropped:
-            logger.warning(
+            log.warning(
                 "%s are no additional special tokens any more (they stay added tokens); pass "
                 "replace_additional_special_tokens=False to extend the list",
                 ", ".join(map(repr, dropped)),

@@ -6,12 +6,9 @@ transformers' `truncate_sequences` (4.57.6).
 
 from __future__ import annotations
 
-import logging
-
+from trietok import log
 from trietok.errors import InputError
 from trietok.tensors import ExplicitEnum
-
-logger = logging.getLogger("trietok")
 
 Ids = list[int]
 
@@ -71,7 +68,7 @@ def truncate(
             return _cut(ids, num_tokens_to_remove, side), pair_ids, overflow
         which, other, length = "first", "only_second", len(ids)
     hint = "" if strategy is TruncationStrategy.LONGEST_FIRST else f"; select 'longest_first' or '{other}' instead"
-    logger.error(
+    log.error(
         "cannot truncate: %d tokens are to go, but the %s sequence has %d%s",
         num_tokens_to_remove,
         which,

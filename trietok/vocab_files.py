@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
@@ -21,6 +20,8 @@ SPECIAL_TOKENS_MAP_FILE = "special_tokens_map.json"
 TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
+JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
+RECORD = "trietok"  # the key of tokenizer_config.json under which trietok keeps what transformers has no place for
 
 LARGEST_FILE = 1 << 30  # bytes; a vocabulary of ten million tokens has a tenth of it
 
@@ -41,7 +42,8 @@ def read_text(path: Path_) -> str:
                 f"{os.fspath(path)} has {size:,} bytes, more than the {LARGEST_FILE:,} a tokenizer's file may have",
                 path=path,
             )
-        raw = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            raw = file.read()
     except OSError as error:
         raise FileError(f"cannot read {os.fspath(path)}: {error.strerror}", path=path) from error
     try:
@@ -196,7 +198,7 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
-_HALF_PAIRS = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
+_HALF_PAIRS = "[\ud800-\udfff]"  # of surrogates: JSON can write them, UTF-8 cannot
 
 
 def write_json(path: Path_, value: Any) -> None:
@@ -206,7 +208,7 @@ def write_json(path: Path_, value: Any) -> None:
         FileError: the file cannot be written; what was there before is untouched.
     """
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, _HALF_PAIRS.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
+    write_text(path, re.sub(_HALF_PAIRS, lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
 
 
 def write_text(path: Path_, text: str) -> None:
@@ -215,6 +217,8 @@ def write_text(path: Path_, text: str) -> None:
     Raises:
         FileError: the file cannot be written; what was there before is untouched.
     """
+    from pathlib import Path  # reading does without it
+
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -19,7 +19,12 @@ from trietok.special_tokens import Token
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 from trietok.vocabulary import Vocabulary
 
-UNUSED_SLOT = re.compile(r"[\[<]unused(?:-id)?[_-]?\d+[\]>]", re.IGNORECASE)
+_UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
+
+
+def is_unused_slot(entry: str) -> bool:
+    """Whether a line of a vocabulary is one of those kept free, such as `[unused7]`."""
+    return re.fullmatch(_UNUSED_SLOT, entry) is not None
 
 
 def filling(token_id: int) -> str:
@@ -229,8 +234,8 @@ class VocabularyTokenizer(PreTrainedTokenizer):
             if slot in self._assigned:
                 raise SpecialTokenError(f"the slot {slot!r} is taken by {self._assigned[slot]!r}; choose another")
             slot_id = self.vocab.get(slot)
-            if slot_id is None or not UNUSED_SLOT.fullmatch(slot):
-                free = [entry for entry in self.vocab if UNUSED_SLOT.fullmatch(entry)][:3]
+            if slot_id is None or not is_unused_slot(slot):
+                free = [entry for entry in self.vocab if is_unused_slot(entry)][:3]
                 has = f"unused are {', '.join(free)}, ..." if free else "this vocabulary has none"
                 raise SpecialTokenError(f"{slot!r} is no unused slot of the vocabulary; {has}")
             if slot in self._added.encoder:

@@ -85,7 +85,9 @@ class WordpieceTokenizer(Versioned):
         """
         if len(word) > self.max_input_chars_per_word:
             return [self.unk_token]
-        return [word] if word in self.vocab else self.match_word(word) or [self.unk_token]
+        if word in self.vocab:
+            return [word]
+        return (self.match_word(word) if len(word) > 1 else None) or [self.unk_token]
 
     def match_word(self, word: str) -> list[str] | None:
         """The pieces of one word, whatever its length; None where the entries cannot cover it.

@@ -1,6 +1,6 @@
-"""Loading and saving: a directory's files ⇄ the arguments of a tokenizer.
+"""Loading: a directory's files to the arguments of a tokenizer.
 
-In: a tokenizer class and a name, or a tokenizer and a directory. Out: a tokenizer, or files in transformers' layout.
+In: a tokenizer class and a name. Out: a tokenizer.
 
 Nothing in a directory is executed: the files are text and JSON, `auto_map` is kept and never followed, and no path
 written in a file is opened.
@@ -8,43 +8,28 @@ written in a file is opened.
 
 from __future__ import annotations
 
-import copy
-import logging
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from trietok import log
 from trietok.added_token import AddedToken
-from trietok.directory_saves import save_files, signature
-from trietok.errors import (
-    FileError,
-    FileFormatError,
-    InputError,
-    InputTypeError,
-    NotSupportedError,
-    TrietokError,
-    VocabularyError,
-)
+from trietok.errors import FileError, FileFormatError, InputTypeError, TrietokError
 from trietok.id_checks import AddedIds, check_against_vocabulary
-from trietok.model_files import ModelFiles, locate
+from trietok.model_files import ModelFiles, locate, signature
 from trietok.settings_check import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
-from trietok.special_tokens import ADDITIONAL, LEFT_OUT
+from trietok.special_tokens import ADDITIONAL
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
+    RECORD,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     read_added_tokens_of_tokenizer_json,
     read_json_object,
-    write_json,
 )
 from trietok.vocabulary import Vocabulary
-
-RECORD = "trietok"  # the key of tokenizer_config.json under which trietok keeps what transformers has no place for
-
-logger = logging.getLogger("trietok")
 
 # transformers takes these and no tokenizer here has a use for them.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
@@ -63,7 +48,7 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
         kwargs.pop(key, None)
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
     names = (*cls.vocab_files_names.values(), *side_files)
-    directory = Path(name, subfolder or "")
+    directory = os.path.join(name, subfolder or "")
     while True:  # a save that is put in place meanwhile must not give some of the old and some of the new
         before = signature(directory, names)
         try:
@@ -97,8 +82,10 @@ def _load_once(
         vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names)
         check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
         _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
-    model_config = Path(name, subfolder or "", CONFIG_FILE)
-    if model_config.is_file():  # beside the tokenizer's files in a local directory; not worth a request to the hub
+    model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
+    if os.path.isfile(
+        model_config
+    ):  # beside the tokenizer's files in a local directory; not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
     return tokenizer
@@ -107,7 +94,7 @@ def _load_once(
 def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFiles) -> None:
     for slot, token in record.get("assigned_unused", {}).items():
         if token not in vocabulary:
-            path = files.found.get(TOKENIZER_CONFIG_FILE, Path(TOKENIZER_CONFIG_FILE))
+            path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
             raise FileFormatError(
                 f"{path}: {RECORD}.assigned_unused says {slot!r} became {token!r}, which is not in the vocabulary",
                 path=path,
@@ -119,17 +106,17 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
     if files.single_file is not None:
         if len(cls.vocab_files_names) != 1:
             raise FileError(f"{cls.__name__} needs a directory; {name} is a single file", path=name)
-        return {argument: str(files.single_file) for argument in cls.vocab_files_names}
+        return dict.fromkeys(cls.vocab_files_names, files.single_file)
     paths: dict[str, str] = {}
     for argument, file in cls.vocab_files_names.items():
         if file not in files.found:
             there = f"it has {', '.join(sorted(files.found))}" if files.found else "it has no tokenizer file at all"
-            raise FileError(f"{name} has no {file}, which {cls.__name__} needs; {there}", path=Path(name, file))
-        paths[argument] = str(files.found[file])
+            raise FileError(f"{name} has no {file}, which {cls.__name__} needs; {there}", path=os.path.join(name, file))
+        paths[argument] = files.found[file]
     return paths
 
 
-def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[int, Path]]:
+def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[int, str]]:
     """What the files and the caller say a tokenizer should be made of; the caller comes first."""
     arguments: dict[str, Any] = {}
     if TOKENIZER_CONFIG_FILE in files.found:
@@ -144,7 +131,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         check_settings(arguments, source, cls)
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
-    config = files.found.get(TOKENIZER_CONFIG_FILE, Path("added_tokens_decoder"))
+    config = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
     ids = AddedIds()
     if "added_tokens_decoder" in arguments:
         _take_config(ids, arguments["added_tokens_decoder"], config)
@@ -166,7 +153,7 @@ def paths_in_files(cls: Any) -> tuple[str, ...]:
     return (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file", "added_tokens_file")
 
 
-def _check_class(cls: Any, saved_class: str, source: Path) -> None:
+def _check_class(cls: Any, saved_class: str, source: str) -> None:
     """Tell what was saved as another class: by a warning where its vocabulary is of the same kind, else by an error."""
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
     if saved in (*ANY_KIND, *_own_names(cls)):
@@ -177,7 +164,7 @@ def _check_class(cls: Any, saved_class: str, source: Path) -> None:
             f"tokenizer_class=None to load it as a {cls.__name__} all the same",
             path=source,
         )
-    logger.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+    log.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
 
 
 def _own_names(cls: Any) -> Iterator[str]:
@@ -189,7 +176,7 @@ def _own_names(cls: Any) -> Iterator[str]:
             return
 
 
-def _take_config(ids: AddedIds, value: Any, source: Path) -> None:
+def _take_config(ids: AddedIds, value: Any, source: str) -> None:
     """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six fields."""
     if not isinstance(value, dict):
         raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
@@ -258,7 +245,7 @@ def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
     return checked_added_token({**value, "special": True}, where, path) if isinstance(value, dict) else value
 
 
-def _token_objects(value: Any, where: str, path: Path) -> Any:
+def _token_objects(value: Any, where: str, path: str) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
@@ -292,125 +279,3 @@ def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
     raise FileFormatError(
         f"{where}: {value!r:.60} is not an id; an id is a whole number from 0 to {HIGHEST_ID}", path=path
     )
-
-
-def convert_added_tokens(obj: Any, save: bool = False, add_type_field: bool = True) -> Any:
-    """Turn every `AddedToken` inside lists and dicts into a dict of its fields, or back.
-
-    >>> convert_added_tokens([AddedToken("a")], save=True)[0]["__type"]
-    'AddedToken'
-    >>> convert_added_tokens({"x": {"__type": "AddedToken", "content": "a"}})["x"] == AddedToken("a")
-    True
-
-    Args:
-        obj: anything.
-        save: from tokens to dicts; else from dicts with a `__type` of "AddedToken" to tokens.
-        add_type_field: when saving, mark the dicts with `__type`; else leave `special` out, as special_tokens_map.json
-            has it.
-    """
-    if isinstance(obj, dict):
-        if obj.get("__type") == "AddedToken" and not save:
-            return AddedToken(**{key: value for key, value in obj.items() if key != "__type"})
-        return {key: convert_added_tokens(value, save, add_type_field) for key, value in obj.items()}
-    if isinstance(obj, (list, tuple)):
-        return [convert_added_tokens(item, save, add_type_field) for item in obj]
-    if isinstance(obj, AddedToken) and save:
-        state = obj.__getstate__()
-        if add_type_field:
-            return {**state, "__type": "AddedToken"}
-        del state["special"]
-        return state
-    return obj
-
-
-def save(
-    tokenizer: Any,
-    save_directory: str | os.PathLike[str],
-    legacy_format: bool | None = None,
-    filename_prefix: str | None = None,
-    push_to_hub: bool = False,
-    **kwargs: Any,
-) -> tuple[str, ...]:
-    """`tokenizer.save_pretrained(save_directory, ...)`."""
-    if push_to_hub:
-        raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
-    if legacy_format is False:
-        raise InputError("a Python tokenizer has only the format that transformers calls legacy; pass None")
-    unknown = tokenizer.unk_token
-    if unknown is not None and unknown not in tokenizer.get_vocab():
-        raise VocabularyError(
-            f"the unknown token {unknown!r} is neither in the vocabulary nor an added token, so what is saved could "
-            "not be loaded; add it with add_special_tokens({'unk_token': ...})",
-            token=unknown,
-        )
-    if not isinstance(save_directory, (str, os.PathLike)):
-        raise InputTypeError(
-            f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory
-        )
-    prefix = f"{filename_prefix}-" if filename_prefix else ""
-    if "/" in prefix or os.sep in prefix:
-        raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
-    with tokenizer.holding():  # what is written is of one state
-        return _save_held(tokenizer, Path(save_directory), prefix, filename_prefix)
-
-
-def _save_held(tokenizer: Any, directory: Path, prefix: str, filename_prefix: str | None) -> tuple[str, ...]:
-    config, roles = _config(tokenizer), _special_tokens_map(tokenizer)
-    added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
-
-    def write(folder: Path) -> None:
-        tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
-        write_json(folder / (prefix + TOKENIZER_CONFIG_FILE), config)
-        write_json(folder / (prefix + SPECIAL_TOKENS_MAP_FILE), roles)
-        if added:
-            write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
-
-    # Left by an earlier save, it would name tokens that are gone.
-    paths = save_files(directory, write, obsolete=[prefix + ADDED_TOKENS_FILE])
-    order = {prefix + TOKENIZER_CONFIG_FILE: 0, prefix + SPECIAL_TOKENS_MAP_FILE: 1, prefix + ADDED_TOKENS_FILE: 3}
-    return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
-
-
-def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
-    """special_tokens_map.json: a token with the flags of a plain special one as a string, any other with its flags.
-
-    So it does not matter whether a role was given as one or the other, and saving again writes the same.
-    """
-    flags = {token.content: token for token in tokenizer.added_tokens_decoder.values()}
-
-    def entry(token: str | AddedToken) -> Any:
-        token = flags.get(str(token), token)
-        plain = str(token) if token == AddedToken(str(token), special=True) else token
-        return convert_added_tokens(plain, save=True, add_type_field=False)
-
-    return {
-        role: list(map(entry, value)) if isinstance(value, list) else entry(value)
-        for role, value in tokenizer.special_tokens_map_extended.items()
-    }
-
-
-def _config(tokenizer: Any) -> dict[str, Any]:
-    """tokenizer_config.json: the arguments the tokenizer was made with, as they stand now, and its added tokens."""
-    config = copy.deepcopy(tokenizer.init_kwargs)
-    live = {"model_max_length", "clean_up_tokenization_spaces"} | (
-        config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
-    )
-    for key in live:  # any other key is kept as it came, though an attribute may have its name
-        if hasattr(tokenizer, key):
-            config[key] = getattr(tokenizer, key)
-    config.update(tokenizer.special_tokens_map)
-    own_roles = {role: tokenizer.special_tokens_map_extended.get(role) for role in tokenizer.extra_special_tokens}
-    config["extra_special_tokens"] = {role: token for role, token in own_roles.items() if token is not None}
-    if tokenizer.init_inputs:
-        config["init_inputs"] = copy.deepcopy(tokenizer.init_inputs)
-    for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
-        config.pop(key, None)
-    config = convert_added_tokens(config, save=True)
-    config["added_tokens_decoder"] = {
-        token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
-    }
-    config["tokenizer_class"] = type(tokenizer).__name__
-    record = tokenizer.record()
-    if record:
-        config[RECORD] = record
-    return dict(config)

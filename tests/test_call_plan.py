@@ -1,0 +1,168 @@
+"""A planned call gives what the plain path gives: values, their order, their kinds, warnings and errors."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import SPECIAL
+from trietok import BertTokenizer, FunnelTokenizer, MPNetTokenizer, PaddingStrategy, TensorType
+from trietok.call_plan import CallPlan
+
+numpy = pytest.importorskip("numpy")
+
+PIECES = [
+    "the",
+    "sub",
+    "##ject",
+    "a",
+    "b",
+    "##b",
+    "中",
+    "!",
+    "<s>",
+    "</s>",
+    "<pad>",
+    "<mask>",
+    "<cls>",
+    "<sep>",
+    "<unk>",
+]
+texts = st.lists(st.sampled_from(["the", "subject", "ab", "zz", "中a", "!", "[SEP]", ""]), max_size=9).map(" ".join)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "add_special_tokens": st.booleans(),
+        "padding": st.sampled_from([True, False, "longest", "max_length", PaddingStrategy.MAX_LENGTH, 1, "long"]),
+        "truncation": st.sampled_from([True, False, None, "longest_first", "only_first", "only_second", 1]),
+        "max_length": st.sampled_from([None, 0, 1, 2, 3, 5, 8, 8.0, True, -1]),
+        "stride": st.sampled_from([0, 1, -1]),
+        "pad_to_multiple_of": st.sampled_from([None, 1, 4, 0]),
+        "padding_side": st.sampled_from([None, "left", "right", "up"]),
+        "return_tensors": st.sampled_from([None, "np", TensorType.NUMPY, "xx"]),
+        "return_token_type_ids": st.sampled_from([None, True, False]),
+        "return_attention_mask": st.sampled_from([None, True, False]),
+        "return_special_tokens_mask": st.booleans(),
+        "return_overflowing_tokens": st.booleans(),
+        "return_length": st.booleans(),
+        "verbose": st.booleans(),
+        "is_split_into_words": st.booleans(),
+    },
+)
+changes = st.lists(
+    st.tuples(st.just("padding_side"), st.sampled_from(["left", "right"]))
+    | st.tuples(st.just("truncation_side"), st.sampled_from(["left", "right"]))
+    | st.tuples(st.just("model_max_length"), st.sampled_from([4, 512, int(1e30)]))
+    | st.tuples(st.just("model_input_names"), st.sampled_from([["input_ids"], ["input_ids", "attention_mask"]]))
+    | st.tuples(st.just("pad_token"), st.sampled_from([None, "[PAD]", "[MASK]"])),
+    max_size=2,
+)
+KINDS = {kind.__name__: kind for kind in (BertTokenizer, FunnelTokenizer, MPNetTokenizer)}
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plans") / "vocab.txt"
+    path.write_text("\n".join([*SPECIAL, *PIECES]), encoding="utf-8")
+
+    def make(name, kind=None):
+        kind = kind or KINDS[name]
+        plain = type(name, (kind,), {"_plan": lambda self, options: None})
+        return kind(path), plain(path)
+
+    return make
+
+
+def outcome(call):
+    records = []
+
+    class Kept(logging.Handler):
+        def emit(self, record):
+            records.append((record.levelname, record.getMessage()))
+
+    handler = Kept()
+    logging.getLogger("trietok").addHandler(handler)
+    try:
+        result = call()
+    except Exception as error:
+        return type(error), str(error), records
+    finally:
+        logging.getLogger("trietok").removeHandler(handler)
+    return shown(result), records
+
+
+def shown(value):
+    if isinstance(value, list):
+        return list(map(shown, value))
+    if hasattr(value, "items"):
+        return [(key, shown(item)) for key, item in value.items()]
+    if isinstance(value, numpy.ndarray):
+        return value.dtype, value.shape, shown(value.tolist()), value.flags.writeable
+    return value
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=400, deadline=None)
+@given(text=texts | st.lists(texts, max_size=4), options=options, changes=changes)
+def test_planned_or_not_a_call_gives_the_same(pairs, name, text, options, changes):
+    outcomes = []
+    for tokenizer in pairs(name):
+        for attribute, value in changes:
+            setattr(tokenizer, attribute, value)
+        outcomes.append([outcome(lambda t=tokenizer: t(text, **options)) for _ in range(2)])
+    assert outcomes[0] == outcomes[1]
+
+
+@given(
+    text=texts,
+    options=st.fixed_dictionaries(
+        {}, optional={"add_special_tokens": st.booleans(), "max_length": st.sampled_from([None, 3, 9])}
+    ),
+    changes=changes,
+)
+def test_encode_gives_the_same(pairs, text, options, changes):
+    outcomes = []
+    for tokenizer in pairs("BertTokenizer"):
+        for attribute, value in changes:
+            setattr(tokenizer, attribute, value)
+        outcomes.append([outcome(lambda t=tokenizer: t.encode(text, **options)) for _ in range(2)])
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_calls_are_planned(pairs, name, monkeypatch):
+    taken = []
+    for method in ("one", "batch"):
+        original = getattr(CallPlan, method)
+        monkeypatch.setattr(
+            CallPlan, method, lambda self, text, f=original, m=method: (taken.append(m), f(self, text))[1]
+        )
+    tokenizer, _ = pairs(name)
+    tokenizer("the subject")
+    tokenizer(["the", "subject"], padding=True, truncation=True, max_length=8, return_tensors="np")
+    assert taken == ["one", "batch"]
+
+
+def test_a_call_that_a_subclass_changes_is_not_planned(pairs):
+    tokenizer, _ = pairs("BertTokenizer")
+    before = tokenizer("the").input_ids
+
+    class Mine(BertTokenizer):
+        def build_inputs_with_special_tokens(self, token_ids_0, token_ids_1=None):
+            return [*token_ids_0, 1]
+
+    mine, _ = pairs("BertTokenizer", Mine)
+    assert mine("the").input_ids == [before[1], 1]
+    assert mine.encode("the") == [before[1], 1]
+    tokenizer.prepare_for_model = lambda ids, *args, **kwargs: {"input_ids": [9]}
+    assert tokenizer("the") == {"input_ids": [9]}
+
+
+def test_plans_are_bounded(pairs):
+    tokenizer, _ = pairs("BertTokenizer")
+    for length in range(3, 203):
+        tokenizer("the subject", truncation=True, max_length=length)
+    assert len(tokenizer._plans.by_options) <= 64
