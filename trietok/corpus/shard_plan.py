@@ -193,7 +193,7 @@ def _of_parquet(file: InputFile, column: str, most: int) -> Iterator[Stretch]:
             groups.append(group)
             rows += metadata.row_group(group).num_rows
             held += metadata.row_group(group).column(index).total_uncompressed_size
-            if held >= most or group == metadata.num_row_groups - 1:
+            if rows and (held >= most or group == metadata.num_row_groups - 1):
                 weight = file.size * rows // max(metadata.num_rows, 1)
                 yield Stretch(file, file.name, 0, 0, first_row, tuple(groups), held, weight)
                 first_row, rows, held, groups = first_row + rows, 0, 0, []
