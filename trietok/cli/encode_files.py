@@ -132,7 +132,8 @@ def _summary(out: str, manifest: dict[str, Any]) -> Iterator[str]:
     if totals["dropped_tokens"]:
         yield f"left out at the ends of shards: {totals['dropped_tokens']:,} tokens"
     if totals["rejected"]:
-        yield f"kept aside: {totals['rejected']:,} rows without text, listed in rejects.jsonl"
+        rows = "row" if totals["rejected"] == 1 else "rows"
+        yield f"kept aside: {totals['rejected']:,} {rows} without text, listed in rejects.jsonl"
 
 
 @contextlib.contextmanager
