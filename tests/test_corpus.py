@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -310,6 +311,26 @@ def test_a_fresh_process_gives_the_same(english, tmp_path):
     code = "import pickle, sys; f, t = pickle.load(open(sys.argv[1], 'rb')); pickle.dump(f(t), sys.stdout.buffer)"
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "function"], stdout=subprocess.PIPE, check=True)
     assert pickle.loads(done.stdout) == tokenize(table())
+
+
+def test_its_pickle_does_not_change_from_process_to_process():
+    """Engines know a function again by its pickle, and keep its results by that."""
+    code = """
+import hashlib, pickle, trietok
+tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", additional_special_tokens=["[A]", "[B]", "[C]"])
+tokenizer.add_tokens(["covid-19", "new york"])
+print(hashlib.sha256(pickle.dumps(trietok.TokenizeBatch(tokenizer, "text"))).hexdigest())
+"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(found) == 1
 
 
 def test_several_threads_share_one(english):
