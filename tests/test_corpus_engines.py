@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
+import subprocess
 import sys
 
 import pytest
 
+from trietok import BertTokenizer, TokenizeBatch
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-
-from trietok import BertTokenizer, TokenizeBatch
 
 pytestmark = pytest.mark.engines
 
@@ -202,3 +204,41 @@ def test_polars(files, table, tokenize, expected):
     frame = polars.read_parquet(files / "*.parquet")
     found = polars.from_arrow(tokenize(frame.to_arrow()))
     assert found.to_dicts() == expected
+
+
+# ---- the recipes of the page ----------------------------------------------------------------------------------------
+
+PAGE = ROOT / "docs" / "corpora.md"
+
+
+def recipes() -> dict[str, str]:
+    """The code of each engine's section."""
+    text = PAGE.read_text(encoding="utf-8")
+    found = re.findall(r"^### (.*?)\n.*?^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+PACKAGES = {
+    "Ray Data": "ray",
+    "Spark": "pyspark",
+    "HuggingFace datasets": "datasets",
+    "Dask": "dask",
+    "Polars": "polars",
+}
+
+
+def test_the_page_has_the_recipes():
+    assert recipes().keys() == PACKAGES.keys()
+
+
+@pytest.mark.parametrize("engine", PACKAGES)
+def test_a_recipe(engine, python_path, files, table, tmp_path):
+    pytest.importorskip(PACKAGES[engine])
+    (tmp_path / "corpus").symlink_to(files)
+    (tmp_path / "recipe.py").write_text(recipes()[engine], encoding="utf-8")
+    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = pq.read_table(tmp_path / "ids").sort_by("id")
+    made = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512)(table)
+    assert found.select(made.column_names).to_pylist() == made.to_pylist()

@@ -124,16 +124,16 @@ def encode_files(
 
 def _summary(out: str, manifest: dict[str, Any]) -> Iterator[str]:
     totals = manifest["totals"]
-    shards = len(manifest["shards"])
-    yield (
-        f"{out}: {totals['texts']:,} texts, {totals['tokens']:,} tokens, {totals['rows']:,} rows in "
-        f"{shards:,} {'shard' if shards == 1 else 'shards'}"
-    )
+    texts, tokens, rows = (_counted(totals[f"{one}s"], one) for one in ("text", "token", "row"))
+    yield f"{out}: {texts}, {tokens}, {rows} in {_counted(len(manifest['shards']), 'shard')}"
     if totals["dropped_tokens"]:
-        yield f"left out at the ends of shards: {totals['dropped_tokens']:,} tokens"
+        yield f"left out at the ends of shards: {_counted(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
-        rows = "row" if totals["rejected"] == 1 else "rows"
-        yield f"kept aside: {totals['rejected']:,} {rows} without text, listed in rejects.jsonl"
+        yield f"kept aside: {_counted(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ them, follow from the plan alone: not from how many processes there were, nor fr
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -298,7 +299,9 @@ class _Run:
                 self._note(shard, outcome.record)
 
         todo = self._shards_to_do()
-        if workers == 1:
+        first_two = list(itertools.islice(todo, 2))
+        todo = itertools.chain(first_two, todo)
+        if workers == 1 or len(first_two) < 2:
             encoder = ShardEncoder(job)
             for shard in todo:
                 finished(shard, encoder.encode(shard))
