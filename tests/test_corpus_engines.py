@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -101,9 +102,15 @@ def test_ray_data(ray, files, tokenize, expected):
 # ---- Spark ----------------------------------------------------------------------------------------------------------
 
 
+def skip_without_java():
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java")
+
+
 @pytest.fixture(scope="module")
 def spark(python_path):
     pytest.importorskip("pyspark")
+    skip_without_java()
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -234,6 +241,8 @@ def test_the_page_has_the_recipes():
 @pytest.mark.parametrize("engine", PACKAGES)
 def test_a_recipe(engine, python_path, files, table, tmp_path):
     pytest.importorskip(PACKAGES[engine])
+    if engine == "Spark":
+        skip_without_java()
     (tmp_path / "corpus").symlink_to(files)
     (tmp_path / "recipe.py").write_text(recipes()[engine], encoding="utf-8")
     env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
