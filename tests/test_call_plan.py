@@ -105,7 +105,7 @@ def shown(value):
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=texts | st.lists(texts, max_size=4), options=options, changes=changes)
 def test_planned_or_not_a_call_gives_the_same(pairs, name, text, options, changes):
     outcomes = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.conftest import SPECIAL
-from trietok import AddedToken, BasicTokenizer, BertTokenizer, WordpieceTokenizer, added_tokens, chunk_encoder
+from trietok import AddedToken, BasicTokenizer, BertTokenizer, WordpieceTokenizer, added_tokens, chunk_memory
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [
@@ -37,7 +37,27 @@ WORDS = ["the", "subject", "SUBJ", "subj", "unable", "ab", "café", "cafe\u0301"
 WORDS += ["end.", "(a)b,", "一二，。a中b", "中́x", "ÉB", "ﬁ", "Ⅷ", "가", "한글", "Å", "the\nsubject", "a\tb", "x\x0by"]
 WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
 contents = st.sampled_from(
-    ["subj", "SUBJ", "[X]", "[Y]", "ab", "a", "é", "中", "##able", "b-b", "<s>", "un", "a b", "[x]"]
+    [
+        "subj",
+        "SUBJ",
+        "[X]",
+        "[Y]",
+        "ab",
+        "a",
+        "é",
+        "中",
+        "##able",
+        "b-b",
+        "<s>",
+        "un",
+        "a b",
+        "[x]",
+        "e x",
+        "A the",
+        "x\ny",
+        "subject un ab",
+        " b",
+    ]
 )
 texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(" ".join) | st.sampled_from(
     ["a\x0bb", "a\x85"]
@@ -153,8 +173,10 @@ def test_the_fast_path_is_taken(vocab_path):
     tokenizer.add_tokens(["<x>"])
     assert tokenizer._chunk_encoder() is not None
     tokenizer.add_tokens(["a b"])
+    assert tokenizer._chunk_encoder() is not None
+    tokenizer.add_tokens(["a\nb"])
     assert tokenizer._chunk_encoder() is None
-    tokenizer.remove_tokens(["a b"])
+    tokenizer.remove_tokens(["a\nb"])
     assert tokenizer._chunk_encoder() is not None
 
 
@@ -231,7 +253,7 @@ def test_no_more_is_remembered_than_the_bound(vocab_path):
                 each.add_tokens([f"<{number}>"])
         info = tokenizer.cache_info()
         assert info.bytes <= info.limit == 12_000
-        assert info.chunks + info.words <= 12_000 / chunk_encoder.ENTRY_BYTES
+        assert info.chunks + info.words <= 12_000 / chunk_memory.ENTRY_BYTES
     assert info.times_full > 5
     before = tokenizer.cache_info()
     tokenizer.encode("x" * 1000)
@@ -268,7 +290,7 @@ def test_clearing_forgets_and_changes_no_result(vocab_path):
     assert tokenizer.encode("the subject unable <x>")[:-2] == ids[:-1]
     assert tokenizer.cache_info().chunks > 0
     tokenizer.cache_clear()
-    assert tokenizer.cache_info() == (0, 0, 0, chunk_encoder.MEMORY_LIMIT, 0)
+    assert tokenizer.cache_info() == (0, 0, 0, chunk_memory.MEMORY_LIMIT, 0)
     assert tokenizer.encode("the subject unable") == ids
 
 

@@ -173,6 +173,17 @@ def test_the_short_way_gives_what_calls_give(english, texts):
             assert done.column(name).to_pylist() == expected[name]
 
 
+@given(st.lists(st.lists(st.sampled_from("new york city New of the in-new york. a".split()), max_size=9), max_size=4))
+def test_tokens_with_spaces(texts):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["new york", "of the"])
+    tokenize = TokenizeBatch(tokenizer, "text")
+    joined = [" ".join(words) for words in texts] + ["in new york city"]
+    assert tokenize._encoder._fast.encode(joined) is not None
+    for _ in range(2):  # with what the first time remembered
+        assert tokenize(table(joined)).column("input_ids").to_pylist() == [tokenizer(text).input_ids for text in joined]
+
+
 def test_a_memory_that_is_full_changes_nothing(english):
     from trietok.corpus.chunk_bytes import ChunkBytes
 

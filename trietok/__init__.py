@@ -22,94 +22,55 @@ if TYPE_CHECKING:
     from trietok.comparing import compare as compare
     from trietok.comparing import fingerprint as fingerprint
     from trietok.corpus.encode_files import encode_files as encode_files
+    from trietok.corpus.mlm_collator import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
+    from trietok.corpus.mlm_collator import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
+    from trietok.corpus.padding_collator import DataCollatorWithPadding as DataCollatorWithPadding
     from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
     from trietok.dpr_reader import DPRReaderOutput as DPRReaderOutput
     from trietok.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
-    from trietok.errors import (
-        FileError as FileError,
-    )
-    from trietok.errors import (
-        FileFormatError as FileFormatError,
-    )
-    from trietok.errors import (
-        InputError as InputError,
-    )
-    from trietok.errors import (
-        InputTypeError as InputTypeError,
-    )
-    from trietok.errors import (
-        MissingDependencyError as MissingDependencyError,
-    )
-    from trietok.errors import (
-        NotSupportedError as NotSupportedError,
-    )
-    from trietok.errors import (
-        OptionError as OptionError,
-    )
-    from trietok.errors import (
-        SpecialTokenError as SpecialTokenError,
-    )
-    from trietok.errors import (
-        TokenIdError as TokenIdError,
-    )
-    from trietok.errors import (
-        TokenizerClassError as TokenizerClassError,
-    )
-    from trietok.errors import (
-        TrietokError as TrietokError,
-    )
-    from trietok.errors import (
-        UnknownTokenError as UnknownTokenError,
-    )
-    from trietok.errors import (
-        VocabularyError as VocabularyError,
-    )
-    from trietok.family import (
-        ConvBertTokenizer as ConvBertTokenizer,
-    )
-    from trietok.family import (
-        DistilBertTokenizer as DistilBertTokenizer,
-    )
-    from trietok.family import (
-        DPRContextEncoderTokenizer as DPRContextEncoderTokenizer,
-    )
-    from trietok.family import (
-        DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer,
-    )
-    from trietok.family import (
-        DPRReaderTokenizer as DPRReaderTokenizer,
-    )
-    from trietok.family import (
-        ElectraTokenizer as ElectraTokenizer,
-    )
-    from trietok.family import (
-        FunnelTokenizer as FunnelTokenizer,
-    )
-    from trietok.family import (
-        LayoutLMTokenizer as LayoutLMTokenizer,
-    )
-    from trietok.family import (
-        LxmertTokenizer as LxmertTokenizer,
-    )
-    from trietok.family import (
-        MobileBertTokenizer as MobileBertTokenizer,
-    )
-    from trietok.family import (
-        MPNetTokenizer as MPNetTokenizer,
-    )
-    from trietok.family import (
-        RetriBertTokenizer as RetriBertTokenizer,
-    )
-    from trietok.family import (
-        SplinterTokenizer as SplinterTokenizer,
-    )
-    from trietok.family import (
-        SqueezeBertTokenizer as SqueezeBertTokenizer,
-    )
+    from trietok.errors import FileError as FileError
+    from trietok.errors import FileFormatError as FileFormatError
+    from trietok.errors import InputError as InputError
+    from trietok.errors import InputTypeError as InputTypeError
+    from trietok.errors import MissingDependencyError as MissingDependencyError
+    from trietok.errors import NotSupportedError as NotSupportedError
+    from trietok.errors import OptionError as OptionError
+    from trietok.errors import SpecialTokenError as SpecialTokenError
+    from trietok.errors import TokenIdError as TokenIdError
+    from trietok.errors import TokenizerClassError as TokenizerClassError
+    from trietok.errors import TrietokError as TrietokError
+    from trietok.errors import UnknownTokenError as UnknownTokenError
+    from trietok.errors import VocabularyError as VocabularyError
+    from trietok.family import ConvBertTokenizer as ConvBertTokenizer
+    from trietok.family import DistilBertTokenizer as DistilBertTokenizer
+    from trietok.family import DPRContextEncoderTokenizer as DPRContextEncoderTokenizer
+    from trietok.family import DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer
+    from trietok.family import DPRReaderTokenizer as DPRReaderTokenizer
+    from trietok.family import ElectraTokenizer as ElectraTokenizer
+    from trietok.family import FunnelTokenizer as FunnelTokenizer
+    from trietok.family import LayoutLMTokenizer as LayoutLMTokenizer
+    from trietok.family import LxmertTokenizer as LxmertTokenizer
+    from trietok.family import MobileBertTokenizer as MobileBertTokenizer
+    from trietok.family import MPNetTokenizer as MPNetTokenizer
+    from trietok.family import RetriBertTokenizer as RetriBertTokenizer
+    from trietok.family import SplinterTokenizer as SplinterTokenizer
+    from trietok.family import SqueezeBertTokenizer as SqueezeBertTokenizer
     from trietok.padding import PaddingStrategy as PaddingStrategy
     from trietok.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
+    from trietok.suggesting import add_suggestions as add_suggestions
+    from trietok.suggesting import suggest_tokens as suggest_tokens
+    from trietok.suggestion_report import Suggestion as Suggestion
+    from trietok.suggestion_report import Suggestions as Suggestions
     from trietok.templates import Template as Template
     from trietok.tensors import TensorType as TensorType
+    from trietok.trained_tokenizer import save_tokenizer as save_tokenizer
+    from trietok.training import Bpe as Bpe
+    from trietok.training import TextFiles as TextFiles
+    from trietok.training import WordCounts as WordCounts
+    from trietok.training import count_words as count_words
+    from trietok.training import train_bpe as train_bpe
+    from trietok.training import train_chinese_bpe as train_chinese_bpe
+    from trietok.training import train_wordpiece as train_wordpiece
     from trietok.trie import Trie as Trie
     from trietok.truncation import TruncationStrategy as TruncationStrategy
     from trietok.unknown_report import UnknownWord as UnknownWord
@@ -136,6 +97,8 @@ _HOMES = {
         "comparing": ("Comparison", "compare", "fingerprint"),
         "corpus.encode_files": ("encode_files",),
         "corpus.tokenize_batch": ("TokenizeBatch",),
+        "corpus.mlm_collator": ("DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask"),
+        "corpus.padding_collator": ("DataCollatorWithPadding",),
         "dpr_reader": ("DPRReaderOutput", "DPRSpanPrediction"),
         "errors": (
             "FileError",
@@ -170,8 +133,20 @@ _HOMES = {
         ),
         "padding": ("PaddingStrategy",),
         "pretrained": ("PreTrainedTokenizer",),
+        "suggesting": ("add_suggestions", "suggest_tokens"),
+        "suggestion_report": ("Suggestion", "Suggestions"),
         "templates": ("Template",),
         "tensors": ("TensorType",),
+        "trained_tokenizer": ("save_tokenizer",),
+        "training": (
+            "Bpe",
+            "TextFiles",
+            "WordCounts",
+            "count_words",
+            "train_bpe",
+            "train_chinese_bpe",
+            "train_wordpiece",
+        ),
         "trie": ("Trie",),
         "truncation": ("TruncationStrategy",),
         "unknown_report": ("UnknownWord", "UnknownWords"),

@@ -90,7 +90,11 @@ class AddedTokens:
         self._stripping: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
         self._written: _WrittenTokens | None = None
-        self.spaced: set[str] = set()
+        self.spaced: set[str] = set()  # tokens that hold whitespace
+        self.oddly_spaced: set[str] = set()  # other than single spaces between words
+        self._heads: Counter[str] = Counter()  # of the spaced ones: what stands before the first space
+        self._head_lengths: set[int] | None = None
+        self.words: set[str] = set()  # tokens of ASCII letters and digits
 
     def reorder(self, token_ids: Iterable[int]) -> None:
         """Put the tokens of these ids, of those that are there, behind the others, in this order."""
@@ -107,6 +111,7 @@ class AddedTokens:
         if not lengths.keys() <= self._lengths.keys():
             self._longest_first = None
         self._lengths.update(lengths)
+        self.words.update(content for content in contents if content.isalnum() and content.isascii())
         for token in tokens:
             if not token.is_plain:
                 if token.single_word:
@@ -114,7 +119,15 @@ class AddedTokens:
                 if token.lstrip or token.rstrip:
                     self._stripping.add(token.content)
         if "\0".join(contents).split() != ["\0".join(contents)]:  # one look in C; few tokens hold whitespace
-            self.spaced.update(content for content in contents if content.split() != [content])
+            for content in contents:
+                words = content.split(" ")
+                if content.split() != words:
+                    self.spaced.add(content)
+                    self.oddly_spaced.add(content)
+                elif len(words) > 1 and content not in self.spaced:
+                    self.spaced.add(content)
+                    self._heads[words[0]] += 1
+                    self._head_lengths = None
         if self._trie is not None:
             self._trie.update(contents)
         self._pattern = None
@@ -126,7 +139,13 @@ class AddedTokens:
         if not self._lengths[len(token.content)]:
             del self._lengths[len(token.content)]
             self._longest_first = None
-        for kept in (self._single_words, self._stripping, self.spaced):
+        if token.content in self.spaced and token.content not in self.oddly_spaced:
+            head = token.content.split(" ")[0]
+            self._heads[head] -= 1
+            if not self._heads[head]:
+                del self._heads[head]
+            self._head_lengths = None
+        for kept in (self._single_words, self._stripping, self.spaced, self.oddly_spaced, self.words):
             kept.discard(token.content)
         if self._trie is not None:
             self._trie.discard(token.content)
@@ -202,6 +221,12 @@ class AddedTokens:
         return not (self._single_words or self._stripping)
 
     # ---- the split --------------------------------------------------------------------------------------------------
+
+    def may_begin_at_the_end_of(self, chunk: str) -> bool:
+        """Whether a chunk between spaces ends as a token with spaces begins, so that it may go on in the next one."""
+        if self._head_lengths is None:
+            self._head_lengths = set(map(len, self._heads))
+        return any(chunk[-length:] in self._heads for length in self._head_lengths)
 
     def stands_in(self, text: str) -> bool:
         """Whether any token stands in `text`, be it one that would be rejected there."""

@@ -9,9 +9,11 @@ costs its `str.split` and a lookup a chunk. What no memory holds goes through th
 what the chunk is made of: ASCII letters, ASCII with signs, Chinese, anything else.
 
 Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
-whitespace and BERT deletes ("a\\x0bb" is one word): a chunk that holds some is told apart when it is worked out.
+whitespace and BERT deletes ("a\\x0bb" is one word): a chunk that holds some is told apart when it is worked out. An
+added token such as "new york" reaches over chunks: a chunk at whose end one may begin stops the quick reading of its
+text, which is then cut at the added tokens first.
 
-Tokenizers whose stages a subclass has replaced, and those with whitespace in an added token, do not come here.
+Tokenizers whose stages a subclass has replaced, and those with other whitespace in an added token, do not come here.
 """
 
 from __future__ import annotations
@@ -21,15 +23,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 
 from trietok.added_tokens import AddedTokens
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.change_guard import ChangeGuard, clock
 from trietok.char_classes import CHINESE_CLASS, lower_each
+from trietok.chunk_memory import STOP, CacheInfo, Changed, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.wordpiece import WordpieceTokenizer
-
-Ids = tuple[int, ...]
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -37,106 +37,7 @@ _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
-LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MOST_TOUCHED = 64
-MEMORY_LIMIT = 64_000_000  # bytes
-ENTRY_BYTES = 190  # of an entry beside its characters and ids: a str, a tuple, and its share of a dict that grows
-
-
-class CacheInfo(NamedTuple):
-    """What a tokenizer remembers; see `BertTokenizer.cache_info`.
-
-    Attributes:
-        chunks: how many chunks of text, as they stand between spaces.
-        words: how many words, as WordPiece gets them.
-        bytes: what they take, estimated from above.
-        limit: the bytes at which all is forgotten.
-        times_full: how often that has happened.
-    """
-
-    chunks: int
-    words: int
-    bytes: int
-    limit: int
-    times_full: int
-
-
-class Changed(Exception):
-    """The tokenizer has changed since a text was begun, so its ids would be of two states."""
-
-
-class _Memory(dict[str, Ids]):
-    """A dict that works out what it lacks, and forgets all when it is full.
-
-    Attributes:
-        bytes: what it takes, estimated from above.
-        times_full: how often it was full.
-        earlier: what an earlier state remembered; to be asked by whoever works out, who can tell what still holds.
-    """
-
-    __slots__ = ("bytes", "earlier", "limit", "times_full", "work_out")
-
-    def __init__(self, work_out: Callable[[str], Ids], limit: int) -> None:
-        super().__init__()
-        self.work_out = work_out
-        self.limit = limit
-        self.times_full = 0
-        self.forget()
-
-    def __missing__(self, text: str) -> Ids:
-        ids = self.work_out(text)
-        length = len(text)
-        if length <= LONGEST_REMEMBERED:
-            self.bytes += ENTRY_BYTES + 8 * len(ids) + (length if text.isascii() else 4 * length)
-            if self.bytes > self.limit:
-                self.times_full += 1
-                self.forget()
-            else:
-                self[text] = ids
-        return ids
-
-    def forget(self) -> None:
-        self.clear()
-        self.earlier: dict[str, Ids] = {}
-        self.bytes = 0
-
-
-class _NotOne(LookupError):
-    """A character that has no id, or several; an id that has two tokens."""
-
-
-class _Characters(dict[str, int]):
-    """The id of each Chinese character. There are fewer than 100,000 of them, so they need no bound."""
-
-    __slots__ = ("work_out",)
-
-    def __init__(self, work_out: Callable[[str], Ids]) -> None:
-        super().__init__()
-        self.work_out = work_out
-
-    def __missing__(self, char: str) -> int:
-        ids = self.work_out(char)
-        if len(ids) != 1:
-            raise _NotOne(char)
-        self[char] = ids[0]
-        return ids[0]
-
-
-class _Tokens(dict[int, str]):
-    """The token of each id that has come up."""
-
-    __slots__ = ("to_token",)
-
-    def __init__(self, to_token: Callable[[int], str | None]) -> None:
-        super().__init__()
-        self.to_token = to_token
-
-    def __missing__(self, token_id: int) -> str:
-        token = self.to_token(token_id)
-        if token is None:
-            raise _NotOne(token_id)
-        self[token_id] = token
-        return token
 
 
 class ChunkEncoder:
@@ -145,7 +46,7 @@ class ChunkEncoder:
     Args:
         basic, wordpiece: its stages.
         vocab: its vocabulary without the added tokens.
-        added: its added tokens; none of them holds whitespace.
+        added: its added tokens; none of them holds whitespace but single spaces between words.
         special: the special tokens in their order, which are kept whole as words too.
         tokenize: its tokens of one chunk, by the plain path; asked where an added token stands in a chunk.
         to_id: the id of a token.
@@ -172,22 +73,26 @@ class ChunkEncoder:
         self._basic = basic
         self._wordpiece = wordpiece
         self._vocab = vocab
+        self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is vocab else -1
         self._added = added
         self._special_in_order = special
         self._special = frozenset(special)
         self._tokenize = tokenize
         self._to_id = to_id
         self._guard = guard
+        self._limit = limit
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
-        self._words = _Memory(self._ids_of_word, limit // 2)
-        self._chunks = _Memory(self._ids_of_chunk, limit - limit // 2)
-        self._characters = _Characters(self._ids_of_character)
-        self.chunk_ids = self._chunks.__getitem__
+        self._words = Memory(self._ids_of_word, limit // 4)
+        self._chunks = Memory(self._ids_of_chunk, limit // 2)
+        self._characters = Characters(self._ids_of_character)
+        # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
+        self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if added.spaced else self._chunks
+        self.chunk_ids = self._outer.__getitem__
         # What unknown words became is remembered by word, and no text shows it: a state with another id starts afresh.
         self.unknown_id = to_id(wordpiece.unk_token)
-        self._tokens = _Tokens(to_token)
+        self._tokens = Tokens(to_token)
         tells_tokens = wordpiece.vocab is vocab and to_token(self.unknown_id) == wordpiece.unk_token
         self._tokens_of_ids = self._tokens.__getitem__ if tells_tokens else None
         self._touched: frozenset[str] = frozenset()  # added tokens changed since what `earlier` remembers
@@ -198,7 +103,27 @@ class ChunkEncoder:
         Raises:
             Changed: the tokenizer has changed meanwhile.
         """
-        return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
+        try:
+            return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
+        except MayBeSpaced:
+            return self._encode_around_tokens(text)
+
+    def _encode_around_tokens(self, text: str) -> list[int]:
+        """The ids of a text in which an added token with spaces may stand."""
+        added = self._added
+        ids: list[int] | None = None
+        try:
+            if self._stands_in(text, lower_each(text) if self._lower else text):
+                ids = self._ids_around_tokens(text) if added.is_plain else None
+                if ids is None:
+                    ids = list(map(self._to_id, self._tokenize(text)))
+            else:
+                ids = self._ids_of_chunks(text.split(" "))
+        except Exception:
+            self._require_now()
+            raise
+        self._require_now()
+        return ids
 
     def tokens(self, text: str) -> list[str] | None:
         """The tokens of `text`; None where ids do not tell them.
@@ -211,7 +136,7 @@ class ChunkEncoder:
         ids = self.encode(text)
         try:
             return [*map(self._tokens_of_ids, ids)]
-        except _NotOne:
+        except NotOne:
             return None
 
     # ---- what is remembered -----------------------------------------------------------------------------------------
@@ -219,16 +144,18 @@ class ChunkEncoder:
     def info(self) -> CacheInfo:
         """What is remembered now."""
         chunks, words = self._chunks, self._words
+        outer = self._outer if self._outer is not chunks else Memory(self._ids_of_chunk, 0)
         return CacheInfo(
             chunks=len(chunks) + len(chunks.earlier),
             words=len(words),
-            bytes=chunks.bytes + words.bytes,
-            limit=chunks.limit + words.limit,
-            times_full=chunks.times_full + words.times_full,
+            bytes=chunks.bytes + words.bytes + outer.bytes,
+            limit=self._limit,
+            times_full=chunks.times_full + words.times_full + outer.times_full,
         )
 
     def forget(self) -> None:
         """Forget all that is remembered."""
+        self._outer.forget()
         self._chunks.forget()
         self._words.forget()
         self._characters.clear()
@@ -259,22 +186,33 @@ class ChunkEncoder:
 
     # ---- what is worked out -----------------------------------------------------------------------------------------
 
+    def _ids_of_outer_chunk(self, chunk: str) -> Ids:
+        may_begin = self._added.may_begin_at_the_end_of
+        if may_begin(chunk) or (self._lower and may_begin(lower_each(chunk))):
+            self._require_now()
+            return STOP
+        return self._chunks[chunk]
+
     def _ids_of_chunk(self, chunk: str) -> Ids:
+        if chunk.isascii() and chunk.isalnum() and not (self._added.words or self._chunks.earlier):
+            # Most are such, and no added token stands in them.
+            word_ids = self._ids_of_word(chunk.lower() if self._lower else chunk)
+            self._require_now()
+            return word_ids
         try:
             lowered = lower_each(chunk) if self._lower else chunk
             ids = self._ids_of_earlier(chunk, lowered) if self._chunks.earlier else None
             if ids is None:
                 ids = self._ids_by_stages(chunk, lowered)
         except Exception:
-            if self._is_of_now():
-                raise
-            raise Changed from None  # half of a change can break anything
-        if self._is_of_now():
-            return ids
-        raise Changed
+            self._require_now()  # half of a change can break anything
+            raise
+        self._require_now()
+        return ids
 
-    def _is_of_now(self) -> bool:
-        return clock.now == self.epoch and not self._guard.count & 1
+    def _require_now(self) -> None:
+        if clock.now != self.epoch or self._guard.count & 1:
+            raise Changed
 
     def _ids_of_earlier(self, chunk: str, lowered: str) -> Ids | None:
         ids = self._chunks.earlier.get(chunk)
@@ -284,32 +222,35 @@ class ChunkEncoder:
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
             parts = chunk.split()
             if len(parts) > 1:
-                return self._ids_of_chunks(parts)
-        stands_in = self._added.stands_in
-        if stands_in(chunk) or (lowered != chunk and stands_in(lowered)):
-            ids = self._ids_around_tokens(chunk) if self._added.is_plain and chunk.isprintable() else None
-            return tuple(map(self._to_id, self._tokenize(chunk))) if ids is None else ids
+                return tuple(self._ids_of_chunks(parts))
+        if self._stands_in(chunk, lowered):
+            around = self._ids_around_tokens(chunk) if self._added.is_plain and chunk.isprintable() else None
+            return tuple(map(self._to_id, self._tokenize(chunk)) if around is None else around)
         return self._ids_of_text(lowered)
 
-    def _ids_of_chunks(self, chunks: Iterable[str]) -> Ids:
-        return tuple(chain.from_iterable(map(self.chunk_ids, chunks)))
+    def _stands_in(self, text: str, lowered: str) -> bool:
+        stands_in = self._added.stands_in
+        return stands_in(text) or (lowered != text and stands_in(lowered))
 
-    def _ids_around_tokens(self, chunk: str) -> Ids | None:
-        """The ids of the added tokens in a chunk and of what is between; None where that is not all lower-cased.
+    def _ids_of_chunks(self, chunks: Iterable[str]) -> list[int]:
+        return [*chain.from_iterable(map(self._chunks.__getitem__, chunks))]
+
+    def _ids_around_tokens(self, text: str) -> list[int] | None:
+        """The ids of the added tokens in a text and of what is between; None where that is not all lower-cased.
 
         It is not where the end of a token that is kept as it is written is the beginning of another one's match.
         """
         if self._lower:
-            chunk = self._added.lower_between(chunk, self._special_in_order)
+            text = self._added.lower_between(text, self._special_in_order)
         ids: list[int] = []
-        for piece, is_token in self._added.pieces(chunk):
+        for piece, is_token in self._added.pieces(text):
             if is_token:
                 ids.append(self._added.encoder[piece])
             elif self._lower and lower_each(piece) != piece:
                 return None
             else:
-                ids += self.chunk_ids(piece)
-        return tuple(ids)
+                ids += self._ids_of_chunks(piece.split(" "))
+        return ids
 
     def _ids_of_text(self, text: str) -> Ids:
         """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases.
@@ -324,8 +265,8 @@ class ChunkEncoder:
             if self._split_punctuation and text.isprintable():
                 word = text[:-1]
                 if word.isalnum():  # such as "end."
-                    return self.chunk_ids(word) + self.chunk_ids(text[-1])
-                return self._ids_of_chunks(_ASCII_WORDS.findall(text))
+                    return self._chunks[word] + self._chunks[text[-1]]
+                return tuple(self._ids_of_chunks(_ASCII_WORDS.findall(text)))
         elif self._chinese_apart:
             chinese, others = _chinese(self._split_punctuation)
             if chinese.search(text):
@@ -340,7 +281,7 @@ class ChunkEncoder:
     def _ids_of_words(self, text: str) -> Ids:
         words = self._basic.tokenize(text, never_split=self._special)
         if len(words) > 1 and "".join(words) == text:
-            return self._ids_of_chunks(words)
+            return tuple(self._ids_of_chunks(words))
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
 
     def _ids_of_chinese(self, runs: list[str]) -> Ids:
@@ -351,11 +292,11 @@ class ChunkEncoder:
             if chinese:
                 try:
                     ids += [*map(self._characters.__getitem__, run)]
-                except _NotOne:
+                except NotOne:
                     for char in run:
                         ids += self._ids_of_character(char)
             else:
-                ids += self.chunk_ids(run)
+                ids += self._chunks[run]
             chinese = not chinese
         return tuple(ids)
 
@@ -365,6 +306,9 @@ class ChunkEncoder:
         return self._ids_of_words(char)
 
     def _ids_of_word(self, word: str) -> Ids:
+        token_id = self._vocab.get(word)
+        if token_id is not None and len(word) <= self._longest_word and word not in self._added.encoder:
+            return (token_id,)
         pieces = self._wordpiece.pieces_of(word)
         if self._added.encoder.keys().isdisjoint(pieces):
             try:

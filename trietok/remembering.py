@@ -14,7 +14,8 @@ from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import resolve_strategies
 from trietok.call_plan import CallOptions, CallPlan, is_plannable
 from trietok.change_guard import clock
-from trietok.chunk_encoder import MEMORY_LIMIT, CacheInfo, Changed, ChunkEncoder
+from trietok.chunk_encoder import ChunkEncoder
+from trietok.chunk_memory import MEMORY_LIMIT, CacheInfo, Changed, MayBeSpaced
 from trietok.errors import InputError
 from trietok.truncation import TruncationStrategy
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
@@ -161,7 +162,7 @@ class RememberingTokenizer(VocabularyTokenizer):
         self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]
     ) -> ChunkEncoder | None:
         added = self._added
-        if not self._has_own(_TEXT_STAGES) or added.spaced or not added.encoder.keys() >= self._special_set():
+        if not self._has_own(_TEXT_STAGES) or added.oddly_spaced or not added.encoder.keys() >= self._special_set():
             return None
         encoder = ChunkEncoder(
             basic=basic,
@@ -236,6 +237,8 @@ class RememberingTokenizer(VocabularyTokenizer):
         try:
             # As `plan.ids`, in place: a call less for each text.
             ids = [*plan.front, *chain.from_iterable(map(plan.chunk_ids, text.split(" "))), *plan.back]
+        except MayBeSpaced:
+            ids = plan.ids(text)
         except Changed:
             return None
         if len(ids) > plan.limit:
@@ -286,13 +289,13 @@ class RememberingTokenizer(VocabularyTokenizer):
             strategies = resolve_strategies(
                 self, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
             )
+            around = self.num_special_tokens_to_add() if options.add_special_tokens else 0
+            cuts = strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE
+            if cuts and strategies.max_length is not None and strategies.max_length <= around:
+                return None
+            return CallPlan(self, encoder, options, strategies)
         except InputError:
             return None  # the plain path says so
-        around = self.num_special_tokens_to_add() if options.add_special_tokens else 0
-        if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and strategies.max_length is not None:
-            if strategies.max_length <= around:
-                return None
-        return CallPlan(self, encoder, options, strategies)
 
 
 _DEFAULTS = CallOptions(

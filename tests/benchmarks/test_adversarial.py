@@ -33,15 +33,7 @@ def seconds(text: str) -> float:
     return best
 
 
-# unicodedata.normalize puts marks of different classes in order by insertion.
-KNOWN = {"combining marks out of order": "quadratic in Python's own unicodedata.normalize"}
-NAMES = [
-    pytest.param(name, marks=pytest.mark.xfail(reason=KNOWN[name], strict=True)) if name in KNOWN else name
-    for name in ADVERSARIAL
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ADVERSARIAL)
 def test_no_text_costs_more_than_a_constant_per_character(name, capsys):
     made = [ADVERSARIAL[name](length) for length in LENGTHS]
     assert [len(text) for text in made] == list(LENGTHS)

@@ -13,7 +13,9 @@ from trietok.cli.decode import decode
 from trietok.cli.diff import diff
 from trietok.cli.encode import encode
 from trietok.cli.encode_files import encode_files
+from trietok.cli.suggest import suggest
 from trietok.cli.tokenize import tokenize
+from trietok.cli.train import app as train
 from trietok.cli.unknown import unknown
 
 app = typer.Typer(
@@ -33,6 +35,8 @@ app.command()(check)
 app.command()(bench)
 app.command()(encode_files)
 app.command()(unknown)
+app.add_typer(train, name="train")
+app.command()(suggest)
 
 
 def _show_version(asked: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from trietok.call_plan import CallOptions
 from trietok.calls import CallsMixin
-from trietok.chunk_encoder import LONGEST_REMEMBERED, Changed
+from trietok.chunk_memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
 
 ID_BYTES = 4
 MEMORY_LIMIT = 32_000_000  # bytes
@@ -55,7 +55,7 @@ class ChunkBytes(dict[str, bytes]):
         self._held = 0
 
     def __missing__(self, chunk: str) -> bytes:
-        ids = array("i", self._chunk_ids(chunk)).tobytes()
+        ids = array("i", iter(self._chunk_ids(chunk))).tobytes()  # iter: it may raise MayBeSpaced
         length = len(chunk)
         if length <= LONGEST_REMEMBERED:
             self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
@@ -103,7 +103,12 @@ class FastRows:
     def _encode(self, texts: list[str], plan: Any, memory: ChunkBytes) -> Rows:
         bytes_of, join = memory.__getitem__, b"".join
         front, back = array("i", plan.front).tobytes(), array("i", plan.back).tobytes()
-        rows = [join(map(bytes_of, text.split(" "))) for text in texts]
+        rows = []
+        for text in texts:
+            try:
+                rows.append(join(map(bytes_of, text.split(" "))))
+            except MayBeSpaced:  # an added token with spaces may stand in it
+                rows.append(array("i", self._encoder.encode(text)).tobytes())
         if plan._room != float("inf"):
             room = int(plan._room) * ID_BYTES
             if plan._cut_left:

@@ -1,0 +1,112 @@
+"""How fast training is, beside tokenizers' trainers and beside the recipe that counts everything again.
+
+    TRIETOK_CORPORA=DIR pytest -m benchmark tests/benchmarks/test_training_speed.py -s
+
+Nothing here fails for being slow; the ratios are printed. All runs are on one process and one thread, and by the clock
+of the process, so that other programs matter less. DIR holds en.txt, udhr.txt and zh.txt, a text a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.reference import chinese_bpe as reference
+from trietok import TextFiles, train_bpe, train_chinese_bpe, train_wordpiece
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+RUNS = 3
+RESCANNED = 6  # merges
+
+THEIRS = """
+import json, sys, time
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+kind, path, size, special, runs = json.loads(sys.argv[1])
+times = []
+for _ in range(runs):
+    model, trainer = {
+        "wordpiece": (models.WordPiece, trainers.WordPieceTrainer), "bpe": (models.BPE, trainers.BpeTrainer)
+    }[kind]
+    tokenizer = Tokenizer(model(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainer(vocab_size=size, special_tokens=special, show_progress=False)
+    began = time.process_time()
+    tokenizer.train_from_iterator(open(path, encoding="utf-8", newline="\\n"), trainer)
+    times.append(time.process_time() - began)
+print(min(times), tokenizer.get_vocab_size())
+"""
+
+
+def corpus(name: str) -> pathlib.Path:
+    directory = os.environ.get("TRIETOK_CORPORA")
+    if not directory:
+        pytest.skip("TRIETOK_CORPORA names no directory")
+    return pathlib.Path(directory, f"{name}.txt")
+
+
+def best_of(train: Callable[[], int], runs: int = RUNS) -> tuple[float, int]:
+    """Seconds of the process's time, and what the runs return."""
+    times = []
+    for _ in range(runs):
+        began = time.process_time()
+        result = train()
+        times.append(time.process_time() - began)
+    return min(times), result
+
+
+def time_of_tokenizers(kind: str, path: pathlib.Path, size: int) -> tuple[float, int]:
+    """In a process of its own, whose threads have not begun: one thread."""
+    env = {**os.environ, "RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    arguments = json.dumps([kind, str(path), size, SPECIAL, RUNS])
+    done = subprocess.run(
+        [sys.executable, "-c", THEIRS, arguments], env=env, check=True, capture_output=True, text=True
+    )
+    seconds, tokens = done.stdout.split()
+    return float(seconds), int(tokens)
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("name", ["en", "udhr", "zh"])
+@pytest.mark.parametrize("kind", ["wordpiece", "bpe"])
+def test_beside_tokenizers(kind, name):
+    pytest.importorskip("tokenizers")
+    path, size = corpus(name), 30000
+
+    def train() -> int:
+        if kind == "wordpiece":
+            return len(train_wordpiece(TextFiles(path), vocab_size=size))
+        return len(train_bpe(TextFiles(path), vocab_size=size, special_tokens=SPECIAL, do_lower_case=True).vocab)
+
+    ours, tokens = best_of(train)
+    theirs, their_tokens = time_of_tokenizers(kind, path, size)
+    print(
+        f"\n{kind} {name}: trietok {ours:.2f} s ({tokens} tokens), tokenizers {theirs:.2f} s ({their_tokens}), "
+        f"{theirs / ours:.2f} × its speed"
+    )
+    assert abs(tokens - their_tokens) <= 0.01 * tokens  # it was the same work
+
+
+@pytest.mark.benchmark
+def test_beside_counting_everything_again():
+    """The plain version makes a few merges; its time for all of them is the time of one times their number.
+
+    That is a little too high: the sentences get shorter by a fifth until the end, and with them the time of a merge.
+    """
+    texts = list(TextFiles(corpus("zh")))
+    ours, merges = best_of(lambda: len(train_chinese_bpe(texts, vocab_size=10_000).merges))
+    none, _ = best_of(lambda: len(reference.train(texts, 10_000, most=0)[1]), runs=1)
+    some, made = best_of(lambda: len(reference.train(texts, 10_000, most=RESCANNED)[1]), runs=1)
+    each = (some - none) / made
+    print(
+        f"\nchinese zh: trietok {ours:.2f} s for {merges} merges; counting again {each:.2f} s a merge, measured over "
+        f"{made}, so {each * merges:.0f} s for all: {each * merges / ours:.0f} × as long"
+    )
+    assert made == RESCANNED

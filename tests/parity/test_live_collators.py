@@ -1,0 +1,186 @@
+"""trietok and transformers side by side: batches for training. Random numbers differ, so what they decide is fixed.
+
+With a share of 0 or 1 nothing is left to chance, and the batches are equal; elsewhere the rates are compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("numpy")
+
+import trietok  # noqa: E402
+
+from .conftest import TENSORS, assert_same, examples, short_texts, tokenizers  # noqa: E402
+
+BATCHES = st.lists(short_texts(), min_size=1, max_size=4)
+MULTIPLES = st.sampled_from([None, None, 1, 4, 8])
+CERTAIN = st.sampled_from(
+    [
+        {"mlm": False},
+        {"mlm_probability": 0},
+        {"mlm_probability": 1, "mask_replace_prob": 1, "random_replace_prob": 0},
+        {"mlm_probability": 1, "mask_replace_prob": 0, "random_replace_prob": 0},
+    ]
+)
+FORMS = st.sampled_from(
+    ["encodings", "dicts with a special_tokens_mask", "lists", "arrays", "tensors", "dicts of arrays"]
+)
+
+
+def encoded(tokenizer: Any, texts: list[str], form: str) -> list[Any]:
+    """The texts as the examples of a data set, in one of the forms that such have."""
+    if form == "encodings":
+        return [tokenizer(text) for text in texts]
+    if form == "dicts with a special_tokens_mask":
+        return [dict(tokenizer(text, return_special_tokens_mask=True)) for text in texts]
+    rows = [tokenizer(text).input_ids for text in texts]
+    if form == "lists":
+        return rows
+    if form == "tensors" and "pt" in TENSORS:
+        import torch
+
+        return [torch.tensor(row) for row in rows]
+    import numpy
+
+    arrays = [numpy.array(row, dtype=numpy.int64) for row in rows]
+    return [{"input_ids": array} for array in arrays] if form == "dicts of arrays" else arrays
+
+
+@examples(200)
+@given(BATCHES, CERTAIN, MULTIPLES, FORMS, st.sampled_from(TENSORS), st.sampled_from(["right", "left"]))
+def test_what_is_not_left_to_chance(
+    texts: list[str], certain: dict[str, Any], multiple: int | None, form: str, tensors: str, side: str
+) -> None:
+    theirs, ours = tokenizers("uncased", padding_side=side)
+    options = {"pad_to_multiple_of": multiple, "return_tensors": tensors, **certain}
+    if form == "tensors" and tensors == "np":
+        form = "arrays"  # transformers cannot
+    assert_same(
+        lambda: dict(transformers.DataCollatorForLanguageModeling(theirs, **options)(encoded(theirs, texts, form))),
+        lambda: dict(trietok.DataCollatorForLanguageModeling(ours, **options)(encoded(ours, texts, form))),
+    )
+
+
+@examples(100)
+@given(BATCHES, MULTIPLES, st.sampled_from(TENSORS), st.sampled_from(["label", "label_ids", "labels", "weight"]))
+def test_padding_only(texts: list[str], multiple: int | None, tensors: str, key: str) -> None:
+    theirs, ours = tokenizers("uncased")
+    for options in ({}, {"padding": "max_length", "max_length": 24}):
+        options = {**options, "pad_to_multiple_of": multiple, "return_tensors": tensors}
+
+        def batch(library: Any, tokenizer: Any, options: dict[str, Any] = options) -> dict[str, Any]:
+            collator = library.DataCollatorWithPadding(tokenizer, **options)
+            return dict(collator([{**tokenizer(text), key: len(text) / 2} for text in texts]))
+
+        assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
+
+
+@examples(60)
+@given(BATCHES, st.sampled_from(TENSORS))
+def test_whole_words_all_chosen(texts: list[str], tensors: str) -> None:
+    """transformers' batch has no more than these two keys, so that its model attends to the padding."""
+    theirs, ours = tokenizers("uncased")
+    options = {"mlm_probability": 1, "mask_replace_prob": 1, "random_replace_prob": 0, "return_tensors": tensors}
+
+    def batch(library: Any, tokenizer: Any) -> dict[str, Any]:
+        made = library.DataCollatorForWholeWordMask(tokenizer, **options)([tokenizer(text) for text in texts])
+        return {key: made[key] for key in ("input_ids", "labels")}
+
+    assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_the_words_are_the_same(tensors: str) -> None:
+    """What transformers chooses together, its `chinese_ref` included, is chosen together here."""
+    theirs, ours = tokenizers("uncased")
+    text = "unaffable hello world 世界 abcd unaffable a b"
+    for more in ({}, {"chinese_ref": [7, 12]}):
+        together = []
+        for library, tokenizer in ((transformers, theirs), (trietok, ours)):
+            histories = []
+            for seed in range(1, 80):
+                collator = library.DataCollatorForWholeWordMask(
+                    tokenizer, mlm_probability=0.5, return_tensors=tensors, seed=seed
+                )
+                histories.append((collator([{**tokenizer(text), **more}])["labels"] != -100)[0].tolist())
+            by_place = list(zip(*histories, strict=True))
+            together.append([[place for place in range(len(by_place)) if by_place[place] == one] for one in by_place])
+        assert together[0] == together[1]
+        assert max(map(len, together[1])) > 1
+
+
+def test_the_rates_are_the_same() -> None:
+    """Each share, counted in both over the same 200,000 tokens: within three deviations of the difference."""
+    import numpy
+
+    theirs, ours = tokenizers("uncased")
+    rows = numpy.random.default_rng(1).integers(5, len(ours), (400, 500))
+    counts = []
+    for library, tokenizer in ((transformers, theirs), (trietok, ours)):
+        collator = library.DataCollatorForLanguageModeling(tokenizer, return_tensors="np", seed=1)
+        batch = collator(list(rows.copy()))
+        chosen = batch["labels"] != -100
+        masked, kept = batch["input_ids"] == ours.mask_token_id, batch["input_ids"] == rows
+        counts.append([int(part.sum()) for part in (chosen, chosen & masked, chosen & kept, chosen & ~masked & ~kept)])
+    chosen = counts[1][0]
+    for mine, yours, of, share in zip(
+        counts[1], counts[0], (rows.size, *[chosen] * 3), (0.15, 0.8, 0.1, 0.1), strict=True
+    ):
+        assert abs(mine - yours) <= 3 * math.sqrt(2 * of * share)
+
+
+CHANGED = {"return_tensors", "epoch", "_known_ids"}
+
+
+@pytest.mark.parametrize(
+    "name", ["DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask", "DataCollatorWithPadding"]
+)
+def test_the_parameters_their_order_and_defaults(name: str) -> None:
+    theirs, ours = (
+        [
+            (field.name, None if field.name in CHANGED else field.default)
+            for field in dataclasses.fields(kind)
+            if field.init
+        ]
+        for kind in (getattr(transformers, name), getattr(trietok, name))
+    )
+    assert theirs == ours
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mlm_probability": 1.5},
+        {"mlm_probability": -1},
+        {"mlm_probability": None},
+        {"mask_replace_prob": 1.1},
+        {"random_replace_prob": -0.5},
+        {"mask_replace_prob": 0.6, "random_replace_prob": 0.5},
+        {"mlm": False, "whole_word_mask": True},
+        {"mlm": False, "mlm_probability": 7},
+    ],
+)
+def test_what_cannot_be(options: dict[str, Any]) -> None:
+    theirs, ours = tokenizers("uncased")
+
+    def batch(library: Any, tokenizer: Any) -> list[Any]:
+        collator = library.DataCollatorForLanguageModeling(tokenizer, **options, return_tensors="np")
+        return collator([[2, 3]])["labels"].tolist()
+
+    assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
+
+
+def test_a_tokenizer_without_a_mask_token() -> None:
+    theirs, ours = tokenizers("uncased", mask_token=None)
+    assert not assert_same(
+        lambda: transformers.DataCollatorForLanguageModeling(theirs),
+        lambda: trietok.DataCollatorForLanguageModeling(ours),
+    )

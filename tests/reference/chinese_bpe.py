@@ -1,0 +1,72 @@
+"""The Chinese recipe, said plainly: count every pair of every sentence again for each merge; segment by recursion."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+from trietok.char_classes import is_control, is_punctuation, is_whitespace
+
+
+def characters(sentence: str) -> list[str]:
+    left_out = (is_whitespace, str.isspace, is_control, is_punctuation, "\ufffd".__eq__)
+    return [char for char in sentence if not any(test(char) for test in left_out)]
+
+
+def pair_counts(sentences: list[list[str]]) -> Counter[tuple[str, str]]:
+    return Counter(pair for sentence in sentences for pair in itertools.pairwise(sentence))
+
+
+def joined(sentence: list[str], pair: tuple[str, str]) -> list[str]:
+    result: list[str] = []
+    place = 0
+    while place < len(sentence):
+        if tuple(sentence[place : place + 2]) == pair:
+            result.append(pair[0] + pair[1])
+            place += 2
+        else:
+            result.append(sentence[place])
+            place += 1
+    return result
+
+
+def best_pair(counts: Counter[tuple[str, str]]) -> tuple[str, str]:
+    return min(counts, key=lambda pair: (-counts[pair], pair))
+
+
+def train(
+    texts: list[str], vocab_size: int, most: int | None = None
+) -> tuple[Counter[str], list[tuple[str, str, int]]]:
+    """The sub-words with their counts, and the merges with theirs; `most` merges at most."""
+    sentences = [characters(text) for text in texts]
+    merges: list[tuple[str, str, int]] = []
+    while True:
+        vocabulary = Counter(symbol for sentence in sentences for symbol in sentence)
+        counts = pair_counts(sentences)
+        if len(vocabulary) >= vocab_size or not counts or len(merges) == most:
+            return vocabulary, merges
+        best = best_pair(counts)
+        if counts[best] == 1:
+            return vocabulary, merges
+        merges.append((*best, counts[best]))
+        sentences = [joined(sentence, best) for sentence in sentences]
+
+
+def longest_anywhere(text: str, vocabulary: set[str]) -> list[str]:
+    """The longest item anywhere, the leftmost of these; then what is left and right of it, in the same way."""
+    for length in range(len(text), 0, -1):
+        for start in range(len(text) - length + 1):
+            item = text[start : start + length]
+            if item in vocabulary:
+                left, right = text[:start], text[start + length :]
+                return [*longest_anywhere(left, vocabulary), item, *longest_anywhere(right, vocabulary)]
+    return ["<unk>" for _ in text]
+
+
+def left_to_right(text: str, vocabulary: set[str]) -> list[str]:
+    tokens = []
+    while text:
+        item = next((text[:length] for length in range(len(text), 0, -1) if text[:length] in vocabulary), None)
+        tokens.append(item or "<unk>")
+        text = text[len(item or text[0]) :]
+    return tokens

@@ -1,0 +1,133 @@
+"""The Chinese recipe: against counting everything again, its log, its two ways to segment, its files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference import chinese_bpe as reference
+from trietok import InputError, InputTypeError, VocabularyError, train_chinese_bpe
+from trietok.training import ChineseBpe, Segmenter, save_chinese_bpe
+
+LETTERS = "天下雨雪, 。"
+sentences = st.lists(st.text(LETTERS, max_size=16), min_size=1, max_size=8)
+POEM = ["床前明月光，疑是地上霜。", "举头望明月，低头思故乡。"]
+
+
+@given(sentences, st.integers(4, 16))
+def test_the_fast_way_is_counting_all_again_for_every_merge(texts, vocab_size):
+    if not any(map(reference.characters, texts)):
+        return
+    bpe = train_chinese_bpe(texts, vocab_size=vocab_size)
+    vocabulary, merges = reference.train(texts, vocab_size)
+    assert (bpe.counts, [tuple(merge) for merge in bpe.merges]) == (dict(vocabulary), merges)
+
+
+@given(st.permutations(["天天下雨", "雨下雪下", "天下", "雪雨雪雨"]))
+def test_the_order_of_sentences_does_not_matter(texts):
+    log: list[str] = []
+    assert train_chinese_bpe(texts, log=log.append).tokens == train_chinese_bpe(sorted(texts)).tokens
+
+
+def test_spaces_and_punctuation_are_taken_out_and_punctuation_put_back():
+    bpe = train_chinese_bpe(["明月，明 月", "明\u3000月\ufeff\ufffd!"])
+    assert bpe.tokens == ["<unk>", "明月", "!", "，"]
+    assert bpe.merges == [("明", "月", 3)]
+
+
+def test_the_same_character_twice():
+    bpe = train_chinese_bpe(["天天", "天天天"])
+    # 天天 stands at three places and can be made twice; then no pair is left that occurs twice.
+    assert bpe.merges == [("天", "天", 3)]
+    assert bpe.counts == {"天天": 2, "天": 1}
+    assert train_chinese_bpe(["天天", "天天"]).counts == {"天天": 2}  # 天 itself is gone
+
+
+def test_subwords_go_when_merges_absorb_them():
+    bpe = train_chinese_bpe(["春天来", "春天来"])
+    assert [merge[:2] for merge in bpe.merges] == [("天", "来"), ("春", "天来")]
+    assert bpe.counts == {"春天来": 2}
+
+
+def test_it_ends_at_its_size_or_where_the_best_pair_occurs_once():
+    assert len(train_chinese_bpe(POEM).merges) == 1  # 明月; 头 has other neighbours
+    two = ["甲乙", "甲丙", "乙丙"] * 2
+    assert train_chinese_bpe(two, vocab_size=3).merges == []
+    assert train_chinese_bpe(two, vocab_size=4).counts == {"甲": 4, "丙": 2, "乙": 2, "乙丙": 2}
+    assert train_chinese_bpe(two, vocab_size=9).counts == {"乙丙": 2, "甲丙": 2, "甲乙": 2}
+
+
+def test_a_line_is_logged_every_ten_merges_and_after_the_last():
+    texts = [chr(0x4E00 + 2 * number) + chr(0x4E01 + 2 * number) + chr(0x5E00 + number) for number in range(13)]
+    log: list[str] = []
+    train_chinese_bpe(texts * 2, log=log.append, vocab_size=100)
+    assert len(log) == 3
+    assert log[0] == f"10 merges, vocabulary 29, best pair '{texts[4]}' (2)"
+    assert [line.split(" ", 1)[0] for line in log] == ["10", "20", "26"]
+    assert log[-1].startswith("26 merges, vocabulary 13, best pair ")
+
+
+def test_progress():
+    seen = []
+    train_chinese_bpe(["天天"] * 1000, on_progress=seen.append)
+    assert list(dict.fromkeys(progress.phase for progress in seen)) == ["counting words", "counting pairs", "merging"]
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="no sentence"):
+        train_chinese_bpe([])
+    with pytest.raises(InputError, match="nothing but punctuation and whitespace in the 2 sentences"):
+        train_chinese_bpe(["。", " "])
+    with pytest.raises(VocabularyError, match="of 3 has no room for the 4 different characters"):
+        train_chinese_bpe(["天下雨雪"], vocab_size=3)
+    with pytest.raises(InputTypeError, match="not NoneType"):
+        train_chinese_bpe([None])
+    with pytest.raises(InputError, match="vocab_size"):
+        train_chinese_bpe(["天"], vocab_size=0)
+    with pytest.raises(InputError, match="empty"):
+        Segmenter(["<unk>"])
+
+
+# ---- segmentation ---------------------------------------------------------------------------------------------------
+
+
+@given(st.sets(st.text("天下雨", min_size=1, max_size=6), min_size=1, max_size=9), st.text("天下雨雪", max_size=20))
+def test_both_rules_are_what_they_say(vocabulary, sentence):
+    segmenter = Segmenter(vocabulary)
+    assert segmenter.longest_anywhere(sentence) == reference.longest_anywhere(sentence, vocabulary)
+    assert segmenter.left_to_right(sentence) == reference.left_to_right(sentence, vocabulary)
+
+
+def test_where_the_rules_differ():
+    segmenter = Segmenter(["研究", "研究生", "生命起源", "命", "起源"])
+    assert segmenter.left_to_right("研究生命起源") == ["研究生", "命", "起源"]
+    assert segmenter.longest_anywhere("研究生命起源") == ["研究", "生命起源"]
+
+
+def test_a_long_sentence_takes_no_recursion():
+    sentence = "天下" * 5000 + "雨"
+    assert len(Segmenter(["天下"]).longest_anywhere(sentence)) == 5001
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def test_files(tmp_path):
+    log: list[str] = []
+    bpe = train_chinese_bpe(POEM, log=log.append)
+    save_chinese_bpe(bpe, tmp_path, log=log, sentences=["望 明月。", "", "月光?"])
+    read = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    assert read["vocab.txt"].splitlines() == bpe.tokens
+    assert bpe.tokens[:3] == ["<unk>", "头", "明月"]
+    assert read["train.log"] == "1 merges, vocabulary 16, best pair '明月' (2)\n"
+    assert read["result.txt"] == read["result_left_to_right.txt"] == "望 明月 。\n\n<unk> 光 <unk>\n"
+    assert sorted(read) == ["result.txt", "result_left_to_right.txt", "train.log", "vocab.txt"]
+    save_chinese_bpe(bpe, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["train.log", "vocab.txt"]
+
+
+def test_what_it_returns():
+    bpe = train_chinese_bpe(POEM)
+    assert isinstance(bpe, ChineseBpe)
+    assert (bpe.sentences, bpe.punctuation, bpe.merges[0].occurrences) == (2, ["。", "，"], 2)

@@ -1,0 +1,380 @@
+"""The collators: what goes in, what comes out, and what cannot be."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+numpy = pytest.importorskip("numpy")
+
+from trietok import (  # noqa: E402
+    BertTokenizer,
+    DataCollatorForLanguageModeling,
+    DataCollatorForWholeWordMask,
+    DataCollatorWithPadding,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    NotSupportedError,
+    PreTrainedTokenizer,
+    SpecialTokenError,
+)
+
+TEXTS = ["the people of the united states", "we", "in order to form a more perfect union, establish justice", ""]
+TENSORS = ["np"] if find_spec("torch") is None else ["np", "pt"]
+COLLATORS = [DataCollatorForLanguageModeling, DataCollatorWithPadding]
+
+
+def lists(batch) -> dict[str, list]:
+    return {key: value.tolist() for key, value in batch.items()}
+
+
+@pytest.fixture
+def examples(english):
+    return [english(text) for text in TEXTS * 4]
+
+
+@pytest.fixture
+def collator(english):
+    """A function that makes a collator of numpy arrays with a seed."""
+
+    def make(**options) -> DataCollatorForLanguageModeling:
+        return DataCollatorForLanguageModeling(english, **{"return_tensors": "np", "seed": 5, **options})
+
+    return make
+
+
+# ---- what comes out -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_a_batch_is_what_the_tokenizer_pads_and_labels(english, examples, collator, tensors):
+    batch = collator(return_tensors=tensors)(examples)
+    padded = english.pad(examples, return_tensors=tensors)
+    assert list(batch) == ["input_ids", "token_type_ids", "attention_mask", "labels"]
+    assert {type(value) for value in batch.values()} == {type(padded.input_ids)}
+    assert {str(value.dtype).rpartition(".")[2] for value in batch.values()} == {"int64"}
+    for key in ("token_type_ids", "attention_mask"):
+        assert batch[key].tolist() == padded[key].tolist()
+    flat = [values.flatten().tolist() for values in (batch.input_ids, batch.labels, padded.input_ids)]
+    for seen, label, before in zip(*flat, strict=True):
+        assert label == before if label != -100 else seen == before
+
+
+def test_numpy_and_torch_get_the_same_numbers(examples, collator):
+    pytest.importorskip("torch")
+    arrays = lists(collator()(examples))
+    assert arrays == lists(collator(return_tensors="pt")(examples))
+    assert arrays == lists(collator().torch_call(examples)) == lists(collator(return_tensors="pt").numpy_call(examples))
+
+
+def test_without_torch_a_batch_is_of_numpy_arrays(english, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr("trietok.corpus.padding_collator.find_spec", lambda name: None)
+    for make in COLLATORS:
+        assert isinstance(make(english)([{"input_ids": [2, 3]}]).input_ids, numpy.ndarray)
+
+
+@pytest.mark.parametrize("make", COLLATORS)
+@pytest.mark.parametrize(("multiple", "width"), [(None, 13), (1, 13), (8, 16), (64, 64)])
+def test_the_length_is_a_multiple(english, examples, make, multiple, width):
+    batch = make(english, pad_to_multiple_of=multiple, return_tensors="np")(examples)
+    assert {value.shape for value in batch.values()} == {(16, width)}
+    rows = [example.input_ids for example in examples]
+    if make is DataCollatorForLanguageModeling:
+        assert make(english, pad_to_multiple_of=multiple, return_tensors="np")(rows).input_ids.shape == (16, width)
+
+
+def test_padding_moves_no_mask(english, examples, collator):
+    """Neither how long a batch is nor the side of its padding says which tokens are chosen."""
+    want = [[label for label in row if label != -100] for row in collator()(examples).labels.tolist()]
+    left = copy.deepcopy(english)
+    left.padding_side = "left"
+    others = [collator(pad_to_multiple_of=64)(examples)]
+    others += [DataCollatorForLanguageModeling(left, return_tensors="np", seed=5)(examples)]
+    others += [collator()([english(text, padding="max_length", max_length=40) for text in TEXTS * 4])]
+    for batch in others:
+        assert [[label for label in row if label != -100] for row in batch.labels.tolist()] == want
+
+
+def test_without_masking_the_labels_are_the_ids(examples, collator):
+    batch = collator(mlm=False)(examples)
+    assert ((batch.labels == batch.input_ids) == (batch.attention_mask == 1)).all()
+    assert ((batch.labels == -100) == (batch.attention_mask == 0)).all()
+    batch.labels[0, 0] = 7
+    assert batch.input_ids[0, 0] == 2  # an array of their own
+
+
+def test_special_tokens_and_padding_are_never_chosen(english, examples, collator):
+    everything = collator(mlm_probability=1, mask_replace_prob=1, random_replace_prob=0)
+    batch = everything(examples)
+    assert ((batch.labels != -100) == (batch.attention_mask == 1) & ~numpy.isin(batch.input_ids, [0, 2, 3])).all()
+    # A mask that comes with the examples is heeded, and is no part of the batch; padding stays out all the same.
+    marked = [{**example, "special_tokens_mask": [0] * len(example.input_ids)} for example in examples]
+    batch = everything(marked)
+    assert "special_tokens_mask" not in batch
+    assert ((batch.labels != -100) == (batch.attention_mask == 1)).all()
+    batch = everything([english(text, return_special_tokens_mask=True) for text in ["the people", "the [UNK] [SEP]"]])
+    assert batch.labels.tolist()[1] == [-100, 168, 1, 3, -100]
+    padded = {"input_ids": [2, 168, 168, 0], "attention_mask": [1, 1, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
+    assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
+    padded = {"input_ids": [2, 168, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
+    assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
+
+
+def test_every_form_of_an_example_gives_the_same(english, examples, collator):
+    rows = [example.input_ids for example in examples]
+    want = collator()(rows)
+    assert list(want) == ["input_ids", "labels"]
+    forms = [[{"input_ids": row} for row in rows], [{"input_ids": numpy.array(row, numpy.int32)} for row in rows]]
+    forms += [list(map(tuple, rows)), list(map(numpy.array, rows)), examples, tuple(rows)]
+    if "pt" in TENSORS:
+        import torch
+
+        forms += [list(map(torch.tensor, rows)), [{"input_ids": torch.tensor(row)} for row in rows]]
+    for form in forms:
+        batch = collator()(form)
+        assert batch.input_ids.tolist() == want.input_ids.tolist()
+        assert batch.labels.tolist() == want.labels.tolist()
+        assert batch.labels.dtype == numpy.int64
+    same_length = numpy.array([[2, 168, 3]] * 3)
+    assert collator()(same_length).input_ids.shape == (3, 3)
+
+
+def test_the_examples_stay_as_they_are(examples, collator):
+    given = [{**example, "offset_mapping": [(0, 1)], "special_tokens_mask": [0] * 8} for example in examples[:1]]
+    before = copy.deepcopy(given)
+    collator(whole_word_mask=True, mlm_probability=1)(given)
+    assert given == before
+    rows = [numpy.array([2, 168, 168, 3])]
+    collator(mlm_probability=1)(rows)
+    assert rows[0].tolist() == [2, 168, 168, 3]
+
+
+def test_random_tokens_are_tokens(small):
+    """Where ids have no token, none of them is drawn, and the highest is."""
+    tokenizer = small("a", "b", "c")
+    tokenizer.add_tokens(["<x>", "<y>", "<z>"])
+    tokenizer.remove_tokens(["<x>", "<y>"])
+    collator = DataCollatorForLanguageModeling(tokenizer, True, False, 1.0, 0.0, 1.0, return_tensors="np", seed=1)
+    assert set(collator([[5] * 500]).input_ids.flat) == {0, 1, 2, 3, 4, 5, 6, 7, 10}
+    tokenizer.add_tokens(["<w>"])
+    assert set(collator([[5] * 500]).input_ids.flat) == {0, 1, 2, 3, 4, 5, 6, 7, 10, 11}
+
+
+def test_empty_texts(collator):
+    assert lists(collator()([[], []])) == {"input_ids": [[], []], "labels": [[], []]}
+    assert lists(collator()([[], [3]])) == {"input_ids": [[0], [3]], "labels": [[-100], [-100]]}
+
+
+# ---- whole words ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pieces(small):
+    return small("un", "##aff", "##able", "##s", "世", "界", "a", "x")
+
+
+def chosen_together(tokenizer, examples, **options) -> list[set[int]]:
+    """The places that are chosen in any of very many batches, put together where they are always chosen together."""
+    collator = DataCollatorForLanguageModeling(
+        tokenizer, whole_word_mask=True, mlm_probability=0.5, return_tensors="np", **options
+    )
+    seen = []
+    for collator.seed in range(200):
+        seen.append(tuple((collator(examples).labels != -100)[0].tolist()))
+    by_history: dict[tuple[bool, ...], set[int]] = {}
+    for place, history in enumerate(zip(*seen, strict=True)):
+        if any(history):
+            by_history.setdefault(history, set()).add(place)
+    return list(by_history.values())
+
+
+def test_the_pieces_of_a_word_are_chosen_together(pieces):
+    ids = pieces("unaffables a 世界 unaff")
+    assert pieces.convert_ids_to_tokens(ids.input_ids)[1:5] == ["un", "##aff", "##able", "##s"]
+    assert chosen_together(pieces, [ids]) == [{1, 2, 3, 4}, {5}, {6}, {7}, {8, 9}]
+
+
+def test_a_piece_without_its_word_is_a_word(pieces):
+    """Texts cut in windows begin inside words, and no word goes on across [SEP]."""
+    tokens = ["##aff", "##able", "[SEP]", "##s", "a", "[SEP]"]
+    assert chosen_together(pieces, [pieces.convert_tokens_to_ids(tokens)]) == [{0, 1}, {3}, {4}]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_chinese_words_are_told_by_the_caller(pieces, side):
+    pieces.padding_side = side
+    example = {**pieces("世界 a 界世界"), "chinese_ref": [2, 5, 6]}
+    del example["token_type_ids"]
+    longer = {key: value * 2 for key, value in example.items() if key != "chinese_ref"}
+    start = 0 if side == "right" else 8
+    assert chosen_together(pieces, [example, longer]) == [
+        {start + 1, start + 2},
+        {start + 3},
+        {start + 4, start + 5, start + 6},
+    ]
+
+
+def test_another_prefix(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("un", "@@able", "##able", "a"))
+    tokenizer.wordpiece_tokenizer.continuing_subword_prefix = "@@"
+    ids = tokenizer.convert_tokens_to_ids(["un", "@@able", "##able"])
+    assert chosen_together(tokenizer, [ids]) == [{0, 1}, {2}]
+
+
+def test_the_other_name(english, examples):
+    one = DataCollatorForLanguageModeling(english, whole_word_mask=True, return_tensors="np", seed=1)
+    other = DataCollatorForWholeWordMask(english, mlm=False, return_tensors="np", seed=1)
+    assert lists(one(examples)) == lists(other(examples))
+
+
+# ---- what cannot be -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"mlm_probability": 1.5}, InputError, "mlm_probability is 1.5"),
+        ({"mlm_probability": -0.1}, InputError, "from 0 to 1"),
+        ({"mlm_probability": float("nan")}, InputError, "from 0 to 1"),
+        ({"mlm_probability": None}, InputTypeError, "mlm_probability is None"),
+        ({"mlm_probability": "0.15"}, InputTypeError, "'0.15'"),
+        ({"mask_replace_prob": 1.1}, InputError, "mask_replace_prob is 1.1"),
+        ({"mask_replace_prob": -1}, InputError, "mask_replace_prob is -1"),
+        ({"random_replace_prob": -0.1}, InputError, "random_replace_prob is -0.1"),
+        ({"mask_replace_prob": 0.8, "random_replace_prob": 0.3}, InputError, "more than 1 together"),
+        ({"mlm": False, "whole_word_mask": True}, InputError, "needs mlm=True"),
+        ({"pad_to_multiple_of": 0}, InputError, "whole number from 1"),
+        ({"pad_to_multiple_of": 8.0}, InputTypeError, "whole number or None"),
+        ({"return_tensors": "tf"}, InputError, "'np', 'pt'"),
+        ({"seed": "1"}, InputTypeError, "seed is '1'"),
+        ({"seed": 1.0}, InputTypeError, "seed is 1.0"),
+        ({"tf_experimental_compile": True}, NotSupportedError, "TensorFlow"),
+    ],
+)
+def test_options_that_cannot_be(collator, options, error, words):
+    with pytest.raises(error, match=words):
+        collator(**options)
+
+
+def test_edges_that_can_be(collator):
+    collator(mlm=False, mlm_probability=None)  # of no account without masking
+    collator(mlm_probability=0, mask_replace_prob=0.9, random_replace_prob=0.1)
+    collator(mlm_probability=numpy.float32(0.5), mask_replace_prob=1, random_replace_prob=0)
+
+
+def test_no_mask_token(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("a"), mask_token=None)
+    with pytest.raises(SpecialTokenError, match="mlm=False") as caught:
+        DataCollatorForLanguageModeling(tokenizer)
+    assert caught.value.role == "mask_token"
+    batch = DataCollatorForLanguageModeling(tokenizer, mlm=False, return_tensors="np")([[5, 5], [5]])
+    assert batch.labels.tolist() == [[5, 5], [5, -100]]
+
+
+def test_no_padding_token(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("a"), pad_token=None)
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0, return_tensors="np")
+    assert collator([[5, 5], [5, 5]]).input_ids.tolist() == [[5, 5], [5, 5]]
+    for batch in ([[5, 5], [5]], [{"input_ids": [5]}]):
+        with pytest.raises(SpecialTokenError, match="pad_token"):
+            collator(batch)
+
+
+def test_no_pieces(vocab_file):
+    class Letters(PreTrainedTokenizer):
+        def get_vocab(self):
+            return {"a": 0, "[MASK]": 1}
+
+        vocab_size = 2
+
+        def _tokenize(self, text):
+            return list(text)
+
+        def _convert_token_to_id(self, token):
+            return self.get_vocab().get(token, 0)
+
+        def _convert_id_to_token(self, index):
+            return "a"
+
+    with pytest.raises(InputError, match="no token of Letters begins with '##'"):
+        DataCollatorForLanguageModeling(Letters(mask_token="[MASK]"), whole_word_mask=True)
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ([], "at least one example"),
+        ({"input_ids": [[2, 3]]}, "list of examples"),
+        ("the people", "list of examples"),
+        (None, "list of examples"),
+        (["the people"], "item 0 is neither"),
+        ([[2, 3], [2.5]], "item 1 is neither"),
+        ([[2, 3], {"input_ids": [2, 3]}], "item 1 is neither"),
+        ([{"input_ids": [2, 3]}, [2, 3]], "item 1 is no dict"),
+        ([{"input_ids": [2, 3]}, {}], "item 1 has no input_ids"),
+        ([{"text": "a"}], "needs an encoding"),
+        ([{"input_ids": [[2, 3]]}], "should hold ints"),
+        ([{"input_ids": numpy.array([[2, 3]])}], "each example is one sequence"),
+        ([{"input_ids": numpy.array([2.0])}], "each example is one sequence"),
+        ([{"input_ids": [2, 3], "special_tokens_mask": [1]}], "special_tokens_mask has the shape"),
+    ],
+)
+def test_batches_that_cannot_be(collator, features, words):
+    with pytest.raises(InputError, match=words):
+        collator()(features)
+
+
+@pytest.mark.parametrize("position", [-1, 3])
+def test_words_that_go_on_nowhere(collator, position):
+    with pytest.raises(InputError, match=f"chinese_ref of item 1 holds {position}; the item has 3 ids"):
+        collator(whole_word_mask=True)(
+            [{"input_ids": [2] * 9}, {"input_ids": [2, 168, 3], "chinese_ref": [1, position]}]
+        )
+
+
+def test_without_numpy(collator, monkeypatch):
+    one = collator()
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for tensors in ("np", "pt"):
+        with pytest.raises(MissingDependencyError, match="pip install numpy"):
+            one([[2, 3]], return_tensors=tensors)
+
+
+def test_epochs_that_cannot_be(collator):
+    with pytest.raises(InputTypeError, match=r"epoch is 1\.5"):
+        collator().set_epoch(1.5)
+
+
+# ---- padding only ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_padding_keeps_what_examples_hold(english, examples, tensors):
+    given = [{**example, "label": number, "weight": 0.5} for number, example in enumerate(examples)]
+    batch = DataCollatorWithPadding(english, return_tensors=tensors)(given)
+    assert list(batch) == ["input_ids", "token_type_ids", "attention_mask", "weight", "labels"]
+    assert batch.labels.tolist() == list(range(16))
+    assert batch.input_ids.shape == (16, 13)
+    batch = DataCollatorWithPadding(english, "max_length", 20, return_tensors=tensors)(
+        [{"input_ids": [2], "label_ids": 1}]
+    )
+    assert (batch.input_ids.shape, batch.labels.tolist()) == ((1, 20), [1])
+
+
+def test_padding_that_cannot_be(english):
+    for options in ({"pad_to_multiple_of": 0}, {"return_tensors": "jax"}):
+        with pytest.raises(InputError):
+            DataCollatorWithPadding(english, **options)
+    for features in ([], {"input_ids": [[2]]}):
+        with pytest.raises(InputError):
+            DataCollatorWithPadding(english, return_tensors="np")(features)
+    without = DataCollatorWithPadding(english, False, return_tensors=TENSORS[-1])
+    if TENSORS[-1] == "pt":  # numpy has ragged arrays
+        with pytest.raises(InputError, match="different lengths"):
+            without([{"input_ids": [2]}, {"input_ids": [2, 3]}])
+    assert without([{"input_ids": [2]}, {"input_ids": [3]}]).input_ids.tolist() == [[2], [3]]

@@ -1,0 +1,266 @@
+"""`trietok train`: vocabularies from files of text."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import trietok
+from trietok.cli import training_options as options
+from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.reporting import reporting
+from trietok.cli.training_progress import shown_progress
+from trietok.training import save_chinese_bpe, train_chinese_bpe
+from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
+from trietok.training.word_counts import MAX_WORDS
+from trietok.training.wordpiece import SPECIAL_TOKENS
+
+app = typer.Typer(
+    help="Train a vocabulary from text.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_VOCAB_SIZE = 30000
+_CHINESE = "chinese"
+
+
+@app.command()
+def wordpiece(
+    ctx: typer.Context,
+    files: options.Files,
+    output: options.Output,
+    vocab_size: options.VocabSize = None,
+    min_frequency: options.MinFrequency = 0,
+    limit_alphabet: options.LimitAlphabet = None,
+    initial_alphabet: options.InitialAlphabet = "",
+    max_token_length: options.MaxTokenLength = None,
+    special_token: options.SpecialTokens = None,
+    cased: options.Cased = False,
+    like: options.Like = None,
+    column: options.Column = "text",
+    errors: options.Errors = "strict",
+    processes: options.Processes = 1,
+    max_words: options.MaxWords = MAX_WORDS,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
+
+    The five special tokens of BERT come first, then those given with --special-token.
+    """
+    if cased and like is not None:
+        ctx.fail("Give --cased or --like, not both.")
+    with _training("wordpiece", output) as run:
+        settings = {"do_lower_case": not cased} if like is None else _settings_of(like)
+        texts = run.texts(files, column, errors)
+        more = [token for token in special_token or () if token not in SPECIAL_TOKENS]
+        with shown_progress() as on_progress:
+            counts = trietok.count_words(
+                texts,
+                words=_words_by(settings),
+                processes=processes,
+                max_words=max_words,
+                on_progress=on_progress,
+            )
+            vocabulary = trietok.train_wordpiece(
+                counts,
+                vocab_size=vocab_size or _VOCAB_SIZE,
+                min_frequency=min_frequency,
+                limit_alphabet=limit_alphabet,
+                initial_alphabet=initial_alphabet,
+                special_tokens=[*SPECIAL_TOKENS, *more],
+                max_token_length=max_token_length,
+                on_progress=on_progress,
+            )
+        run.saving = True
+        roles = {"additional_special_tokens": more} if more else {}
+        trietok.save_tokenizer(vocabulary, output, **settings, **roles)
+        run.finish(as_json, _of_counts(counts), vocab_size=len(vocabulary))
+
+
+def _settings_of(name: str) -> dict[str, Any]:
+    """The settings of a tokenizer that decide what its words are."""
+    tokenizer = trietok.BertTokenizer.from_pretrained(name)
+    if not tokenizer.do_basic_tokenize:
+        return {"do_basic_tokenize": False}
+    names = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
+    return {name: getattr(tokenizer.basic_tokenizer, name) for name in names}
+
+
+def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
+    return str.split if settings.get("do_basic_tokenize") is False else trietok.BasicTokenizer(**settings).tokenize
+
+
+@app.command()
+def bpe(
+    ctx: typer.Context,
+    files: options.Files,
+    output: options.Output,
+    recipe: options.Recipe = None,
+    test: options.TestFile = None,
+    vocab_size: options.VocabSize = None,
+    min_frequency: options.MinFrequency = 0,
+    limit_alphabet: options.LimitAlphabet = None,
+    initial_alphabet: options.InitialAlphabet = "",
+    max_token_length: options.MaxTokenLength = None,
+    special_token: options.SpecialTokens = None,
+    unk_token: options.UnkToken = "<unk>",
+    continuing_subword_prefix: options.Prefix = None,
+    end_of_word_suffix: options.Suffix = None,
+    uncased: options.Uncased = False,
+    column: options.Column = "text",
+    errors: options.Errors = "strict",
+    processes: options.Processes = 1,
+    max_words: options.MaxWords = MAX_WORDS,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
+
+    With --recipe chinese the text is taken as sentences of characters; vocab.txt and train.log are written, and with
+    --test the sentences of a file, segmented by two rules.
+    """
+    if recipe is not None:
+        _check_recipe(ctx, recipe)
+    elif test is not None:
+        ctx.fail("--test goes with --recipe chinese.")
+    with _training("bpe", output) as run:
+        texts = run.texts(files, column, errors)
+        if recipe is not None:
+            sentences = None if test is None else _text_files([test], column, errors)
+            _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
+            return
+        with shown_progress() as on_progress:
+            counts = trietok.count_words(
+                texts, do_lower_case=uncased, processes=processes, max_words=max_words, on_progress=on_progress
+            )
+            trained = trietok.train_bpe(
+                counts,
+                vocab_size=vocab_size or _VOCAB_SIZE,
+                min_frequency=min_frequency,
+                limit_alphabet=limit_alphabet,
+                initial_alphabet=initial_alphabet,
+                special_tokens=special_token or (),
+                continuing_subword_prefix=continuing_subword_prefix,
+                end_of_word_suffix=end_of_word_suffix,
+                max_token_length=max_token_length,
+                unk_token=unk_token,
+                on_progress=on_progress,
+            )
+        run.saving = True
+        trained.save(output, do_lower_case=uncased)
+        run.finish(as_json, _of_counts(counts), vocab_size=len(trained.vocab), merges=len(trained.merges))
+
+
+def _chinese(
+    run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, output: str, vocab_size: int, as_json: bool
+) -> None:
+    log: list[str] = []
+    with shown_progress() as on_progress:
+        trained = train_chinese_bpe(texts, vocab_size=vocab_size, on_progress=on_progress, log=log.append)
+    run.saving = True
+    save_chinese_bpe(trained, output, log=log, sentences=sentences)
+    numbers = {"subwords": len(trained.counts), "punctuation": len(trained.punctuation), "merges": len(trained.merges)}
+    run.finish(as_json, {"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
+
+
+_OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "column", "errors", "as_json"}
+
+
+def _check_recipe(ctx: typer.Context, recipe: str) -> None:
+    if recipe != _CHINESE:
+        ctx.fail(f"There is no recipe {recipe!r}; there is {_CHINESE}.")
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        source = ctx.get_parameter_source(name)
+        if name not in _OF_THE_RECIPE and source is not None and source.name == "COMMANDLINE":
+            ctx.fail(f"{parameter.opts[0]} does not go with --recipe {_CHINESE}.")
+
+
+@contextlib.contextmanager
+def _training(kind: str, output: str) -> Iterator[_Run]:
+    """`reporting`, with a word on what an interrupt leaves behind."""
+    run = _Run(kind, output)
+    with reporting():
+        _check_output(output)
+        try:
+            yield run
+        except KeyboardInterrupt:
+            message = "nothing was written"
+            if run.saving:  # it was done, all of it or none, but who can tell
+                message = f"{visible(output)} has all of the files or none"
+            print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
+            raise
+
+
+class _Run:
+    """One training: what it reads, how long it takes, what it tells at the end."""
+
+    def __init__(self, kind: str, output: str) -> None:
+        self.kind = kind
+        self.output = output
+        self.files: list[str] = []
+        self.saving = False
+        self.began = time.monotonic()
+
+    def texts(self, files: list[str], column: str, errors: str) -> trietok.TextFiles:
+        texts = _text_files(files, column, errors)
+        self.files = texts.paths
+        return texts
+
+    def finish(self, as_json: bool, counted: dict[str, int], **numbers: int) -> None:
+        seconds = round(time.monotonic() - self.began, 2)
+        if as_json:
+            values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
+            write_line(json_line({**values, "seconds": seconds}))
+            return
+        words = f", {counted['words']:,} words ({counted['different_words']:,} different)" if "words" in counted else ""
+        tokens = f"{numbers['vocab_size']:,} tokens from {counted['texts']:,} texts{words}"
+        write_line(f"{tokens}, in {visible(self.output)}")
+
+
+def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:
+    return {
+        "texts": counts.texts,
+        "words": counts.total,
+        "different_words": len(counts),
+        "pruned_below": counts.pruned_below,
+    }
+
+
+def _check_output(output: str) -> None:
+    """Before hours of work: whether there is a place for its result."""
+    path = Path(output)
+    try:
+        if path.is_dir() and not any(path.iterdir()):
+            return
+        if not path.exists() and output:
+            return
+    except (OSError, ValueError) as error:
+        raise trietok.FileError(f"cannot write to {output!r}: {error}", path=output) from error
+    raise trietok.FileError(f"{output!r} is not a new or empty directory; give another with --output", path=output)
+
+
+def _text_files(files: list[str], column: str, errors: str) -> trietok.TextFiles:
+    standard_input = None if sys.stdin is None else sys.stdin.buffer
+    return trietok.TextFiles(_expanded(files), column=column, errors=errors, standard_input=standard_input)
+
+
+def _expanded(names: list[str]) -> Iterator[str]:
+    """The files of globs that the shell has not taken apart."""
+    for name in names:
+        if not glob.has_magic(name) or os.path.exists(name):
+            yield name
+            continue
+        found = [path for path in glob.glob(name, recursive=True) if not os.path.isdir(path)]
+        if not found:
+            raise trietok.FileError(f"no file matches {name}", path=name)
+        yield from found

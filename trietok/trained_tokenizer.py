@@ -1,0 +1,46 @@
+"""From a trained vocabulary to a tokenizer directory.
+
+In: a `Vocabulary`, as `train_wordpiece` returns it. Out: a `BertTokenizer` and its files.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from trietok.bert import BertTokenizer
+from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
+from trietok.vocabulary import Vocabulary
+
+
+def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **options: Any) -> BertTokenizer:
+    """Make a `BertTokenizer` of a vocabulary and save it to a directory, for trietok and transformers to load.
+
+    Args:
+        vocabulary: the tokens; continuing ones start with "##".
+        directory: where to; made if need be. All files are written or none.
+        **options: of `BertTokenizer`, such as `do_lower_case`, which should be as in training.
+
+    >>> import tempfile
+    >>> from trietok.training import train_wordpiece
+    >>> directory = tempfile.mkdtemp()
+    >>> vocabulary = train_wordpiece(["low lower lowest"], vocab_size=22)
+    >>> save_tokenizer(vocabulary, directory).tokenize("Lower!")
+    ['lowe', '##r', '[UNK]']
+    >>> BertTokenizer.from_pretrained(directory).tokenize("Lower!")
+    ['lowe', '##r', '[UNK]']
+
+    Raises:
+        FileError: something cannot be written; the old files are as they were.
+        VocabularyError: a token holds a line break, or the unknown token is missing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, VOCAB_FILE)
+        write_vocab_lines(path, [token or "" for token in vocabulary.tokens])
+        tokenizer = BertTokenizer(path, **options)
+        tokenizer.save_pretrained(directory)
+    tokenizer = BertTokenizer.from_pretrained(directory)
+    assert isinstance(tokenizer, BertTokenizer)
+    return tokenizer

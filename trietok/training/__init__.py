@@ -1,0 +1,28 @@
+"""Training vocabularies from text: WordPiece, byte-pair encoding, and a byte-pair encoding for Chinese.
+
+In: texts. Out: vocabularies. Nothing here knows a tokenizer; `trietok.trained_tokenizer` makes one of a vocabulary.
+"""
+
+from trietok.training.bpe import train_bpe
+from trietok.training.bpe_model import Bpe
+from trietok.training.chinese import ChineseBpe, train_chinese_bpe
+from trietok.training.chinese_files import save_chinese_bpe
+from trietok.training.progress import Progress
+from trietok.training.segmentation import Segmenter
+from trietok.training.text_files import TextFiles
+from trietok.training.word_counts import WordCounts, count_words
+from trietok.training.wordpiece import train_wordpiece
+
+__all__ = [
+    "Bpe",
+    "ChineseBpe",
+    "Progress",
+    "Segmenter",
+    "TextFiles",
+    "WordCounts",
+    "count_words",
+    "save_chinese_bpe",
+    "train_bpe",
+    "train_chinese_bpe",
+    "train_wordpiece",
+]

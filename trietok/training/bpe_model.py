@@ -1,0 +1,162 @@
+"""Byte-pair encoding: a word to tokens, by the merges in their order.
+
+In: a word. Out: tokens. It gives what the BPE model of tokenizers 0.22.2 gives for the same vocabulary and merges.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from trietok.errors import VocabularyError
+from trietok.read_only import ReadOnlyDict
+from trietok.training.bpe_files import BpeParts, save_bpe
+
+_REMEMBERED = 10_000  # words
+_LONGEST_REMEMBERED = 256  # characters; so what is remembered stays below a few megabytes
+
+
+class Bpe:
+    """Splits words by merges: the earliest merge that applies is made first, the leftmost of several.
+
+    Args:
+        vocab: token → id.
+        merges: the pairs of tokens, in the order they were learnt.
+        unk_token: stands for a character that the vocabulary does not hold; None leaves such characters out.
+        continuing_subword_prefix: marks a token that continues a word.
+        end_of_word_suffix: marks a token at the end of a word.
+        special_tokens: the tokens that `save` lists as special.
+
+    >>> bpe = Bpe({"l": 0, "o": 1, "w": 2, "lo": 3, "low": 4}, [("l", "o"), ("lo", "w")])
+    >>> bpe.tokenize("lowlo"), bpe.encode("lowlo")
+    (['low', 'lo'], [4, 3])
+
+    Attributes:
+        vocab, merges: as given, read-only.
+
+    Raises:
+        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown token is not.
+    """
+
+    def __init__(
+        self,
+        vocab: Mapping[str, int],
+        merges: Iterable[tuple[str, str]],
+        *,
+        unk_token: str | None = None,
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        special_tokens: Iterable[str] = (),
+    ) -> None:
+        self.vocab: ReadOnlyDict[str, int] = ReadOnlyDict(vocab)
+        self.merges = tuple((left, right) for left, right in merges)
+        self.unk_token = unk_token
+        self.continuing_subword_prefix = continuing_subword_prefix
+        self.end_of_word_suffix = end_of_word_suffix
+        self.special_tokens = tuple(special_tokens)
+        self._ranks: dict[tuple[str, str], tuple[int, str]] = {}
+        for rank, (left, right) in enumerate(self.merges):
+            merged = left + right[len(continuing_subword_prefix or "") :]
+            for token in (left, right, merged):
+                if token not in self.vocab:
+                    raise VocabularyError(
+                        f"merge {rank}, {left!r} and {right!r}, needs the token {token!r}, which is not in the "
+                        "vocabulary; vocabulary and merges have to come from one training",
+                        token=token,
+                    )
+            self._ranks[left, right] = rank, merged
+        if unk_token is not None and unk_token not in self.vocab:
+            raise VocabularyError(
+                f"the unknown token {unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
+                token=unk_token,
+            )
+        self._remembered: dict[str, tuple[str, ...]] = {}
+
+    def tokenize(self, word: str) -> list[str]:
+        """Split one word into tokens. O(n log n) for n characters."""
+        tokens = self._remembered.get(word)
+        if tokens is None:
+            tokens = tuple(self._merged(self._characters(word)))
+            if len(word) <= _LONGEST_REMEMBERED:
+                if len(self._remembered) >= _REMEMBERED:
+                    self._remembered = {}
+                self._remembered[word] = tokens
+        return list(tokens)
+
+    def encode(self, word: str) -> list[int]:
+        """The ids of a word's tokens."""
+        return [self.vocab[token] for token in self.tokenize(word)]
+
+    def save(self, directory: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> list[Path]:
+        """Write vocab.json, merges.txt, tokenizer.json and tokenizer_config.json, all of them or none.
+
+        tokenizers loads tokenizer.json, and transformers the directory. Both then make words of a text first:
+
+        Args:
+            directory: where to; made if need be.
+            do_lower_case: None splits texts at whitespace only; True or False also splits at punctuation, as BERT does
+                it, and True lower-cases and strips accents.
+
+        Returns:
+            The files' paths.
+
+        Raises:
+            FileError: something cannot be written; the old files are as they were.
+            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep.
+        """
+        parts = BpeParts(
+            self.vocab,
+            self.merges,
+            self.unk_token,
+            self.continuing_subword_prefix,
+            self.end_of_word_suffix,
+            self.special_tokens,
+        )
+        return save_bpe(parts, Path(directory), do_lower_case)
+
+    def _characters(self, word: str) -> list[str]:
+        prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
+        last = len(word) - 1
+        symbols = []
+        for place, char in enumerate(word):
+            symbol = prefix * (place > 0) + char + suffix * (place == last)
+            if symbol in self.vocab:
+                symbols.append(symbol)
+            elif self.unk_token is not None:
+                symbols.append(self.unk_token)
+        return symbols
+
+    def _merged(self, symbols: list[str]) -> list[str]:
+        """Make the merges. The symbols stay where they are, each with the places of its neighbours."""
+        ranks = self._ranks
+        end = len(symbols)
+        after = list(range(1, end + 1))
+        before = list(range(-1, end))
+        heap: list[tuple[int, int, str]] = []  # rank, place of the left one, what they become
+
+        def consider(left: int, right: int) -> None:
+            if left >= 0 and right < end:
+                found = ranks.get((symbols[left], symbols[right]))
+                if found is not None:
+                    heapq.heappush(heap, (found[0], left, found[1]))
+
+        for place in range(end - 1):
+            consider(place, place + 1)
+        gone = [False] * end
+        while heap:
+            _, place, merged = heapq.heappop(heap)
+            right = after[place]
+            if gone[place] or right >= end:
+                continue
+            found = ranks.get((symbols[place], symbols[right]))
+            if found is None or found[1] != merged:  # other neighbours by now
+                continue
+            symbols[place] = merged
+            gone[right] = True
+            after[place] = after[right]
+            before[after[place]] = place
+            consider(before[place], place)
+            consider(place, after[place])
+        return [symbol for symbol, is_gone in zip(symbols, gone, strict=True) if not is_gone]

@@ -1,0 +1,72 @@
+"""What the Chinese recipe leaves behind: the vocabulary as text, the log, and a test file segmented by both rules.
+
+In: a `ChineseBpe`, its log, sentences to segment. Out: vocab.txt, train.log, and with sentences result.txt and
+result_left_to_right.txt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from trietok.char_classes import is_control
+from trietok.directory_saves import save_files
+from trietok.training.chinese import ChineseBpe
+from trietok.training.segmentation import Segmenter
+from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
+
+LOG_FILE = "train.log"
+RESULT_FILE = "result.txt"
+LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
+
+
+def save_chinese_bpe(
+    bpe: ChineseBpe,
+    directory: str | os.PathLike[str],
+    *,
+    log: Iterable[str] = (),
+    sentences: Iterable[str] | None = None,
+) -> list[Path]:
+    """Write the files, all of them or none.
+
+    Args:
+        bpe: what was trained.
+        directory: where to; made if need be.
+        log: the lines that training logged.
+        sentences: to segment; a line of the result files is a sentence, its tokens with spaces between them. Spaces
+            and control characters of the sentence are left out. None: no result files.
+
+    Returns:
+        The files' paths.
+
+    Raises:
+        FileError: something cannot be written; the old files are as they were.
+    """
+
+    def write(folder: Path) -> None:
+        write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
+        (folder / LOG_FILE).write_text("".join(line + "\n" for line in log), encoding="utf-8", newline="\n")
+        if sentences is not None:
+            _write_results(Segmenter(bpe.tokens), sentences, folder)
+
+    saved = save_files(Path(directory), write)
+    for name in {RESULT_FILE, LEFT_TO_RIGHT_FILE} - {path.name for path in saved}:
+        Path(directory, name).unlink(missing_ok=True)  # it was made with another vocabulary
+    return saved
+
+
+def _write_results(segmenter: Segmenter, sentences: Iterable[str], folder: Path) -> None:
+    rules: dict[str, Callable[[str], list[str]]] = {
+        RESULT_FILE: segmenter.longest_anywhere,
+        LEFT_TO_RIGHT_FILE: segmenter.left_to_right,
+    }
+    opened = {name: open(folder / name, "w", encoding="utf-8", newline="\n") for name in rules}  # noqa: SIM115
+    try:
+        for sentence in sentences:
+            text = "".join(char for char in "".join(sentence.split()) if not is_control(char))
+            for name, rule in rules.items():
+                opened[name].write(" ".join(rule(text)) + "\n")
+    finally:
+        for file in opened.values():
+            file.close()

@@ -1,0 +1,135 @@
+"""What training starts from: the alphabet, the first tokens with their ids, every word spelled in them.
+
+In: word counts and the options. Out: a `Spelling`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from trietok.errors import InputError, VocabularyError
+
+
+class Options(NamedTuple):
+    """What `WordPieceTrainer` and `BpeTrainer` of HuggingFace's tokenizers take, under the same names."""
+
+    vocab_size: int
+    min_frequency: int
+    limit_alphabet: int | None
+    initial_alphabet: Iterable[str]
+    special_tokens: Iterable[object]
+    continuing_subword_prefix: str | None
+    end_of_word_suffix: str | None
+    max_token_length: int | None
+
+    def check(self) -> None:
+        """Refuse what cannot be meant.
+
+        Raises:
+            InputError: an option is out of range, or a special token is empty.
+        """
+        numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 0, "max_token_length": 1}
+        for name, least in numbers.items():
+            value = getattr(self, name)
+            if value is None and name in ("limit_alphabet", "max_token_length"):
+                continue
+            if type(value) is not int or value < least:
+                raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+        if isinstance(self.special_tokens, str):
+            raise InputError(f"special_tokens is a list of tokens, not one string: {self.special_tokens!r}")
+        if "" in map(str, self.special_tokens):
+            raise InputError("a special token is empty; give it at least one character, or leave it out")
+
+
+class Spelling(NamedTuple):
+    """The state before the first merge.
+
+    Attributes:
+        tokens: the special tokens, the alphabet, then its forms with a prefix or suffix; the ids are the positions.
+        token_to_id: the same the other way round.
+        words: each word as a list of ids.
+        counts: how often each of them occurs.
+    """
+
+    tokens: list[str]
+    token_to_id: dict[str, int]
+    words: list[list[int]]
+    counts: list[int]
+
+
+def spell(word_counts: Mapping[str, int], options: Options) -> Spelling:
+    """Give ids to special tokens and characters, and spell the words in them.
+
+    The special tokens come first, in the order given; then the alphabet by code point; then what the alphabet becomes
+    with a prefix or suffix, by code point too. A character that is not in the alphabet is left out of its words.
+
+    Raises:
+        VocabularyError: `vocab_size` has no room for all of these.
+    """
+    tokens: dict[str, None] = dict.fromkeys(str(token) for token in options.special_tokens)
+    special = len(tokens)
+    tokens.update(dict.fromkeys(alphabet(word_counts, options.limit_alphabet, options.initial_alphabet)))
+    characters = len(tokens) - special
+    forms = _Forms(tokens, options.continuing_subword_prefix or "", options.end_of_word_suffix or "")
+    spelled = [forms.of(word) for word in word_counts]
+    tokens.update(dict.fromkeys(sorted({form for word in spelled for form in word})))
+    _check_size(options, special, characters, len(tokens) - special - characters)
+    token_to_id = {token: token_id for token_id, token in enumerate(tokens)}
+    words = [[token_to_id[form] for form in word] for word in spelled]
+    return Spelling(list(tokens), token_to_id, words, list(word_counts.values()))
+
+
+def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterable[str]) -> list[str]:
+    """The characters to start from, by code point.
+
+    Args:
+        word_counts: whose characters they are.
+        limit: keep so many, the most frequent; of equally frequent ones those with the lower code points.
+        initial: strings whose first characters come before all others, whether they occur or not.
+
+    >>> alphabet({"hug": 10, "pug": 5, "hi": 1}, 3, ["x"])
+    ['g', 'u', 'x']
+    """
+    counts: Counter[str] = Counter()
+    for word, count in word_counts.items():
+        for char in word:
+            counts[char] += count
+    first = {string[0] for string in initial if string}
+    chars = sorted(counts.keys() | first, key=lambda char: (char not in first, -counts[char], char))
+    return sorted(chars if limit is None else chars[:limit])
+
+
+class _Forms:
+    """What each character of a word is, by its place: with the prefix behind another, with the suffix at the end."""
+
+    def __init__(self, known: Iterable[str], prefix: str, suffix: str) -> None:
+        self._known = frozenset(known)
+        self._prefix = prefix
+        self._suffix = suffix
+
+    def of(self, word: str) -> list[str]:
+        prefix, suffix, known, last = self._prefix, self._suffix, self._known, len(word) - 1
+        if prefix or suffix:
+            return [
+                prefix * (place > 0) + char + suffix * (place == last)
+                for place, char in enumerate(word)
+                if char in known
+            ]
+        return [char for char in word if char in known]
+
+
+def _check_size(options: Options, special: int, characters: int, forms: int) -> None:
+    needed = special + characters + forms
+    if needed <= options.vocab_size:
+        return
+    parts = f"{special:,} special tokens, {characters:,} characters"
+    if forms:
+        marks = filter(None, (options.continuing_subword_prefix, options.end_of_word_suffix))
+        parts += f", {forms:,} of their forms with {' or '.join(map(repr, marks))}"
+    raise VocabularyError(
+        f"a vocabulary of {options.vocab_size:,} has no room for the {needed:,} tokens to start from ({parts}); raise "
+        f"vocab_size (--vocab-size) to {needed:,} at least, or keep fewer characters with limit_alphabet "
+        "(--limit-alphabet)"
+    )

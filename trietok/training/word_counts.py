@@ -1,0 +1,272 @@
+"""How often each word occurs: one pass over the texts, on several processes if asked.
+
+In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: a few batches of texts, and the
+different words; above a limit of these the rarest are dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from typing import TYPE_CHECKING, Any
+
+from trietok.basic_tokenizer import BasicTokenizer
+from trietok.errors import InputError, InputTypeError
+from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
+_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 32  # chunks, and their characters: some 20 MB
+_BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
+
+ToWords = Callable[[str], Iterable[str]]
+
+logger = logging.getLogger("trietok")
+
+
+class WordCounts(dict[str, int]):
+    """Words and how often each occurs.
+
+    Attributes:
+        texts: how many texts were read.
+        pruned_below: 0 if every word is here with its whole count. Otherwise rare words were dropped to keep within the
+            limit: every word that occurs more than `pruned_below` times is here, and its count is at most that much
+            too low.
+    """
+
+    texts: int = 0
+    pruned_below: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many words were counted, those that repeat included."""
+        return sum(self.values())
+
+
+def count_words(
+    texts: Iterable[str],
+    *,
+    words: ToWords | None = None,
+    do_lower_case: bool = True,
+    processes: int = 1,
+    max_words: int = MAX_WORDS,
+    on_progress: OnProgress | None = None,
+) -> WordCounts:
+    """Count the words of texts.
+
+    Args:
+        texts: strings from anywhere; `TextFiles` reads them from files. One batch (about a million characters) is
+            held at a time, or two a process.
+        words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or `str.split`. None: a
+            `BasicTokenizer`.
+        do_lower_case: of that `BasicTokenizer`.
+        processes: how many processes count; with more than one, `words` has to be picklable and a script needs the
+            usual `if __name__ == "__main__":`. The counts are the same for any number.
+        max_words: the most different words to hold. When there are more after a batch, all words that occur once so far
+            are dropped, then those that occur twice, and so on, until at most three quarters of the limit are left.
+        on_progress: called with a `Progress` after every batch.
+
+    >>> count_words(["low lower", "Lower!"])
+    {'low': 1, 'lower': 2, '!': 1}
+
+    Raises:
+        InputError: there is no text, no word in the texts, or an option is out of range.
+        InputTypeError: `texts` is one string, or a text is no str.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError(
+            f"texts is an iterable of str, not one {type(texts).__name__}: pass [text], or TextFiles(path) for a file",
+            value=texts,
+        )
+    for name, value in (("processes", processes), ("max_words", max_words)):
+        if type(value) is not int or value < 1:
+            raise InputError(f"{name} is a whole number from 1, not {value!r}")
+    count = _Count(words, do_lower_case)
+    counts = WordCounts()
+    for batch, counted in _counted(_batches(texts), count, processes):
+        counts.texts += batch
+        _add(counts, counted)
+        if len(counts) > max_words:
+            counts.pruned_below += _prune(counts, max_words)
+        if on_progress is not None:
+            on_progress(_progress(texts, counts))
+    if not counts.texts:
+        raise InputError("there is no text to train on; the files or the iterator are empty")
+    if not counts and counts.pruned_below:
+        raise InputError(f"no word occurs often enough to be one of {max_words:,}; raise max_words (--max-words)")
+    if not counts:
+        raise InputError(
+            f"there is no word in the {counts.texts:,} texts; they hold only whitespace or control characters"
+        )
+    if counts.pruned_below:
+        logger.warning(
+            "more than %s different words: those that occurred no more than %s times were dropped on the way; raise "
+            "max_words (--max-words) to keep them",
+            f"{max_words:,}",
+            f"{counts.pruned_below:,}",
+        )
+    return counts
+
+
+def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> WordCounts:
+    """Texts counted with these options of `count_words`; counts as they are.
+
+    Raises:
+        InputError: there is nothing, or a count is not a whole number from 1.
+    """
+    if not isinstance(texts, Mapping):
+        return count_words(texts, **options)
+    if isinstance(texts, WordCounts):
+        return texts
+    for word, count in texts.items():
+        if not isinstance(word, str) or not word or type(count) is not int or count < 1:
+            raise InputError(f"word counts map words to whole numbers from 1, not {word!r:.60} to {count!r:.60}")
+    if not texts:
+        raise InputError("there is no word to train on; the counts are empty")
+    return WordCounts(texts)
+
+
+class _Count:
+    """Counts the words of a batch; can be sent to another process."""
+
+    def __init__(self, words: ToWords | None, do_lower_case: bool) -> None:
+        self._words = words or BasicTokenizer(do_lower_case=do_lower_case).tokenize
+        self._remembered: dict[str, Iterable[str]] = {}  # chunk → words
+
+    def __call__(self, batch: list[str]) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        if not _is_basic(self._words):
+            for text in batch:
+                counts.update(self._words(text))
+            return counts
+        chunks: Counter[str] = Counter()
+        for text in batch:
+            chunks.update(text.split(" "))
+        for chunk, count in chunks.items():
+            for word in self._words_of_chunk(chunk):
+                counts[word] += count
+        return counts
+
+    def _words_of_chunk(self, chunk: str) -> Iterable[str]:
+        words = self._remembered.get(chunk)
+        if words is None:
+            words = self._words(chunk)
+            if len(chunk) <= _LONGEST_REMEMBERED:
+                if len(self._remembered) >= _REMEMBERED:
+                    self._remembered.clear()
+                self._remembered[chunk] = words
+        return words
+
+
+def _is_basic(words: ToWords) -> bool:
+    """Whether these are the words of a `BasicTokenizer`, for which nothing reaches across a space.
+
+    Then what stands between spaces, most of which repeats, is looked at once and counted.
+    """
+    owner = getattr(words, "__self__", None)
+    return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+        batch.append(text)
+        size += len(text) + 1
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Iterator[tuple[int, Counter[str]]]:
+    """For each batch, in order: how many texts it has, and its words counted."""
+    if processes == 1:
+        for batch in batches:
+            yield len(batch), count(batch)
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    _check_sendable(count)
+    # "spawn": a fork would copy the locks of other threads, such as one that draws a progress bar.
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(processes, context, _begin_process, (count,))
+    try:
+        yield from _in_order(executor, batches, 2 * processes)
+    except BrokenProcessPool:
+        raise InputError(
+            "the processes that count words have ended early: a script that asks for several has to call under "
+            '`if __name__ == "__main__":`, and they need memory; processes=1 does without them'
+        ) from None
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
+    waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
+    for batch in batches:
+        if len(waiting) == most:  # no more batches at once, or the whole text would be held
+            size, future = waiting.popleft()
+            yield size, future.result()
+        waiting.append((len(batch), executor.submit(_count_in_process, batch)))
+    for size, future in waiting:
+        yield size, future.result()
+
+
+def _check_sendable(count: _Count) -> None:
+    import pickle
+
+    try:
+        pickle.dumps(count)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"words cannot be sent to other processes: {error}; give a function that a module defines, or processes=1"
+        ) from None
+
+
+_counts_here: list[_Count] = []  # in a process that counts: what it counts with, which remembers
+
+
+def _begin_process(count: _Count) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this one
+    _counts_here[:] = [count]
+
+
+def _count_in_process(batch: list[str]) -> Counter[str]:
+    return _counts_here[0](batch)
+
+
+def _add(counts: dict[str, int], counted: Mapping[str, int]) -> None:
+    get = counts.get
+    for word, count in counted.items():
+        counts[word] = get(word, 0) + count
+
+
+def _prune(counts: dict[str, int], max_words: int) -> int:
+    """Drop the rarest words until three quarters of `max_words` are left at most; return the highest count dropped."""
+    of_count = Counter(counts.values())
+    left, threshold = len(counts), 0
+    for threshold in sorted(of_count):
+        left -= of_count[threshold]
+        if left <= max_words * 3 // 4:
+            break
+    for word in [word for word, count in counts.items() if count <= threshold]:
+        del counts[word]
+    return threshold
+
+
+def _progress(texts: Iterable[str], counts: WordCounts) -> Progress:
+    read = getattr(texts, "bytes_read", None)
+    if read is not None:
+        return Progress(COUNTING_WORDS, read, getattr(texts, "total_bytes", None), "bytes")
+    return Progress(COUNTING_WORDS, counts.texts, len(texts) if isinstance(texts, Sized) else None, "texts")

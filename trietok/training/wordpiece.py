@@ -1,0 +1,83 @@
+"""Training a WordPiece vocabulary.
+
+In: texts or word counts, and the parameters of tokenizers' `WordPieceTrainer`. Out: a `Vocabulary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from trietok.training.merging import merge_pairs
+from trietok.training.progress import OnProgress
+from trietok.training.spelling import Options, spell
+from trietok.training.word_counts import MAX_WORDS, ToWords, as_word_counts
+from trietok.vocabulary import Vocabulary
+
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def train_wordpiece(
+    texts: Iterable[str] | Mapping[str, int],
+    *,
+    vocab_size: int = 30000,
+    min_frequency: int = 0,
+    limit_alphabet: int | None = None,
+    initial_alphabet: Iterable[str] = (),
+    special_tokens: Iterable[object] = SPECIAL_TOKENS,
+    continuing_subword_prefix: str = "##",
+    max_token_length: int | None = None,
+    words: ToWords | None = None,
+    do_lower_case: bool = True,
+    processes: int = 1,
+    max_words: int = MAX_WORDS,
+    on_progress: OnProgress | None = None,
+) -> Vocabulary:
+    """Train a WordPiece vocabulary from texts.
+
+    The names and defaults are those of `WordPieceTrainer` in HuggingFace's tokenizers, but for `special_tokens`, which
+    are empty there. The same texts give the same vocabulary, whatever their order and the number of processes; it is
+    the one that tokenizers gives, where tokenizers gives one: `docs/training.md` says more.
+
+    Args:
+        texts: strings, `TextFiles`, or words counted before (`count_words`, or any mapping from word to count).
+        vocab_size: the most tokens, special ones included.
+        min_frequency: the least count of a pair to be merged.
+        limit_alphabet: the most characters to start from; others make their words unknown.
+        initial_alphabet: characters to have in any case.
+        special_tokens: strings or `AddedToken`; they come first, in this order.
+        continuing_subword_prefix: marks a token that continues a word.
+        max_token_length: merge only to tokens of fewer characters than this; two are always allowed.
+        words, do_lower_case, processes, max_words: see `count_words`.
+        on_progress: called with a `Progress` every now and then.
+
+    >>> vocabulary = train_wordpiece(["low lower lowest"], vocab_size=17, special_tokens=["[UNK]"])
+    >>> print(*vocabulary)
+    [UNK] e l o r s t w ##e ##o ##r ##s ##t ##w lo low lowe
+
+    Raises:
+        InputError: there is no text or no word, or an option is out of range.
+        VocabularyError: `vocab_size` is smaller than the special tokens and the alphabet.
+        FileError, FileFormatError: from `TextFiles`.
+    """
+    options = Options(
+        vocab_size,
+        min_frequency,
+        limit_alphabet,
+        initial_alphabet,
+        tuple(special_tokens) if not isinstance(special_tokens, str) else special_tokens,
+        continuing_subword_prefix,
+        None,
+        max_token_length,
+    )
+    options.check()
+    word_counts = as_word_counts(
+        texts,
+        words=words,
+        do_lower_case=do_lower_case,
+        processes=processes,
+        max_words=max_words,
+        on_progress=on_progress,
+    )
+    spelling = spell(word_counts, options)
+    merge_pairs(spelling, options, on_progress)
+    return Vocabulary(spelling.tokens)
