@@ -191,9 +191,28 @@ def test_a_memory_that_is_full_changes_nothing(english):
     tokenize = TokenizeBatch(english, "text")
     expected = tokenize(table(texts))
     fast = tokenize._encoder._fast
-    fast._memory = ChunkBytes(fast._encoder.chunk_ids, limit=2000)
+    fast._memory = ChunkBytes(fast._encoder._outer.work_out, limit=4000)
+    for _ in range(3):
+        assert tokenize(table(texts)) == expected
+        assert len(fast._memory) + len(fast._memory._older) < 25
+    fast._memory = ChunkBytes(fast._encoder._outer.work_out, limit=0)
     assert tokenize(table(texts)) == expected
-    assert len(fast._memory) < 20
+
+
+def test_what_is_asked_for_stays(english):
+    from trietok.corpus.chunk_bytes import ChunkBytes
+
+    worked_out = []
+
+    def work_out(chunk):
+        worked_out.append(chunk)
+        return (len(worked_out),)
+
+    memory = ChunkBytes(work_out, limit=2000)
+    for number in range(100):
+        assert memory["often"] == memory["often"] == b"\x01\0\0\0"
+        memory[f"once {number}"]
+    assert worked_out == ["often", *(f"once {number}" for number in range(100))]
 
 
 def test_a_subclass_with_a_stage_of_its_own(vocab_file):

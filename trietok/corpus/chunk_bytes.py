@@ -18,8 +18,8 @@ from trietok.calls import CallsMixin
 from trietok.chunk_memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
 
 ID_BYTES = 4
-MEMORY_LIMIT = 32_000_000  # bytes
-ENTRY_BYTES = 160  # of an entry beside its characters and ids: a str, a bytes, and its share of a dict that grows
+MEMORY_LIMIT = 48_000_000  # bytes
+ENTRY_BYTES = 200  # of an entry beside its characters and ids: a str, a bytes, and its share of a dict that grows
 
 
 class Rows(NamedTuple):
@@ -39,31 +39,41 @@ class Rows(NamedTuple):
 
 
 class ChunkBytes(dict[str, bytes]):
-    """Chunk → its ids as int32. It asks for what it lacks, and forgets all when it is full.
+    """Chunk → its ids as int32. It works out what it lacks; when it is full, what was not asked for lately goes.
+
+    There are two generations, each with half of the memory: what is asked for moves into the younger one, and when
+    that is full, the older one is forgotten.
+
+    Args:
+        work_out: the ids of a chunk.
+        limit: bytes that may be remembered, estimated from above.
 
     >>> memory = ChunkBytes(lambda chunk: (7, 8))
     >>> memory["word"]
     b'\\x07\\x00\\x00\\x00\\x08\\x00\\x00\\x00'
     """
 
-    __slots__ = ("_chunk_ids", "_held", "_limit")
+    __slots__ = ("_held", "_limit", "_older", "_work_out")
 
-    def __init__(self, chunk_ids: Callable[[str], Iterable[int]], limit: int = MEMORY_LIMIT) -> None:
+    def __init__(self, work_out: Callable[[str], Iterable[int]], limit: int = MEMORY_LIMIT) -> None:
         super().__init__()
-        self._chunk_ids = chunk_ids
-        self._limit = limit
+        self._work_out = work_out
+        self._limit = limit // 2
         self._held = 0
+        self._older: dict[str, bytes] = {}
 
     def __missing__(self, chunk: str) -> bytes:
-        ids = array("i", iter(self._chunk_ids(chunk))).tobytes()  # iter: it may raise MayBeSpaced
+        ids = self._older.get(chunk)
+        if ids is None:
+            ids = array("i", iter(self._work_out(chunk))).tobytes()  # iter: it may raise MayBeSpaced
         length = len(chunk)
         if length <= LONGEST_REMEMBERED:
             self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
             if self._held > self._limit:
+                self._older = dict(self)
                 self.clear()
                 self._held = 0
-            else:
-                self[chunk] = ids
+            self[chunk] = ids
         return ids
 
 
@@ -94,7 +104,8 @@ class FastRows:
             if plan is None or encoder is None or plan.epoch != encoder.epoch:
                 return None
             if encoder is not self._encoder:
-                self._memory = ChunkBytes(encoder.chunk_ids)
+                # Past the encoder's own memory of chunks, which would hold the same a second time.
+                self._memory = ChunkBytes(encoder._outer.work_out)
                 self._encoder = encoder
             return self._encode(texts, plan, self._memory)
         except Changed:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import checksum, open_shard
@@ -227,6 +228,8 @@ def start_worker(job: ShardJob, stop: Any) -> None:
             os._exit(1)
 
         threading.Thread(target=end_with_parent, daemon=True).start()
+    pyarrow = import_pyarrow()
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # others keep tens of megabytes of what was freed
     _worker = ShardEncoder(job, stop.is_set)
 
 

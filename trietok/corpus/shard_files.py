@@ -24,7 +24,7 @@ from trietok.corpus.chunk_bytes import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS
 
 FORMATS = ("parquet", "npy", "bin")
-_GROUP_IDS = 1 << 21  # ids of a Parquet row group, about
+_GROUP_IDS = 1 << 20  # ids of a Parquet row group, about
 _NPY_HEADER = 128  # bytes
 
 

@@ -15,7 +15,7 @@ from trietok.corpus.shard_plan import Stretch, open_parquet
 from trietok.errors import FileError, FileFormatError
 
 _BLOCK = 1 << 20  # bytes
-_BATCH_BYTES = 1 << 21  # of Parquet texts
+_BATCH_BYTES = 1 << 20  # of Parquet texts
 _MOST_ROWS, _LEAST_ROWS = 8192, 16
 
 Text = str | BadRow
