@@ -3,8 +3,11 @@
 The corpus is made from the `.txt` files of `TRIETOK_CORPORA`, the model is `TRIETOK_MODEL`, a directory with a
 vocab.txt and a tokenizer.json. `datasets` and `tokenizers` are measured where they are installed.
 
-Each copy of a line has its words in another order, its Chinese cut at another place, and a new word now and then, so
-that texts are met again no more often than in a corpus of that size.
+It is made in two ways. *Repeated*: the lines again and again, each time in another order. *Varied*: each copy of a line
+has its words in another order too, its Chinese cut at another place, and a new word now and then, so that nearly no
+stretch of Chinese and fewer words are met again than in a real corpus.
+
+A machine that does other things at the time shows in the load, and in the seconds beside those of the processors.
 """
 
 from __future__ import annotations
@@ -71,7 +74,7 @@ def other(line: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def texts() -> Iterator[str]:
+def texts(varied: bool) -> Iterator[str]:
     rng = random.Random(1)
     lines = []
     for path in sorted(pathlib.Path(CORPORA).glob("*.txt")):
@@ -79,16 +82,16 @@ def texts() -> Iterator[str]:
     while True:
         rng.shuffle(lines)
         for line in lines:
-            yield other(line, rng)
+            yield other(line, rng) if varied else line
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
+@pytest.fixture(params=["repeated", "varied"])
+def corpus(request, tmp_path_factory):
     """The files of the corpus."""
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
-    folder = tmp_path_factory.mktemp("corpus")
-    endless = texts()
+    folder = tmp_path_factory.mktemp(request.param)
+    endless = texts(request.param == "varied")
     files = []
     for number in range(max(round(MEGABYTES / PART_MB), 1)):
         held, rows = 0, []
@@ -115,7 +118,7 @@ class Memory(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
-        while not self.over.wait(0.1):
+        while not self.over.wait(1.0):
             sizes = [size for pid in self._family(self._pid) for size in self._size(pid)]
             self.most = max(self.most, sum(sizes))
             self.most_of_one = max(self.most_of_one, max(sizes, default=0))
@@ -139,9 +142,10 @@ class Memory(threading.Thread):
                 yield int(line.split()[1]) / 1000
 
 
-def encode(files: list[str], out: pathlib.Path, *options: str) -> tuple[float, Memory]:
-    """The seconds of a run of the command, start and end included."""
+def encode(files: list[str], out: pathlib.Path, *options: str) -> tuple[float, float, Memory]:
+    """The seconds of a run of the command, start and end included, those of the processors, and the memory."""
     command = [sys.executable, "-m", "trietok", "encode-files", *files, "-o", str(out), "-m", MODEL, *options]
+    before = os.times()
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     memory = Memory(child.pid)
@@ -150,7 +154,9 @@ def encode(files: list[str], out: pathlib.Path, *options: str) -> tuple[float, M
     taken = time.perf_counter() - start
     memory.over.set()
     memory.join()
-    return taken, memory
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return taken, cpu, memory
 
 
 def mapped(file: str, cache: pathlib.Path, who: str) -> tuple[float, int]:
@@ -175,14 +181,17 @@ def test_a_corpus(corpus, tmp_path, capsys):
         with capsys.disabled():
             print(f"{what:44}", *values, flush=True)
 
-    show(f"\n{size / 1e6:.0f} MB of text, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
+    show(
+        f"\n{size / 1e6:.0f} MB, {os.path.basename(os.path.dirname(corpus[0]))}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before"
+    )
     rates = {}
     for workers in ("1", "2"):
-        taken, memory = encode(corpus, tmp_path / workers, "--workers", workers)
+        # Small shards, so that the end finds all workers at work.
+        taken, cpu, memory = encode(corpus, tmp_path / workers, "--workers", workers, "--shard-size", "4")
         rates[workers] = size / 1e6 / taken
         show(
             f"encode-files, workers {workers}",
-            f"{rates[workers]:6.1f} MB/s  {taken:6.1f} s  most memory {memory.most:.0f} MB,",
+            f"{rates[workers]:6.1f} MB/s  {taken:6.1f} s, processors {cpu:.1f} s, most memory {memory.most:.0f} MB,",
             f"of one process {memory.most_of_one:.0f} MB, load {os.getloadavg()[0]:.1f}",
         )
     show("two workers / one", f"{rates['2'] / rates['1']:6.2f}")

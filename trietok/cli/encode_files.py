@@ -68,7 +68,7 @@ def encode_files(
     no_special_tokens: NoSpecialTokens = False,
     on_error: OnError = "fail",
     resume: Resume = False,
-    shard_size: ShardSize = 32,
+    shard_size: ShardSize = 16,
     as_json: AsJson = False,
 ) -> None:
     """Turn the texts of files into files of ids.

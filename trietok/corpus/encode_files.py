@@ -29,7 +29,7 @@ from trietok.errors import FileError, InputError, OptionError
 
 MANIFEST, REJECTS, PLAN = "manifest.json", "rejects.jsonl", "plan.json"
 MANIFEST_FORMAT = "trietok-corpus-1"
-SHARD_BYTES = 32_000_000
+SHARD_BYTES = 16_000_000
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
 
