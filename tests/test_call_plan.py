@@ -57,7 +57,10 @@ changes = st.lists(
     | st.tuples(st.just("truncation_side"), st.sampled_from(["left", "right"]))
     | st.tuples(st.just("model_max_length"), st.sampled_from([4, 512, int(1e30)]))
     | st.tuples(st.just("model_input_names"), st.sampled_from([["input_ids"], ["input_ids", "attention_mask"]]))
-    | st.tuples(st.just("pad_token"), st.sampled_from([None, "[PAD]", "[MASK]"])),
+    | st.tuples(st.just("pad_token"), st.sampled_from([None, "[PAD]", "[MASK]"]))
+    | st.tuples(st.just("cls_token"), st.sampled_from([None, "[CLS]"]))
+    | st.tuples(st.just("model_max_length"), st.just(4.0))
+    | st.tuples(st.just("_pad_token_type_id"), st.sampled_from([1, 300, -1])),
     max_size=2,
 )
 KINDS = {kind.__name__: kind for kind in (BertTokenizer, FunnelTokenizer, MPNetTokenizer)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import tracemalloc
 
 import pytest
@@ -11,7 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.conftest import SPECIAL
-from trietok import AddedToken, BasicTokenizer, BertTokenizer, WordpieceTokenizer, added_tokens, chunk_memory
+from trietok import (
+    AddedToken,
+    BasicTokenizer,
+    BertTokenizer,
+    InputError,
+    WordpieceTokenizer,
+    added_tokens,
+    chunk_memory,
+)
+from trietok.chunk_encoder import ChunkEncoder
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [
@@ -35,6 +45,7 @@ PIECES += [
 ]
 WORDS = ["the", "subject", "SUBJ", "subj", "unable", "ab", "café", "cafe\u0301", "don't", "[CLS]", "[X]", "[x]", "[Y]"]
 WORDS += ["end.", "(a)b,", "一二，。a中b", "中́x", "ÉB", "ﬁ", "Ⅷ", "가", "한글", "Å", "the\nsubject", "a\tb", "x\x0by"]
+WORDS += ["。[SEP\0]", "“[MASK\u200b]”", "e\u0301。", "a\ufadab", "a\0。", "\u212b—", "éa—b", "unable。", "AB", "É。"]
 WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
 contents = st.sampled_from(
     [
@@ -57,6 +68,10 @@ contents = st.sampled_from(
         "x\ny",
         "subject un ab",
         " b",
+        "é。",
+        "a。",
+        "B",
+        "aB",
     ]
 )
 texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(" ".join) | st.sampled_from(
@@ -103,7 +118,7 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
 
         @rule(
             content=contents,
-            flags=st.dictionaries(st.sampled_from(["lstrip", "single_word", "special"]), st.booleans()),
+            flags=st.dictionaries(st.sampled_from(["lstrip", "single_word", "special", "normalized"]), st.booleans()),
         )
         def add(self, content, flags):
             self.on_both(lambda tokenizer: tokenizer.add_tokens([AddedToken(content, **flags)]))
@@ -148,6 +163,14 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
         def never_split(self, kept):
             self.on_both(lambda tokenizer: setattr(tokenizer.basic_tokenizer, "never_split", kept))
 
+        @rule(kept=st.sampled_from(["x-a", "Ab", "the"]))
+        def keep_in_place(self, kept):
+            self.on_both(lambda tokenizer: tokenizer.basic_tokenizer.never_split.add(kept))
+
+        @rule(value=st.booleans())
+        def do_basic_tokenize(self, value):
+            self.on_both(lambda tokenizer: setattr(tokenizer, "do_basic_tokenize", value))
+
         @rule(longest=st.sampled_from([2, 4, 100]))
         def longest_word(self, longest):
             self.on_both(lambda t: setattr(t.wordpiece_tokenizer, "max_input_chars_per_word", longest))
@@ -190,6 +213,11 @@ class Lettering(WordpieceTokenizer):
         return list(text.replace(" ", ""))
 
 
+class Backwards(BertTokenizer):
+    def _tokenize(self, text, **kwargs):
+        return super()._tokenize(text, **kwargs)[::-1]
+
+
 class Duck:
     """Just what BertTokenizer asks of a basic tokenizer."""
 
@@ -208,6 +236,8 @@ class Duck:
         lambda t: setattr(t, "wordpiece_tokenizer", Lettering(t.vocab, "[UNK]")),
         lambda t: setattr(t.basic_tokenizer, "tokenize", lambda text, never_split=None: ["a"]),
         lambda t: setattr(t.wordpiece_tokenizer, "tokenize", lambda text: ["b"]),
+        lambda t: setattr(t.basic_tokenizer, "normalize", lambda text: text + "x"),
+        lambda t: setattr(t, "__class__", Backwards),
         lambda t: setattr(t, "_tokenize", lambda text, **kwargs: ["x"]),
         lambda t: setattr(t, "tokenize", lambda text, **kwargs: ["the"]),
         lambda t: setattr(t, "convert_tokens_to_ids", lambda tokens: [7]),
@@ -239,6 +269,78 @@ def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
     assert name in BertTokenizer.own_stages
     assert tokenizer._chunk_encoder() is None
     assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("AB"))
+
+
+def test_what_is_changed_in_place_is_seen(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    tokenizer.model_input_names = list(tokenizer.model_input_names)
+    assert "token_type_ids" in tokenizer("the")
+    tokenizer.model_input_names.remove("token_type_ids")
+    assert "token_type_ids" not in tokenizer("the")
+    tokenizer.model_input_names.append("token_type_ids")
+    tokenizer._pad_token_type_id = 3
+    assert tokenizer(["the", "the ab"], padding=True).token_type_ids[0][-1] == 3
+    tokenizer._pad_token_type_id = 300
+    assert tokenizer(["the", "the ab"], padding=True).token_type_ids[0][-1] == 300
+    own = dict(tokenizer.vocab)
+    tokenizer.wordpiece_tokenizer.vocab = own
+    assert tokenizer.tokenize("zzx") == ["[UNK]"]
+    own["zzx"] = 1
+    assert tokenizer.tokenize("zzx") == ["zzx"]
+
+
+def test_a_patched_stage_of_words_is_used(vocab_path, monkeypatch):
+    monkeypatch.setattr(BasicTokenizer, "tokenize", lambda self, text, never_split=None: ["the"])
+    assert BertTokenizer(vocab_path).tokenize("subject ab") == ["the"]
+
+
+def test_a_removed_token_that_is_a_piece_gives_the_piece_its_id_back(vocab_path):
+    tokenizer = BertTokenizer(vocab_path)
+    own = tokenizer.encode("unable xunable")
+    tokenizer.added_tokens_decoder = {50: "##able"}
+    assert tokenizer.encode("unable xunable") != own
+    tokenizer.remove_tokens(["##able"])
+    assert tokenizer.encode("unable xunable") == own
+
+
+@pytest.mark.parametrize("value", [None, "64MB", -5, True, 1e6])
+def test_the_limit_is_a_number_of_bytes(vocab_path, value):
+    tokenizer = BertTokenizer(vocab_path)
+    with pytest.raises(InputError, match="cache_limit is a whole number of bytes from 0"):
+        tokenizer.cache_limit = value
+    with pytest.raises(InputError, match="cache_limit"):
+        BertTokenizer(vocab_path, cache_limit=value)
+    assert BertTokenizer(vocab_path, cache_limit=1000).cache_info().limit == 1000
+
+
+@pytest.mark.parametrize("text", ["the ab", "the a", "subject", "x a b y", "<x> the", "中 the"])
+@pytest.mark.parametrize("call", ["encode", "tokenize", "__call__"])
+@pytest.mark.parametrize("half", [True, False])
+def test_a_change_while_a_text_is_encoded_is_not_seen_by_halves(vocab_path, monkeypatch, text, call, half):
+    """A change is under way, or is made by another thread, when a chunk has just been worked out."""
+    tokenizer, plain = BertTokenizer(vocab_path), Plain(vocab_path)
+    for each in (tokenizer, plain):
+        each.add_tokens(["a b", "<x>"])
+    original = ChunkEncoder._require_now
+    changes = []
+
+    def change(self):
+        monkeypatch.setattr(ChunkEncoder, "_require_now", original)
+        changes.append(text)
+        thread = threading.Thread(target=lambda: [each.add_tokens(["ject", "<y>"]) for each in (tokenizer, plain)])
+        thread.start()
+        thread.join()
+        if half:
+            tokenizer._guard.count += 1
+            try:
+                self._require_now()
+            finally:
+                tokenizer._guard.count -= 1
+        self._require_now()
+
+    monkeypatch.setattr(ChunkEncoder, "_require_now", change)
+    assert getattr(tokenizer, call)(text) == getattr(plain, call)(text)
+    assert changes == [text]
 
 
 def test_no_more_is_remembered_than_the_bound(vocab_path):

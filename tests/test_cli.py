@@ -123,7 +123,7 @@ def test_encode_writes_the_ids_of_each_text_on_a_line(english):
 
 def test_encode_json():
     assert [json.loads(line) for line in out("encode", "--json", "Hello")] == [
-        {"text": "Hello", "tokens": ["[CLS]", "hel", "##lo", "[SEP]"], "input_ids": [2, 490, 524, 3]}
+        {"text": "Hello", "tokens": ["[CLS]", "hel", "##lo", "[SEP]"], "input_ids": [2, 456, 490, 3]}
     ]
 
 

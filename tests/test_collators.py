@@ -118,7 +118,7 @@ def test_special_tokens_and_padding_are_never_chosen(english, examples, collator
     assert "special_tokens_mask" not in batch
     assert ((batch.labels != -100) == (batch.attention_mask == 1)).all()
     batch = everything([english(text, return_special_tokens_mask=True) for text in ["the people", "the [UNK] [SEP]"]])
-    assert batch.labels.tolist()[1] == [-100, 168, 1, 3, -100]
+    assert batch.labels.tolist()[1] == [-100, 134, 1, 3, -100]
     padded = {"input_ids": [2, 168, 168, 0], "attention_mask": [1, 1, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
     assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
     padded = {"input_ids": [2, 168, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from trietok.added_token import AddedToken
-from trietok.change_guard import clock
+from trietok.change_guard import Derived, clock, new_version
 from trietok.char_classes import lower_each
 from trietok.key_characters import KeyCharacters
 from trietok.read_only import ReadOnlyDict
@@ -44,13 +44,15 @@ class AddedTokens:
         self.max_id = -1
         self.version = 0
         self._changes: list[tuple[int, frozenset[str]]] = []
-        self._clear_derived()
+        self._derived = Derived()
+        self._begin_afresh()
         self.update(decoder or {})
 
     # ---- changing them ----------------------------------------------------------------------------------------------
 
     def update(self, tokens: Mapping[int, AddedToken]) -> None:
         """Set the tokens of these ids, in this order. Costs O(their code points)."""
+        self._begin_change()
         touched = {token.content for token in tokens.values()}
         replaced = [token_id for token_id in tokens if token_id in self.decoder]
         for token_id in replaced:
@@ -65,12 +67,13 @@ class AddedTokens:
         self._derive(list(tokens.values()))
         if len(self.encoder) != len(self.decoder):  # a content with two ids, as files may have it: keep it findable
             self.encoder = {token.content: token_id for token_id, token in self.decoder.items()}
-            self._clear_derived()
+            self._begin_afresh()
             self._derive(list(self.decoder.values()))
         self._changed(touched)
 
     def remove(self, token_ids: Iterable[int]) -> None:
         """Take the tokens of these ids out. Costs O(their code points)."""
+        self._begin_change()
         touched = {self._take_out(token_id, self.decoder.pop(token_id)) for token_id in token_ids}
         self._changed(touched)
 
@@ -81,19 +84,20 @@ class AddedTokens:
             self._underive(token)
         return token.content
 
-    def _clear_derived(self) -> None:
-        self._trie: Trie | None = None  # built when first a text is split, kept up from then on
+    def _begin_change(self) -> None:
+        """Note what there is to be kept up: another thread may make more of it while the tokens change."""
+        self._trie: Trie | None = self._derived.there("trie")
+        self._written: _WrittenTokens | None = self._derived.there("written")
+
+    def _begin_afresh(self) -> None:
+        self._trie = self._written = None
         self._keys = KeyCharacters()
         self._lengths: Counter[int] = Counter()  # of the contents, and how many have each
-        self._longest_first: list[int] | None = None
         self._single_words: set[str] = set()
         self._stripping: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
-        self._written: _WrittenTokens | None = None
         self.spaced: set[str] = set()  # tokens that hold whitespace
         self.oddly_spaced: set[str] = set()  # other than single spaces between words
         self._heads: Counter[str] = Counter()  # of the spaced ones: what stands before the first space
-        self._head_lengths: set[int] | None = None
         self.words: set[str] = set()  # tokens of ASCII letters and digits
 
     def reorder(self, token_ids: Iterable[int]) -> None:
@@ -101,16 +105,13 @@ class AddedTokens:
         for token_id in token_ids:
             if token_id in self.decoder:
                 self.decoder[token_id] = self.decoder.pop(token_id)
-        self._written = None
+        self._derived.begin_another_state(trie=self._derived.there("trie"))
 
     def _derive(self, tokens: list[AddedToken]) -> None:
         """Take tokens into all that follows from `decoder`: with `_underive` the one place where that is kept up."""
         contents = [token.content for token in tokens]
         self._keys.update(contents)
-        lengths = Counter(map(len, contents))
-        if not lengths.keys() <= self._lengths.keys():
-            self._longest_first = None
-        self._lengths.update(lengths)
+        self._lengths.update(map(len, contents))
         self.words.update(content for content in contents if content.isalnum() and content.isascii())
         for token in tokens:
             if not token.is_plain:
@@ -127,10 +128,8 @@ class AddedTokens:
                 elif len(words) > 1 and content not in self.spaced:
                     self.spaced.add(content)
                     self._heads[words[0]] += 1
-                    self._head_lengths = None
         if self._trie is not None:
             self._trie.update(contents)
-        self._pattern = None
         if self._written is not None:
             self._written.update(token.content for token in tokens if not token.special)
 
@@ -138,27 +137,23 @@ class AddedTokens:
         self._lengths[len(token.content)] -= 1
         if not self._lengths[len(token.content)]:
             del self._lengths[len(token.content)]
-            self._longest_first = None
         if token.content in self.spaced and token.content not in self.oddly_spaced:
             head = token.content.split(" ")[0]
             self._heads[head] -= 1
             if not self._heads[head]:
                 del self._heads[head]
-            self._head_lengths = None
         for kept in (self._single_words, self._stripping, self.spaced, self.oddly_spaced, self.words):
             kept.discard(token.content)
         if self._trie is not None:
             self._trie.discard(token.content)
-        self._pattern = None
         self._written = None  # the key characters stay: one too many only costs a look
 
     def _changed(self, touched: set[str]) -> None:
         """Begin a new state, and note what differs from the one before."""
         self._changes = [*self._changes[-15:], (self.version, frozenset(touched))]
-        self.version = clock.tick()
-        self._without: tuple[frozenset[str], AddedTokens] | None = None
-        self._sorted: ReadOnlyDict[int, AddedToken] | None = None
-        self._sorted_encoder: ReadOnlyDict[str, int] | None = None
+        self._derived.begin_another_state(trie=self._trie, written=self._written)
+        self.version = new_version()
+        clock.tick()
 
     def __getstate__(self) -> dict[str, object]:
         return {"decoder": self.decoder, "max_id": self.max_id}  # all else follows
@@ -168,8 +163,10 @@ class AddedTokens:
         self.max_id = state["max_id"]
 
     def forget_changes(self) -> None:
-        """Let `touched_since` know nothing: more has changed than which tokens stand in texts."""
+        """Let `touched_since` know nothing: more is about to change than which tokens stand in texts."""
         self._changes = []
+        self.version = new_version()
+        clock.tick()
 
     def touched_since(self, version: int) -> set[str] | None:
         """The contents that have come, gone or changed since a state; None where too much has happened to say."""
@@ -187,33 +184,33 @@ class AddedTokens:
     @property
     def by_id(self) -> Mapping[int, AddedToken]:
         """id → token in the order of the ids; read-only, and the same object until the tokens change."""
-        if self._sorted is None:
-            self._sorted = ReadOnlyDict(sorted(self.decoder.items()))
-        return self._sorted
+        return self._derived.get("by id", lambda: ReadOnlyDict(sorted(self.decoder.items())))
 
     @property
     def ids_by_content(self) -> Mapping[str, int]:
         """content → id in the order of the ids; read-only, and the same object until the tokens change."""
-        if self._sorted_encoder is None:
-            self._sorted_encoder = ReadOnlyDict({token.content: i for i, token in self.by_id.items()})
-        return self._sorted_encoder
+        return self._derived.get(
+            "by content", lambda: ReadOnlyDict({token.content: i for i, token in self.by_id.items()})
+        )
 
     @property
     def trie(self) -> Trie:
         """The trie of all contents."""
-        if self._trie is None:
-            self._trie = Trie(self.encoder)
-        return self._trie
+        return self._derived.get("trie", lambda: Trie(self.encoder))
 
     def without(self, contents: Set[str]) -> AddedTokens:
         """These tokens but for some; made once for a state and remembered for the contents asked for last."""
         out = frozenset(contents & self.encoder.keys())
         if not out:
             return self
-        if self._without is None or self._without[0] != out:
+        without: dict[frozenset[str], AddedTokens] = self._derived.get("without", dict)
+        there = without.get(out)
+        if there is None:
             rest = {token_id: token for token_id, token in self.decoder.items() if token.content not in out}
-            self._without = out, AddedTokens(rest)
-        return self._without[1]
+            there = AddedTokens(rest)
+            without.clear()
+            without[out] = there
+        return there
 
     @property
     def is_plain(self) -> bool:
@@ -224,37 +221,41 @@ class AddedTokens:
 
     def may_begin_at_the_end_of(self, chunk: str) -> bool:
         """Whether a chunk between spaces ends as a token with spaces begins, so that it may go on in the next one."""
-        if self._head_lengths is None:
-            self._head_lengths = set(map(len, self._heads))
-        return any(chunk[-length:] in self._heads for length in self._head_lengths)
+        lengths = self._derived.get("lengths of heads", lambda: set(map(len, self._heads)))
+        return any(chunk[-length:] in self._heads for length in lengths)
 
     def stands_in(self, text: str) -> bool:
         """Whether any token stands in `text`, be it one that would be rejected there."""
-        if self._pattern is not None:
-            return self._pattern.search(text) is not None
+        if len(self.encoder) <= FEW:
+            return self._pattern().search(text) is not None
         return bool(self._find(text))
+
+    def _pattern(self) -> re.Pattern[str]:
+        """Any of the tokens, the longest first."""
+
+        def compiled() -> re.Pattern[str]:
+            longest_first = sorted(self.encoder, key=len, reverse=True)
+            return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+        return self._derived.get("pattern", compiled)
 
     def _find(self, text: str) -> list[tuple[int, int]]:
         """Where tokens stand in `text`, leftmost-longest."""
         if len(self.encoder) <= FEW:
-            if self._pattern is None:  # the longest first, and none matches in an empty alternation
-                longest_first = sorted(self.encoder, key=len, reverse=True)
-                self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-            return [match.span() for match in self._pattern.finditer(text)]
+            return [match.span() for match in self._pattern().finditer(text)]
         if not self._keys.any_in(text):
             return []
-        if self._trie is None and len(text) <= SHORT:
+        if len(text) <= SHORT and self._derived.there("trie") is None:
             return self._find_by_length(text)
         return self.trie.find(text)
 
     def _find_by_length(self, text: str) -> list[tuple[int, int]]:
         """`_find` for a few characters, without the trie: look every stretch of a token's length up."""
-        if self._longest_first is None:
-            self._longest_first = sorted(self._lengths, reverse=True)
+        longest_first = self._derived.get("longest first", lambda: sorted(self._lengths, reverse=True))
         spans: list[tuple[int, int]] = []
         start = 0
         while start < len(text):
-            for length in self._longest_first:
+            for length in longest_first:
                 if text[start : start + length] in self.encoder:
                     spans.append((start, start + length))
                     start += length
@@ -336,10 +337,12 @@ class AddedTokens:
         lowered = lower_each(text)
         if lowered == text:
             return text
-        if self._written is None or self._written.special_tokens != special_tokens:
+        written: _WrittenTokens | None = self._derived.there("written")
+        if written is None or written.special_tokens != special_tokens:
+            self._derived.drop("written")
             others = (token.content for token in self.decoder.values() if not token.special)
-            self._written = _WrittenTokens(special_tokens, others)
-        return self._written.lower_between(text, lowered)
+            written = self._derived.get("written", lambda: _WrittenTokens(special_tokens, others))
+        return written.lower_between(text, lowered)
 
 
 class _WrittenTokens:
@@ -349,24 +352,29 @@ class _WrittenTokens:
         self.special_tokens = special_tokens
         self._contents: list[str] = []
         self._keys = KeyCharacters()  # of those that lower-casing would change: without one of them, all is lower-cased
-        self._trie: Trie | None = None
+        self._trie: tuple[int, Trie] | None = None  # and of how many contents
         self.update((*special_tokens, *others))
 
     def update(self, contents: Iterable[str]) -> None:
         contents = list(contents)
+        trie = self._trie
+        before = len(self._contents)
         self._contents += contents
         self._keys.update(content for content in contents if lower_each(content) != content)
-        if self._trie is not None:
-            self._trie.update(contents)
+        if trie is not None and trie[0] == before:
+            trie[1].update(contents)
+            self._trie = len(self._contents), trie[1]
 
     def lower_between(self, text: str, lowered: str) -> str:
         if not self._keys.any_in(text):
             return lowered
-        if self._trie is None:
-            self._trie = _FirstAddedTrie(self._contents)
+        count = len(self._contents)
+        kept = self._trie
+        if kept is None or kept[0] != count:
+            kept = self._trie = count, _FirstAddedTrie(self._contents[:count])
         pieces: list[str] = []
         position = 0
-        for start, end in self._trie.find(text):
+        for start, end in kept[1].find(text):
             pieces += lower_each(text[position:start]), text[start:end]
             position = end
         return "".join((*pieces, lower_each(text[position:])))

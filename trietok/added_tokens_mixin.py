@@ -13,6 +13,7 @@ from trietok.added_token import AddedToken
 from trietok.added_tokens import AddedTokens
 from trietok.base import PreTrainedTokenizerBase
 from trietok.bulk import bulk
+from trietok.change_guard import Derived
 from trietok.errors import InputError, InputTypeError, SpecialTokenError, UnknownTokenError, VocabularyError
 from trietok.padding import padded_length
 from trietok.special_tokens import ADDITIONAL, Token
@@ -32,7 +33,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
 
     def __init__(self, **kwargs: Any) -> None:
         self._added = AddedTokens()
-        self._size: int | None = None
+        self._sizes = Derived()
         self._specials: tuple[object, frozenset[str]] | None = None
         self._apart: tuple[object, frozenset[str]] | None = None
         self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
@@ -77,9 +78,9 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
     def added_tokens_decoder(self, value: Mapping[int, Token]) -> None:
         tokens = {token_id: _as_added(token_id, token) for token_id, token in value.items()}
         with self._guard.changing():
+            self._added.forget_changes()  # ids of contents may change, of pieces too
             self._added.update(tokens)
-            self._added.forget_changes()  # ids of contents may have changed, of pieces too
-            self._size = None
+            self._sizes.begin_another_state()
 
     def get_added_vocab(self) -> dict[str, int]:
         """The added tokens: content → id, in the order of adding."""
@@ -142,9 +143,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
             )
 
     def __len__(self) -> int:
-        if self._size is None:
-            self._size = self._total_size()
-        return self._size
+        return self._sizes.get("len", self._total_size)
 
     @property
     def total_vocab_size(self) -> int:
@@ -163,11 +162,11 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
             to_set, additional, new = self._plan_adding(new_tokens, special_tokens)
             if to_set:
                 self._added.update(to_set)
-            if self._size is not None:
-                self._size += new
+            size = self._sizes.there("len")
+            self._sizes.begin_another_state(len=None if size is None else size + new)
             if additional:
                 self._special_tokens_map[ADDITIONAL] = [*self._special_tokens_map[ADDITIONAL], *additional]
-                self._all_special_tokens = None
+                self._derived_roles.begin_another_state()
         return new
 
     def _plan_adding(
@@ -252,10 +251,10 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
             before = set(self.get_vocab().values())
             to_remove = {self._added.encoder[content] for content in contents}
             self._added.remove(to_remove)
-            self._size = None
+            self._sizes.begin_another_state()
             additional = self._special_tokens_map[ADDITIONAL]
             self._special_tokens_map[ADDITIONAL] = [token for token in additional if str(token) not in contents]
-            self._all_special_tokens = None
+            self._derived_roles.begin_another_state()
             self._removed(contents)
             left = before & set(self.get_vocab().values())
             return self._close_holes(left) if compact else {token_id: token_id for token_id in sorted(left)}
@@ -282,11 +281,11 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         new_ids = dict(zip(behind, range(first, first + len(behind)), strict=True))
         order = [new_ids.get(token_id, token_id) for token_id in added.decoder]
         moved = {new_ids[token_id]: added.decoder[token_id] for token_id in behind}
+        added.forget_changes()  # ids change, not only which tokens there are
         added.remove(behind)
         added.max_id = max(added.decoder, default=-1)
         added.update(moved)
         added.reorder(order)
-        added.forget_changes()  # ids have changed, not only which tokens there are
         return {token_id: new_ids.get(token_id, token_id) for token_id in sorted(left)}
 
 

@@ -9,10 +9,11 @@ transformers 4.57.6; each stage here is one pass in C over the whole text (`str.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
-from trietok.change_guard import Versioned
+from trietok.change_guard import Versioned, WatchedSet
 from trietok.char_classes import (
     CHINESE_CLASS,
     REPLACEMENT_CHARACTER,
@@ -101,7 +102,7 @@ class BasicTokenizer(Versioned):
         do_split_on_punc: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
-        self.never_split: set[str] | frozenset[str] = set(never_split or ())
+        self.never_split: set[str] | frozenset[str] = WatchedSet(never_split or ())
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.strip_accents = strip_accents
         self.do_split_on_punc = do_split_on_punc
@@ -155,7 +156,8 @@ class BasicTokenizer(Versioned):
             text = text.lower()
         strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
         if strip_accents and not text.isascii():
-            text = normalize("NFD", text).translate(_MARKS)
+            # What is composed has its marks in order, and taking it apart is quick without a look at them.
+            text = (unicodedata.normalize if self.composes else normalize)("NFD", text).translate(_MARKS)
         return text
 
     def _split_word(self, word: str, kept: Collection[str]) -> list[str]:

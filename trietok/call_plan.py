@@ -121,6 +121,7 @@ class CallPlan:
         self.epoch = encoder.epoch
         self.chunk_ids = encoder.chunk_ids
         self._encode = encoder.encode
+        self.encode_around_tokens = encoder.encode_around_tokens
         self._tokenizer = tokenizer
         self._max_length = strategies.max_length
         self._padding = strategies.padding
@@ -153,6 +154,8 @@ class CallPlan:
         types = bytes(tokenizer.create_token_type_ids_from_sequences([text]))
         at = template.index(text)
         self.front, self.back = template[:at], template[at + 1 :]
+        if None in template:
+            raise ValueError("a special token of the template is not set")
         return _Column("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
 
     def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: _Column) -> Iterator[_Column]:

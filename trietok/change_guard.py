@@ -8,7 +8,7 @@ another's, and `clock` tells at a glance whether anything at all has changed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
 from threading import RLock, get_ident
 from typing import Any, TypeVar
@@ -21,10 +21,10 @@ _numbers = itertools.count(1)
 
 
 class _Clock:
-    """The number of the latest change to anything in this process that decides ids.
+    """The number of a change to anything in this process that decides ids.
 
     Whoever remembers what follows from a tokenizer's state looks at `now`: while it stays, nothing has changed, and one
-    comparison of numbers says so. No two changes share a number.
+    comparison of numbers says so. It never comes back to a number it had.
     """
 
     __slots__ = ("now",)
@@ -32,13 +32,17 @@ class _Clock:
     def __init__(self) -> None:
         self.now = 0
 
-    def tick(self) -> int:
-        """Note that something has changed; return the number of the change."""
-        self.now = number = next(_numbers)
-        return number
+    def tick(self) -> None:
+        """Note that something has changed; to be called when the change is there to be seen."""
+        self.now = next(_numbers)
 
 
 clock = _Clock()
+
+
+def new_version() -> int:
+    """A number for a state: no two states of anything share one."""
+    return next(_numbers)
 
 
 class ChangeGuard:
@@ -134,8 +138,87 @@ class Versioned:
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
         if not name.startswith("_"):
-            object.__setattr__(self, "version", clock.tick())
+            object.__setattr__(self, "version", new_version())
+            clock.tick()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        object.__setattr__(self, "version", clock.tick())  # the number it had may belong to another state here
+        object.__setattr__(self, "version", new_version())  # the number it had may belong to another state here
+
+
+class WatchedSet(set[str]):
+    """A set whose changes the clock sees, for an attribute that is changed in place."""
+
+    def add(self, element: str) -> None:
+        super().add(element)
+        clock.tick()
+
+    def update(self, *others: Iterable[str]) -> None:
+        super().update(*others)
+        clock.tick()
+
+    def discard(self, element: object) -> None:
+        super().discard(element)
+        clock.tick()
+
+    def remove(self, element: str) -> None:
+        super().remove(element)
+        clock.tick()
+
+    def clear(self) -> None:
+        super().clear()
+        clock.tick()
+
+    def __ior__(self, other: Set[str]) -> WatchedSet:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+
+class Derived:
+    """What follows from a state, worked out when it is asked for and believed only in the state it was begun in.
+
+    One thread may work out a value while another changes what it follows from: the value comes too late then, and must
+    not be kept for the state that came meanwhile.
+
+    >>> derived = Derived()
+    >>> derived.get("size", lambda: 3), derived.get("size", lambda: 4)
+    (3, 3)
+    >>> derived.begin_another_state()
+    >>> derived.get("size", lambda: 4)
+    4
+    """
+
+    __slots__ = ("_kept", "_state")
+
+    def __init__(self) -> None:
+        self._state = object()
+        self._kept: dict[str, tuple[object, Any]] = {}
+
+    def get(self, name: str, work_out: Callable[[], _Result]) -> _Result:
+        """The value of that name."""
+        state = self._state
+        kept = self._kept.get(name)
+        if kept is not None and kept[0] is state:
+            result: _Result = kept[1]
+            return result
+        value = work_out()
+        self._kept[name] = state, value
+        return value
+
+    def there(self, name: str) -> Any:
+        """The value, if it has been worked out in this state, or None."""
+        kept = self._kept.get(name)
+        return kept[1] if kept is not None and kept[0] is self._state else None
+
+    def drop(self, name: str) -> None:
+        """Forget one value."""
+        self._kept.pop(name, None)
+
+    def begin_another_state(self, **kept_up: Any) -> None:
+        """Forget all but the values given, which were `there` when the change began and have been kept up with it."""
+        state = object()
+        self._kept = {name: (state, value) for name, value in kept_up.items() if value is not None}
+        self._state = state
+
+    def __reduce__(self) -> Any:
+        return Derived, ()

@@ -145,9 +145,9 @@ def unreachable(tokenizer: Any) -> Iterator[Unreachable]:
     Left out are special and added tokens, and slots such as `[unused1]`, which wait for a meaning.
 
     >>> import trietok
-    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> [entry.token for entry in unreachable(tokenizer)][:4]
-    ['##!', '##"', '###', '##$']
+    >>> lower = trietok.BertTokenizer.from_pretrained("trietok-multi", do_lower_case=True)  # it is a cased one
+    >>> [entry.token for entry in unreachable(lower)][:4]
+    ['A', 'B', 'C', 'D']
 
     Cost: some microseconds an entry: half a second for 100,000.
     """

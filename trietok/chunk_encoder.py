@@ -35,7 +35,7 @@ from trietok.wordpiece import WordpieceTokenizer
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
-# Punctuation between Chinese characters that composes with no mark, so that it can be looked up by itself.
+# Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_TOUCHED = 64
 
@@ -80,13 +80,13 @@ class ChunkEncoder:
         self._tokenize = tokenize
         self._to_id = to_id
         self._guard = guard
-        self._limit = limit
+        self.limit = limit
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
         self._words = Memory(self._ids_of_word, limit // 4)
-        self._chunks = Memory(self._ids_of_chunk, limit // 2)
-        self._characters = Characters(self._ids_of_character)
+        self._chunks = Memory(self._ids_of_chunk, limit // 2 if added.spaced else limit - limit // 4)
+        self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if added.spaced else self._chunks
         self.chunk_ids = self._outer.__getitem__
@@ -106,10 +106,10 @@ class ChunkEncoder:
         try:
             return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
         except MayBeSpaced:
-            return self._encode_around_tokens(text)
+            return self.encode_around_tokens(text)
 
-    def _encode_around_tokens(self, text: str) -> list[int]:
-        """The ids of a text in which an added token with spaces may stand."""
+    def encode_around_tokens(self, text: str) -> list[int]:
+        """The ids of a text in which an added token with spaces may stand; see `encode`."""
         added = self._added
         ids: list[int] | None = None
         try:
@@ -134,23 +134,29 @@ class ChunkEncoder:
         if self._tokens_of_ids is None:
             return None
         ids = self.encode(text)
+        tokens: list[str] | None
         try:
-            return [*map(self._tokens_of_ids, ids)]
+            tokens = [*map(self._tokens_of_ids, ids)]
         except NotOne:
-            return None
+            tokens = None
+        except Exception:
+            self._require_now()
+            raise
+        self._require_now()
+        return tokens
 
     # ---- what is remembered -----------------------------------------------------------------------------------------
 
     def info(self) -> CacheInfo:
         """What is remembered now."""
         chunks, words = self._chunks, self._words
-        outer = self._outer if self._outer is not chunks else Memory(self._ids_of_chunk, 0)
+        memories = {id(memory): memory for memory in (chunks, words, self._outer)}.values()
         return CacheInfo(
-            chunks=len(chunks) + len(chunks.earlier),
+            chunks=len(chunks.keys() | chunks.earlier.keys()),
             words=len(words),
-            bytes=chunks.bytes + words.bytes + outer.bytes,
-            limit=self._limit,
-            times_full=chunks.times_full + words.times_full + outer.times_full,
+            bytes=sum(memory.bytes for memory in memories),
+            limit=self.limit,
+            times_full=sum(memory.times_full for memory in memories),
         )
 
     def forget(self) -> None:
@@ -173,7 +179,7 @@ class ChunkEncoder:
         self._words = earlier._words
         self._words.work_out = self._ids_of_word
         self._chunks.times_full = earlier._chunks.times_full
-        touched |= earlier._touched
+        touched = earlier._touched.union(map(lower_each, touched) if self._lower else touched)
         if len(touched) > MOST_TOUCHED:
             return
         self._touched = touched
@@ -181,42 +187,49 @@ class ChunkEncoder:
         self._chunks.earlier = earlier._chunks.earlier or earlier._chunks
         if earlier._chunks.earlier:
             for chunk, ids in list(earlier._chunks.items()):
-                if not _any_in(touched, chunk, lower_each(chunk)):
+                if not _any_in(touched, lower_each(chunk) if self._lower else chunk):
                     self._chunks.earlier[chunk] = ids
 
     # ---- what is worked out -----------------------------------------------------------------------------------------
 
     def _ids_of_outer_chunk(self, chunk: str) -> Ids:
         may_begin = self._added.may_begin_at_the_end_of
-        if may_begin(chunk) or (self._lower and may_begin(lower_each(chunk))):
+        try:
+            stops = may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
+        except Exception:
             self._require_now()
-            return STOP
-        return self._chunks[chunk]
+            raise
+        ids = STOP if stops else self._chunks[chunk]
+        self._require_now()
+        return ids
 
     def _ids_of_chunk(self, chunk: str) -> Ids:
-        if chunk.isascii() and chunk.isalnum() and not (self._added.words or self._chunks.earlier):
-            # Most are such, and no added token stands in them.
-            word_ids = self._ids_of_word(chunk.lower() if self._lower else chunk)
-            self._require_now()
-            return word_ids
         try:
-            lowered = lower_each(chunk) if self._lower else chunk
-            ids = self._ids_of_earlier(chunk, lowered) if self._chunks.earlier else None
-            if ids is None:
-                ids = self._ids_by_stages(chunk, lowered)
+            if chunk.isascii() and chunk.isalnum() and not (self._added.words or self._chunks.earlier):
+                # Most are such, and no added token stands in them.
+                ids = self._ids_of_word(chunk.lower() if self._lower else chunk)
+            else:
+                lowered = lower_each(chunk) if self._lower else chunk
+                earlier = self._ids_of_earlier(chunk, lowered)
+                ids = self._ids_by_stages(chunk, lowered) if earlier is None else earlier
         except Exception:
-            self._require_now()  # half of a change can break anything
+            self._require_now()
             raise
         self._require_now()
         return ids
 
     def _require_now(self) -> None:
+        """Raise `Changed` unless this is still the tokenizer's state, and no change is under way.
+
+        It is what makes ids be of one state: whatever is worked out from the living tokenizer is used, remembered or
+        raised only after it. What is remembered is of this state, so a hit needs no look.
+        """
         if clock.now != self.epoch or self._guard.count & 1:
             raise Changed
 
     def _ids_of_earlier(self, chunk: str, lowered: str) -> Ids | None:
         ids = self._chunks.earlier.get(chunk)
-        return None if ids is None or _any_in(self._touched, chunk, lowered) else ids
+        return None if ids is None or _any_in(self._touched, lowered) else ids
 
     def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
@@ -267,15 +280,15 @@ class ChunkEncoder:
                 if word.isalnum():  # such as "end."
                     return self._chunks[word] + self._chunks[text[-1]]
                 return tuple(self._ids_of_chunks(_ASCII_WORDS.findall(text)))
-        elif self._chinese_apart:
-            chinese, others = _chinese(self._split_punctuation)
+        elif self._chinese_apart and text.isprintable():  # nothing is deleted, so no cut can hide what a word becomes
+            composed = self._basic.compose(text)
+            # What is punctuation is so in its composed form, and so are the words that are kept whole.
+            chinese, others = _chinese(self._split_punctuation and composed == text)
             if chinese.search(text):
                 return self._ids_of_chinese(others.split(text))
-            if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
-                composed = self._basic.compose(text)
-                if composed not in self._special:
-                    word = self._basic.normalize(composed)
-                    return self._ids_of_word(word) if word == text else self._words[word]
+            if text.isalnum() and composed not in self._special:  # a word, however it is written
+                word = self._basic.normalize(composed)
+                return self._ids_of_word(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
     def _ids_of_words(self, text: str) -> Ids:
@@ -318,8 +331,8 @@ class ChunkEncoder:
         return tuple(map(self._to_id, pieces))
 
 
-def _any_in(contents: Iterable[str], chunk: str, lowered: str) -> bool:
-    return any(content in chunk or content in lowered for content in contents)
+def _any_in(contents: Iterable[str], chunk: str) -> bool:
+    return any(content in chunk for content in contents)
 
 
 @lru_cache(maxsize=2)

@@ -38,10 +38,10 @@ class CacheInfo(NamedTuple):
 
     Attributes:
         chunks: how many chunks of text, as they stand between spaces.
-        words: how many words, as WordPiece gets them.
+        words: how many words that are not chunks, such as "cafe" of "café".
         bytes: what they take, estimated from above.
-        limit: the bytes at which all is forgotten.
-        times_full: how often that has happened.
+        limit: the most bytes they may take. Each of the memories has a share, and forgets all when that is full.
+        times_full: how often one was.
     """
 
     chunks: int
@@ -74,11 +74,11 @@ class Memory(dict[str, Ids]):
         length = len(text)
         if length <= LONGEST_REMEMBERED:
             self.bytes += ENTRY_BYTES + 8 * len(ids) + (length if text.isascii() else 4 * length)
-            if self.bytes > self.limit:
-                self.times_full += 1
-                self.forget()
-            else:
+            if self.bytes <= self.limit:
                 self[text] = ids
+            else:
+                self.times_full += self.limit > 0
+                self.forget()
         return ids
 
     def forget(self) -> None:
@@ -92,19 +92,21 @@ class NotOne(LookupError):
 
 
 class Characters(dict[str, int]):
-    """The id of each Chinese character. There are fewer than 100,000 of them, so they need no bound."""
+    """The id of each Chinese character. There are fewer than 100,000 of them, so they need no bound of their own."""
 
-    __slots__ = ("work_out",)
+    __slots__ = ("remembers", "work_out")
 
-    def __init__(self, work_out: Callable[[str], Ids]) -> None:
+    def __init__(self, work_out: Callable[[str], Ids], remembers: bool) -> None:
         super().__init__()
         self.work_out = work_out
+        self.remembers = remembers
 
     def __missing__(self, char: str) -> int:
         ids = self.work_out(char)
         if len(ids) != 1:
             raise NotOne(char)
-        self[char] = ids[0]
+        if self.remembers:
+            self[char] = ids[0]
         return ids[0]
 
 

@@ -26,7 +26,7 @@ class KeyCharacters:
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._keys: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
+        self._pattern: tuple[int, re.Pattern[str]] | None = None  # and of how many keys
         self.update(words)
 
     def update(self, words: Iterable[str]) -> None:
@@ -35,14 +35,15 @@ class KeyCharacters:
         for word in words:
             if lacks_key(word) and word:
                 self._keys.add(min(word, key=_commonness))
-                self._pattern = None
 
     def any_in(self, text: str) -> bool:
         """Whether one of the words may stand in `text`: False is certain, True is to be looked into."""
-        if self._pattern is None:
+        count = len(self._keys)
+        kept = self._pattern
+        if kept is None or kept[0] != count:
             chars = "".join(map(re.escape, sorted(self._keys)))
-            self._pattern = re.compile(f"[{chars}]" if chars else r"(?!)")
-        return self._pattern.search(text) is not None
+            kept = self._pattern = count, re.compile(f"[{chars}]" if chars else r"(?!)")
+        return kept[1].search(text) is not None
 
 
 def _commonness(char: str) -> int:

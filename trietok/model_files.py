@@ -17,7 +17,7 @@ from trietok.vocab_files import JOURNAL
 if TYPE_CHECKING:
     from pathlib import Path  # takes longer to import than most of what encodes
 
-BUILT_IN_NAMES = ("trietok-en",)
+BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
 
 _HUB_NAME = r"(?a)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?"
 

@@ -62,6 +62,16 @@ _CALL_STAGES = (
     "_wants",
     "_warn_of_length",
 )
+# Both are asked of the objects, too: what a user sets on one of them is a stage replaced.
+_STAGES_OF_WORDS = {
+    kind: {name: getattr(kind, name) for name in names}
+    for kind, names in (
+        (BasicTokenizer, ("tokenize", "clean", "cleaning_table", "compose", "normalize", "_split_on_punctuation")),
+        (WordpieceTokenizer, ("tokenize", "pieces_of", "match_word")),
+    )
+}
+# Attributes whose values follow from others: setting them changes no state.
+_ONLY_REMEMBERED = frozenset({"_remembered", "_default_plan", "_plans", "_ordinary", "_inverse", "_specials", "_apart"})
 MOST_PLANS = 64
 
 
@@ -78,8 +88,8 @@ class RememberingTokenizer(VocabularyTokenizer):
     """`VocabularyTokenizer` with a memory of what chunks became. Not used by itself: `BertTokenizer` inherits it.
 
     Attributes:
-        cache_limit: how many bytes may be remembered; once they are full, all is forgotten. Set it on a tokenizer or
-            on the class; 0 to remember nothing.
+        cache_limit: the most bytes that may be remembered, 0 for none; a keyword of the constructor too. It is not
+            saved.
     """
 
     cache_limit: int = MEMORY_LIMIT
@@ -91,6 +101,8 @@ class RememberingTokenizer(VocabularyTokenizer):
         cls.own_stages = {name: getattr(cls, name) for name in (*_TEXT_STAGES, *_CALL_STAGES)}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "cache_limit" in kwargs:
+            self.cache_limit = kwargs.pop("cache_limit")
         self._remembered: tuple[tuple[Any, ...], ChunkEncoder | None] | None = None
         self._default_plan: CallPlan | None = None
         self._plans = _Plans(-1, None)
@@ -101,16 +113,24 @@ class RememberingTokenizer(VocabularyTokenizer):
         return {**super().__getstate__(), "_remembered": None, "_default_plan": None, "_plans": _Plans(-1, None)}
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name == "cache_limit" and (type(value) is not int or value < 0):
+            raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
         super().__setattr__(name, value)
-        if not name.startswith("_") or name in self.own_stages:
-            clock.tick()  # look again at what plans rest on
-            if name in self.own_stages or name == "cache_limit":
+        if name not in _ONLY_REMEMBERED:
+            if name == "cache_limit":
                 self._remembered = None
+            clock.tick()
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        clock.tick()
 
     # ---- the memory -------------------------------------------------------------------------------------------------
 
     def cache_info(self) -> CacheInfo:
         """What the tokenizer remembers of the texts it has encoded.
+
+        Nothing where the fast path steps aside, as for a subclass with stages of its own.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -137,9 +157,17 @@ class RememberingTokenizer(VocabularyTokenizer):
         return self._guard.read(self._encoder_of_now)
 
     def _encoder_of_now(self) -> ChunkEncoder | None:
-        now = clock.now
+        now, count = clock.now, self._guard.count
         basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
-        if type(basic) is not BasicTokenizer or type(wordpiece) is not WordpieceTokenizer or basic.never_split:
+        if (
+            not isinstance(basic, BasicTokenizer)
+            or not isinstance(wordpiece, WordpieceTokenizer)
+            or not self._has_own(_TEXT_STAGES)
+            or not (_is_as_made(basic) and _is_as_made(wordpiece))
+            or not getattr(self, "do_basic_tokenize", True)
+            or basic.never_split
+            or wordpiece.vocab is not self._vocabulary.token_to_id
+        ):
             return None
         special = self._special_tokens()
         state = (
@@ -152,7 +180,10 @@ class RememberingTokenizer(VocabularyTokenizer):
         )
         remembered = self._remembered
         if remembered is None or remembered[0] != state:
-            remembered = self._remembered = state, self._new_chunk_encoder(basic, wordpiece, state)
+            remembered = state, self._new_chunk_encoder(basic, wordpiece, state)
+        if count & 1 or self._guard.count != count:
+            return None  # half of a change: nothing of it must be kept
+        self._remembered = remembered
         encoder = remembered[1]
         if encoder is not None:
             encoder.epoch = now
@@ -162,7 +193,7 @@ class RememberingTokenizer(VocabularyTokenizer):
         self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]
     ) -> ChunkEncoder | None:
         added = self._added
-        if not self._has_own(_TEXT_STAGES) or added.oddly_spaced or not added.encoder.keys() >= self._special_set():
+        if added.oddly_spaced or not added.encoder.keys() >= self._special_set():
             return None
         encoder = ChunkEncoder(
             basic=basic,
@@ -179,18 +210,17 @@ class RememberingTokenizer(VocabularyTokenizer):
         before, earlier = self._remembered or (None, None)
         if earlier is not None and before is not None and before[1:] == state[1:]:
             touched = added.touched_since(before[0])
-            if touched is not None and encoder.unknown_id == earlier.unknown_id:
+            # What words became is remembered by word, and no text shows a piece, nor the unknown token.
+            is_of_texts = touched is not None and touched.isdisjoint(self._vocabulary.token_to_id)
+            if touched is not None and is_of_texts and encoder.unknown_id == earlier.unknown_id:
                 encoder.inherit(earlier, frozenset(touched))
         return encoder
 
     def _has_own(self, stages: tuple[str, ...]) -> bool:
-        """Whether no subclass, instance or patch has replaced one of these stages, or what a stage is made of."""
+        """Whether no subclass, instance or patch has replaced one of these stages."""
         kind = type(self)
-        return (
-            all(getattr(kind, name, None) is self.own_stages[name] for name in stages)
-            and self.__dict__.keys().isdisjoint(stages)
-            and {"tokenize", "clean"}.isdisjoint(self.__dict__["basic_tokenizer"].__dict__)
-            and {"tokenize", "pieces_of", "match_word"}.isdisjoint(self.__dict__["wordpiece_tokenizer"].__dict__)
+        return self.__dict__.keys().isdisjoint(stages) and all(
+            getattr(kind, name, None) is self.own_stages[name] for name in stages
         )
 
     def _id_of_piece(self, piece: str) -> int:
@@ -235,10 +265,11 @@ class RememberingTokenizer(VocabularyTokenizer):
         if plan is None or type(text) is not str:
             return None
         try:
-            # As `plan.ids`, in place: a call less for each text.
-            ids = [*plan.front, *chain.from_iterable(map(plan.chunk_ids, text.split(" "))), *plan.back]
-        except MayBeSpaced:
-            ids = plan.ids(text)
+            try:
+                # As `plan.ids`, in place: a call less for each text.
+                ids = [*plan.front, *chain.from_iterable(map(plan.chunk_ids, text.split(" "))), *plan.back]
+            except MayBeSpaced:
+                ids = [*plan.front, *plan.encode_around_tokens(text), *plan.back]
         except Changed:
             return None
         if len(ids) > plan.limit:
@@ -265,7 +296,7 @@ class RememberingTokenizer(VocabularyTokenizer):
         if plans.encoder is None:
             return None
         # By the types too: True equals 1, and 8.0 equals 8, where only one of them is valid.
-        key = (options, *map(type, options))
+        key = (options, *map(type, options), *self.model_input_names)
         try:
             return plans.by_options[key]
         except KeyError:
@@ -293,9 +324,21 @@ class RememberingTokenizer(VocabularyTokenizer):
             cuts = strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE
             if cuts and strategies.max_length is not None and strategies.max_length <= around:
                 return None
+            if type(strategies.max_length) not in (int, type(None)):
+                return None
             return CallPlan(self, encoder, options, strategies)
-        except InputError:
-            return None  # the plain path says so
+        except (InputError, ValueError, TypeError):  # an id that is None, a type id that is no byte: as the plain path
+            return None
+
+
+def _is_as_made(stage: BasicTokenizer | WordpieceTokenizer) -> bool:
+    """Whether a stage is of the class itself, and neither it nor the class has been patched."""
+    originals = _STAGES_OF_WORDS.get(type(stage))
+    return (
+        originals is not None
+        and stage.__dict__.keys().isdisjoint(originals)
+        and all(getattr(type(stage), name, None) is original for name, original in originals.items())
+    )
 
 
 _DEFAULTS = CallOptions(

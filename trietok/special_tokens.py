@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.added_token import AddedToken
-from trietok.change_guard import ChangeGuard
+from trietok.change_guard import ChangeGuard, Derived
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
 
 ADDITIONAL = "additional_special_tokens"
@@ -79,7 +79,7 @@ class SpecialTokensMixin:
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
         self.verbose = verbose
         self._pad_token_type_id = 0
-        self._all_special_tokens: tuple[tuple[str, ...], frozenset[str]] | None = None
+        self._derived_roles = Derived()
         roles: dict[str, Any] = dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES)
         roles[ADDITIONAL] = []
         self._special_tokens_map = roles
@@ -116,7 +116,7 @@ class SpecialTokensMixin:
         value = _checked_role(role, value)
         with self._guard.changing():
             roles[role] = value
-            self._all_special_tokens = None
+            self._derived_roles.begin_another_state()
 
     # ---- all of them ----------------------------------------------------------------------------------------------
 
@@ -174,11 +174,11 @@ class SpecialTokensMixin:
         return self._both_special_tokens()[1]
 
     def _both_special_tokens(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        both = self._all_special_tokens
-        if both is None:
+        def both() -> tuple[tuple[str, ...], frozenset[str]]:
             tokens = tuple(str(token) for token in self.all_special_tokens_extended)
-            both = self._all_special_tokens = tokens, frozenset(tokens)
-        return both
+            return tokens, frozenset(tokens)
+
+        return self._derived_roles.get("special tokens", both)
 
     # ---- adding ---------------------------------------------------------------------------------------------------
 

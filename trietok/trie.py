@@ -112,7 +112,7 @@ class Trie:
     def __init__(self, *args: Iterable[str]) -> None:
         self.data: TrieNode = TrieNode()
         self._tokens: dict[str, None] = {}  # a set that keeps the order of adding
-        self._starts: re.Pattern[str] | None = None
+        self._starts: tuple[int, re.Pattern[str]] | None = None  # and its generation
         # A link holds the generation it was worked out in; every change of the words begins another. So a change costs
         # nothing for the links there are, and one that another thread works out meanwhile is never believed.
         self._generation = 0
@@ -266,13 +266,14 @@ class Trie:
         return END in node
 
     def _start_pattern(self) -> re.Pattern[str]:
-        if self._starts is None:
+        generation = self._generation
+        kept = self._starts
+        if kept is None or kept[0] != generation:
             chars = "".join(map(re.escape, self.data))
-            self._starts = re.compile(f"[{chars}]" if chars else r"(?!)")
-        return self._starts
+            kept = self._starts = generation, re.compile(f"[{chars}]" if chars else r"(?!)")
+        return kept[1]
 
     def _changed(self) -> None:
-        self._starts = None
         self._generation += 1
 
 

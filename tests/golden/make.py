@@ -14,7 +14,7 @@ import random
 
 HERE = pathlib.Path(__file__).parent
 VOCAB = HERE.parent.parent / "vocab"
-MODELS = ("trietok-en",)
+MODELS = ("trietok-en", "trietok-multi", "trietok-zh")
 
 SENTENCES = """
 The quick brown fox jumps over the lazy dog.

@@ -12,6 +12,8 @@ from trietok.benchmarking import CONTENDERS, measure, validate
 
 from .conftest import ENGLISH, directory_of
 
+pytestmark = pytest.mark.parity  # each contender loads in a process of its own: half a minute
+
 TEXTS = [*ENGLISH, "世界 Unaffable, WORLD!", "[CLS] hello[MASK]x", ""]
 INSTALLED = [name for name in CONTENDERS if importlib.util.find_spec(name.replace("-fast", "").replace("-", "_"))]
 

@@ -45,6 +45,8 @@ def wordpiece(
     initial_alphabet: options.InitialAlphabet = "",
     max_token_length: options.MaxTokenLength = None,
     special_token: options.SpecialTokens = None,
+    unused: options.Unused = 0,
+    model_max_length: options.ModelMaxLength = None,
     cased: options.Cased = False,
     like: options.Like = None,
     column: options.Column = "text",
@@ -55,12 +57,12 @@ def wordpiece(
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
 
-    The five special tokens of BERT come first, then those given with --special-token.
+    The five special tokens of BERT come first, then those given with --special-token, then the unused slots.
     """
     if cased and like is not None:
         ctx.fail("Give --cased or --like, not both.")
     with _training("wordpiece", output) as run:
-        settings = {"do_lower_case": not cased} if like is None else _settings_of(like)
+        settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = run.texts(files, column, errors)
         more = [token for token in special_token or () if token not in SPECIAL_TOKENS]
         with shown_progress() as on_progress:
@@ -77,13 +79,16 @@ def wordpiece(
                 min_frequency=min_frequency,
                 limit_alphabet=limit_alphabet,
                 initial_alphabet=initial_alphabet,
-                special_tokens=[*SPECIAL_TOKENS, *more],
+                special_tokens=[*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused))],
                 max_token_length=max_token_length,
                 on_progress=on_progress,
             )
         run.saving = True
-        roles = {"additional_special_tokens": more} if more else {}
-        trietok.save_tokenizer(vocabulary, output, **settings, **roles)
+        if more:
+            settings["additional_special_tokens"] = more
+        if model_max_length is not None:
+            settings["model_max_length"] = model_max_length
+        trietok.save_tokenizer(vocabulary, output, **settings)
         run.finish(as_json, _of_counts(counts), vocab_size=len(vocabulary))
 
 

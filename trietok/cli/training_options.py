@@ -44,6 +44,13 @@ SpecialTokens = Annotated[
         "--special-token", metavar="TOKEN", help="One more special token. May be repeated.", show_default=False
     ),
 ]
+ModelMaxLength = Annotated[
+    Optional[int],
+    typer.Option("--model-max-length", min=1, metavar="N", help="The longest sequence the model will take, in tokens."),
+]
+Unused = Annotated[
+    int, typer.Option("--unused", min=0, metavar="N", help="Keep N slots free for tokens of later: [unused0], ...")
+]
 Prefix = Annotated[
     Optional[str],
     typer.Option("--continuing-subword-prefix", metavar="TEXT", help="Marks a token that continues a word."),

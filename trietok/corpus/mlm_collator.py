@@ -73,14 +73,14 @@ class DataCollatorForLanguageModeling:
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.4, return_tensors="np", seed=3)
+    >>> collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.4, return_tensors="np", seed=7)
     >>> batch = collator([tokenizer("the people of the united states"), tokenizer("the people")])
     >>> print(batch.input_ids)
-    [[   2    4    4  176  168    4  478    3]
-     [   2 1970  323    3    0    0    0    0]]
+    [[   2  134 4774    4  134  509    4    3]
+     [   2    4  289    3    0    0    0    0]]
     >>> print(batch.labels)
-    [[-100  168  323 -100 -100  543 -100 -100]
-     [-100  168 -100 -100 -100 -100 -100 -100]]
+    [[-100 -100  289  142 -100 -100  444 -100]
+     [-100  134 -100 -100 -100 -100 -100 -100]]
     """
 
     tokenizer: PreTrainedTokenizer
