@@ -197,6 +197,13 @@ def test_a_memory_that_is_full_changes_nothing(english):
         assert len(fast._memory) + len(fast._memory._older) < 25
     fast._memory = ChunkBytes(fast._encoder._outer.work_out, limit=0)
     assert tokenize(table(texts)) == expected
+    assert not fast._memory
+
+
+def test_the_tokenizers_limit_holds(vocab_file):
+    tokenize = TokenizeBatch(BertTokenizer(vocab_file("a"), cache_limit=0), "text")
+    assert tokenize(table(["a b"])).column("input_ids").to_pylist() == [[2, 5, 1, 3]]
+    assert not tokenize._encoder._fast._memory
 
 
 def test_what_is_asked_for_stays(english):

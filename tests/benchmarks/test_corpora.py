@@ -181,9 +181,8 @@ def test_a_corpus(corpus, tmp_path, capsys):
         with capsys.disabled():
             print(f"{what:44}", *values, flush=True)
 
-    show(
-        f"\n{size / 1e6:.0f} MB, {os.path.basename(os.path.dirname(corpus[0]))}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before"
-    )
+    how = pathlib.Path(corpus[0]).parent.name
+    show(f"\n{size / 1e6:.0f} MB, {how}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
     rates = {}
     for workers in ("1", "2"):
         # Small shards, so that the end finds all workers at work.

@@ -69,6 +69,8 @@ class ChunkBytes(dict[str, bytes]):
         length = len(chunk)
         if length <= LONGEST_REMEMBERED:
             self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
+            if not self._limit:
+                return ids
             if self._held > self._limit:
                 self._older = dict(self)
                 self.clear()
@@ -105,7 +107,7 @@ class FastRows:
                 return None
             if encoder is not self._encoder:
                 # Past the encoder's own memory of chunks, which would hold the same a second time.
-                self._memory = ChunkBytes(encoder._outer.work_out)
+                self._memory = ChunkBytes(encoder._outer.work_out, min(MEMORY_LIMIT, self._tokenizer.cache_limit))
                 self._encoder = encoder
             return self._encode(texts, plan, self._memory)
         except Changed:

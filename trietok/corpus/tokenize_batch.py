@@ -56,7 +56,7 @@ class TokenizeBatch:
     >>> tokenize = TokenizeBatch(tokenizer, "text", return_token_type_ids=False, return_length=True)
     >>> batch = pyarrow.RecordBatch.from_pydict({"id": [7, 8], "text": ["The people", None]})
     >>> tokenize(batch).to_pylist()
-    [{'id': 7, 'text': 'The people', 'input_ids': [2, 168, 323, 3], 'attention_mask': [1, 1, 1, 1], 'length': 4},
+    [{'id': 7, 'text': 'The people', 'input_ids': [2, 134, 289, 3], 'attention_mask': [1, 1, 1, 1], 'length': 4},
      {'id': 8, 'text': None, 'input_ids': None, 'attention_mask': None, 'length': None}]
     """
 
