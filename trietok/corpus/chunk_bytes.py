@@ -18,8 +18,8 @@ from trietok.calls import CallsMixin
 from trietok.chunk_memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
 
 ID_BYTES = 4
-MEMORY_LIMIT = 48_000_000  # bytes
-ENTRY_BYTES = 200  # of an entry beside its characters and ids: a str, a bytes, and its share of a dict that grows
+TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: so much more is remembered than the tokenizer would
+ENTRY_BYTES = 160  # of an entry beside its characters and ids: a str, a bytes, and its share of a dict that grows
 
 
 class Rows(NamedTuple):
@@ -55,7 +55,7 @@ class ChunkBytes(dict[str, bytes]):
 
     __slots__ = ("_held", "_limit", "_older", "_work_out")
 
-    def __init__(self, work_out: Callable[[str], Iterable[int]], limit: int = MEMORY_LIMIT) -> None:
+    def __init__(self, work_out: Callable[[str], Iterable[int]], limit: int = 1_000_000) -> None:
         super().__init__()
         self._work_out = work_out
         self._limit = limit // 2
@@ -107,7 +107,7 @@ class FastRows:
                 return None
             if encoder is not self._encoder:
                 # Past the encoder's own memory of chunks, which would hold the same a second time.
-                self._memory = ChunkBytes(encoder._outer.work_out, min(MEMORY_LIMIT, self._tokenizer.cache_limit))
+                self._memory = ChunkBytes(encoder._outer.work_out, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
                 self._encoder = encoder
             return self._encode(texts, plan, self._memory)
         except Changed:
