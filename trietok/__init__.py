@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from trietok.comparing import Comparison as Comparison
     from trietok.comparing import compare as compare
     from trietok.comparing import fingerprint as fingerprint
+    from trietok.corpus.encode_files import encode_files as encode_files
     from trietok.corpus.mlm_collator import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
     from trietok.corpus.mlm_collator import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
     from trietok.corpus.padding_collator import DataCollatorWithPadding as DataCollatorWithPadding
+    from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
     from trietok.dpr_reader import DPRReaderOutput as DPRReaderOutput
     from trietok.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
     from trietok.errors import FileError as FileError
@@ -137,6 +139,8 @@ _HOMES = {
         "check_report": ("CheckReport", "Finding"),
         "checking": ("check",),
         "comparing": ("Comparison", "compare", "fingerprint"),
+        "corpus.encode_files": ("encode_files",),
+        "corpus.tokenize_batch": ("TokenizeBatch",),
         "corpus.mlm_collator": ("DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask"),
         "corpus.padding_collator": ("DataCollatorWithPadding",),
         "dpr_reader": ("DPRReaderOutput", "DPRSpanPrediction"),

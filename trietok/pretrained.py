@@ -56,8 +56,9 @@ class PreTrainedTokenizer(AddedTokensMixin):
         return {
             **self.__dict__,
             "_apart": None,
-            "_specials": None,
-        }  # it holds a number that may belong to another state elsewhere
+            "_specials": None,  # it holds a number that may belong to another state elsewhere
+            "_all_special_tokens": None,  # the order of a set differs from process to process
+        }
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from trietok.cli.check import check
 from trietok.cli.decode import decode
 from trietok.cli.diff import diff
 from trietok.cli.encode import encode
+from trietok.cli.encode_files import encode_files
 from trietok.cli.suggest import suggest
 from trietok.cli.tokenize import tokenize
 from trietok.cli.train import app as train
@@ -32,6 +33,7 @@ app.command(context_settings={"ignore_unknown_options": True})(decode)
 app.command()(diff)
 app.command()(check)
 app.command()(bench)
+app.command()(encode_files)
 app.command()(unknown)
 app.add_typer(train, name="train")
 app.command()(suggest)

@@ -1,1 +1,4 @@
-"""Files and Arrow batches to ids, and batches for training."""
+"""Corpora: files and tables of text to ids, on one machine or on an engine's workers, and batches for training.
+
+Each module imports pyarrow and the like where it is used; the extra `corpus` brings them.
+"""

@@ -71,9 +71,9 @@ class DataCollatorWithPadding:
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> collator = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=4, return_tensors="np")
-    >>> batch = collator([{"input_ids": [2, 168, 323, 3], "label": 1}, {"input_ids": [2, 3], "label": 0}])
+    >>> batch = collator([{"input_ids": [2, 134, 289, 3], "label": 1}, {"input_ids": [2, 3], "label": 0}])
     >>> batch.input_ids.tolist(), batch.attention_mask.tolist(), batch.labels.tolist()
-    ([[2, 168, 323, 3], [2, 3, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]], [1, 0])
+    ([[2, 134, 289, 3], [2, 3, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]], [1, 0])
     """
 
     tokenizer: PreTrainedTokenizer

@@ -1,0 +1,126 @@
+"""`trietok encode-files`: what it says, and how it stops."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import time
+
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("zstandard")
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from tests.test_cli import COLOURS, error, on_terminal, out, posix, process, run, usage_error
+from tests.test_corpus_files import TEXTS, contents, ids_of, rows_in, write
+
+
+def test_a_summary(english, tmp_path):
+    write(tmp_path / "a.txt")
+    assert out("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1") == [
+        f"{tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
+    ]
+    assert rows_in(tmp_path / "ids") == ids_of(english)
+
+
+def test_the_options(english, tmp_path, vocab_file):
+    path = str(write(tmp_path / "a.jsonl", column="body"))
+
+    def rows(*options):
+        ids = tmp_path / str(len(list(tmp_path.iterdir())))
+        result = run("encode-files", path, "-o", str(ids), "--workers", "1", "--column", "body", *options)
+        assert (result.exit_code, result.stderr) == (0, "")
+        return rows_in(ids)
+
+    assert rows() == ids_of(english)
+    assert rows("--no-special-tokens") == ids_of(english, add_special_tokens=False)
+    assert rows("--max-length", "4") == ids_of(english, truncation=True, max_length=4)
+    assert rows("--format", "npy") == ids_of(english)
+    assert rows("--shard-size", "0.0001", "--format", "bin") == ids_of(english)
+    joined = [token_id for row in ids_of(english) for token_id in row]
+    assert rows("--pack", "8") == [joined[start : start + 8] for start in range(0, len(joined), 8)]
+    assert rows("--pack", "8", "--drop-last") == [joined[at : at + 8] for at in range(0, len(joined) - 7, 8)]
+    assert rows("--model", str(vocab_file("a"))) != ids_of(english)
+
+
+def test_json(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1", "--json"]
+    assert list(map(json.loads, out(*command, "--on-error", "skip"))) == [
+        {
+            "out": str(tmp_path / "ids"),
+            "shards": 1,
+            "rows": 1,
+            "tokens": 3,
+            "texts": 1,
+            "text_bytes": 6,
+            "rejected": 1,
+            "dropped_tokens": 0,
+            "longest_text": 3,
+        }
+    ]
+
+
+def test_a_bad_row(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]
+    assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8; ")
+    assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
+
+
+def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
+    write(tmp_path / "a.txt", ["a " * 600])
+    command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
+    result = run(*command, str(tmp_path / "plain"))
+    assert result.stderr == (
+        "trietok: warning: the longest text has 602 tokens, more than the 512 the model takes; --truncation truncates\n"
+    )
+    for options in (["--truncation"], ["--pack", "512"]):
+        assert run(*command, str(tmp_path / options[0]), *options).stderr == ""
+    assert len(rows_in(tmp_path / "--truncation")[0]) == 512
+
+
+def test_usage(tmp_path):
+    assert "Missing argument" in usage_error("encode-files", "-o", str(tmp_path))
+    assert "Missing option" in usage_error("encode-files", "a.txt")
+
+
+@posix
+def test_a_bar_on_a_terminal(tmp_path):
+    write(tmp_path / "a.txt", TEXTS * 100)
+    shown = COLOURS.sub(
+        "", on_terminal("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1")
+    )
+    assert "MB/s" in shown
+    assert "tokens/s" in shown
+    assert "100%" in shown
+    assert "700 texts" in shown.splitlines()[-1]
+
+
+@posix
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
+    def heed_interrupts():  # a test run in the background may have been told to ignore them
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    rng = random.Random(3)
+    write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(60_000)])
+    ids = tmp_path / "ids"
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.1", "--workers", workers]
+    child = process(*command, preexec_fn=heed_interrupts)
+    while len(list(ids.glob("part-*"))) < 2:
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    assert (child.wait(), child.stdout.read()) == (130, b"")
+    assert child.stderr.read().decode() == (
+        f"trietok: stopped; finished shards stay in {ids}, and --resume goes on with the rest\n"
+    )
+    assert not list((ids / ".trietok-encode").glob("temporary-*"))
+    assert not (ids / "manifest.json").exists()
+    out(*command, "--resume")
+    out(*command[:3], str(tmp_path / "unbroken"), *command[4:])
+    assert contents(ids) == contents(tmp_path / "unbroken")

@@ -1,0 +1,168 @@
+"""`trietok encode-files`: a corpus of files to files of ids, on all cores, to be resumed."""
+# ruff: noqa: UP045
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from trietok.cli.inputs import tokenizer_of
+from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens
+from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.reporting import reporting, warn
+
+if TYPE_CHECKING:
+    from trietok.corpus.encode_files import Progress
+
+_INTERRUPTED = 130
+_MEGABYTE = 1_000_000
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help=".parquet, .jsonl, .txt, the latter two also as .gz or .zst; globs between quotes.",
+        show_default=False,
+    ),
+]
+Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="The directory to fill.", show_default=False)]
+Column = Annotated[str, typer.Option("--column", metavar="NAME", help="The column of Parquet, or key of JSON.")]
+Workers = Annotated[
+    Optional[int],
+    typer.Option("--workers", min=1, metavar="N", help="Processes; without it, one a core.", show_default=False),
+]
+Format = Annotated[str, typer.Option("--format", metavar="NAME", help="parquet, npy or bin.")]
+Pack = Annotated[
+    Optional[int],
+    typer.Option("--pack", min=1, metavar="N", help="Join the texts, and cut them every N ids.", show_default=False),
+]
+DropLast = Annotated[
+    bool, typer.Option("--drop-last", help="With --pack: leave out a shard's last block where it is shorter.")
+]
+Truncation = Annotated[bool, typer.Option("--truncation", help="Truncate to what the model takes.")]
+OnError = Annotated[
+    str, typer.Option("--on-error", metavar="WHAT", help="fail, or skip: keep aside rows that hold no text.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run that the directory holds.")]
+ShardSize = Annotated[
+    float, typer.Option("--shard-size", min=0.000001, metavar="MB", help="Text in a shard, in 10^6 bytes, about.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write the totals as one JSON object.")]
+
+
+def encode_files(
+    files: Files,
+    out: Out,
+    model: Model = DEFAULT_MODEL,
+    column: Column = "text",
+    workers: Workers = None,
+    file_format: Format = "parquet",
+    pack: Pack = None,
+    drop_last: DropLast = False,
+    max_length: MaxLength = None,
+    truncation: Truncation = False,
+    no_special_tokens: NoSpecialTokens = False,
+    on_error: OnError = "fail",
+    resume: Resume = False,
+    shard_size: ShardSize = 16,
+    as_json: AsJson = False,
+) -> None:
+    """Turn the texts of files into files of ids.
+
+    Shards come into place whole, with a manifest at the end. What is interrupted goes on with --resume, and its result
+    is the same, byte for byte, however many workers there are.
+    """
+    from trietok.corpus.encode_files import encode_files as encode  # other commands do not wait for it
+
+    with reporting():
+        tokenizer = tokenizer_of(model)
+        options: dict[str, Any] = {}
+        if truncation or max_length is not None:
+            options = {"truncation": True, "max_length": max_length}
+        if no_special_tokens:
+            options["add_special_tokens"] = False
+        try:
+            with _progress() as progress:
+                manifest = encode(
+                    files,
+                    out,
+                    tokenizer,
+                    column=column,
+                    workers=workers,
+                    file_format=file_format,
+                    pack=pack,
+                    drop_last=drop_last,
+                    on_error=on_error,
+                    resume=resume,
+                    shard_bytes=max(int(shard_size * _MEGABYTE), 1),
+                    progress=progress,
+                    **options,
+                )
+        except KeyboardInterrupt:
+            print(
+                f"trietok: stopped; finished shards stay in {visible(out)}, and --resume goes on with the rest",
+                file=sys.stderr,
+            )
+            raise typer.Exit(_INTERRUPTED) from None
+        totals = manifest["totals"]
+        if as_json:
+            write_line(json_line({"out": out, "shards": len(manifest["shards"]), **totals}))
+        else:
+            for line in _summary(out, manifest):
+                write_line(visible(line))
+        limit = tokenizer.model_max_length
+        if not options.get("truncation") and pack is None and totals["longest_text"] > limit:
+            warn(
+                f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
+                "--truncation truncates"
+            )
+
+
+def _summary(out: str, manifest: dict[str, Any]) -> Iterator[str]:
+    totals = manifest["totals"]
+    texts, tokens, rows = (_counted(totals[f"{one}s"], one) for one in ("text", "token", "row"))
+    yield f"{out}: {texts}, {tokens}, {rows} in {_counted(len(manifest['shards']), 'shard')}"
+    if totals["dropped_tokens"]:
+        yield f"left out at the ends of shards: {_counted(totals['dropped_tokens'], 'token')}"
+    if totals["rejected"]:
+        yield f"kept aside: {_counted(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[Progress], None] | None]:
+    """A bar on standard error, where that is a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("{task.fields[rates]}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=None, rates="starting")
+        began = time.monotonic()
+
+        def show(state: Progress) -> None:
+            seconds = max(time.monotonic() - began, 1e-9)
+            rates = f"{state.text_bytes / seconds / 1e6:.1f} MB/s  {state.tokens / seconds:,.0f} tokens/s"
+            bar.update(task, total=state.all_bytes, completed=state.done_bytes, rates=rates)
+
+        yield show

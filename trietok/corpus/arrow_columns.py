@@ -1,0 +1,151 @@
+"""Arrow on both sides of the encoding: a column of texts to strs, rows of ids to columns of lists.
+
+In: a pyarrow array. Out: strs and None, with what is no text as a `BadRow`; and the other way round `Rows` as arrays,
+put together from buffers, so that no token becomes a Python object.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from trietok.corpus.chunk_bytes import ID_BYTES, Rows
+from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS
+from trietok.errors import InputError, InputTypeError, MissingDependencyError
+
+MOST_IDS = 2**31 - 1  # what the offsets of a list array can count
+
+
+class BadRow(NamedTuple):
+    """A row that holds no text, and why."""
+
+    reason: str
+
+
+def import_pyarrow(module: str = "pyarrow") -> Any:
+    """pyarrow, or a module of it.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+    """
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[corpus]'",
+            extra="corpus",
+        ) from error
+
+
+def check_text_type(kind: Any, column: str, words: bool = False) -> None:
+    """Refuse a column whose type is none of text (or of lists of words).
+
+    Raises:
+        InputTypeError: it is not.
+    """
+    types = import_pyarrow().types
+    if types.is_null(kind):
+        return
+    inner = kind.value_type if types.is_dictionary(kind) else kind
+    if words:
+        if types.is_list(inner) or types.is_large_list(inner) or types.is_fixed_size_list(inner):
+            inner = inner.value_type
+        else:
+            raise InputTypeError(f"column {column!r} holds {kind}; is_split_into_words wants lists of strings")
+    if not (types.is_string(inner) or types.is_large_string(inner) or _is_string_view(inner)):
+        raise InputTypeError(f"column {column!r} holds {kind}, not text; cast it to string first", value=str(kind))
+
+
+def _is_string_view(kind: Any) -> bool:
+    return str(kind) == "string_view"
+
+
+def texts_of(column: Any) -> list[Any]:
+    """The rows of an array as str, None where there is none, and `BadRow` where the bytes are not UTF-8.
+
+    >>> import pyarrow
+    >>> texts_of(pyarrow.array(["a", None]))
+    ['a', None]
+    """
+    try:
+        texts: list[Any] = column.to_pylist()
+        return texts
+    except UnicodeDecodeError:
+        pass
+    return [_text_of(one) for one in column.cast(import_pyarrow().binary()).to_pylist()]
+
+
+def _text_of(raw: bytes | None) -> str | BadRow | None:
+    return None if raw is None else decoded(raw)
+
+
+def decoded(raw: bytes) -> str | BadRow:
+    """Bytes as text, or what is wrong with them.
+
+    >>> decoded(b"caf\\xe9")
+    BadRow(reason='byte 0xe9 at offset 3 of the text is not UTF-8')
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return BadRow(f"byte 0x{raw[error.start]:02x} at offset {error.start} of the text is not UTF-8")
+
+
+def column_types(names: tuple[str, ...]) -> dict[str, Any]:
+    """The Arrow type of each column that an encoding gives, whatever the batch holds."""
+    pa = import_pyarrow()
+    types = {IDS: pa.list_(pa.int32()), LENGTH: pa.int32(), OFFSETS: pa.list_(pa.list_(pa.int32(), 2))}
+    return {name: types.get(name, pa.list_(pa.int8())) for name in names}
+
+
+def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None = None) -> dict[str, Any]:
+    """Rows as Arrow arrays.
+
+    Args:
+        rows: the encodings of the texts there are.
+        names: the columns to make.
+        present: for each row of the result whether it has a text; None for all. Others become null in every column.
+
+    Raises:
+        InputError: more ids than one array can hold.
+
+    >>> columns = arrow_columns(Rows([2, 1], b"\\1\\0\\0\\0" * 3, {}), ("input_ids",), [True, False, True])
+    >>> columns["input_ids"].to_pylist()
+    [[1, 1], None, [1]]
+    """
+    pa = import_pyarrow()
+    lengths = rows.lengths
+    validity, nulls = None, 0
+    if present is not None and not all(present):
+        following = iter(rows.lengths)
+        lengths = [next(following) if there else 0 for there in present]
+        nulls = present.count(False)
+        validity = pa.array(present, pa.bool_()).buffers()[1]
+    total = len(rows.ids) // ID_BYTES
+    if total > MOST_IDS:
+        raise InputError(f"a batch with {total:,} ids is too large for an Arrow array of lists; give smaller batches")
+    starts = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
+
+    def lists(kind: Any, values: Any) -> Any:
+        return pa.Array.from_buffers(kind, len(lengths), [validity, starts], nulls, 0, [values])
+
+    def flat(kind: Any, values: bytes, number: int) -> Any:
+        return pa.Array.from_buffers(kind, number, [None, pa.py_buffer(values)], 0)
+
+    made = {}
+    for name, kind in column_types(names).items():
+        if name == IDS:
+            made[name] = lists(kind, flat(pa.int32(), rows.ids, total))
+        elif name == LENGTH:
+            values = pa.py_buffer(array("i", lengths))
+            made[name] = pa.Array.from_buffers(pa.int32(), len(lengths), [validity, values], nulls)
+        elif name == OFFSETS:
+            pairs = flat(pa.int32(), rows.offsets or b"", 2 * total)
+            spans = pa.Array.from_buffers(kind.value_type, total, [None], 0, 0, [pairs])
+            made[name] = lists(kind, spans)
+        else:
+            made[name] = lists(kind, flat(pa.int8(), rows.columns[name], total))
+    return made

@@ -1,0 +1,66 @@
+"""Compressed files as blocks of bytes; one that is damaged or cut off is an error, never a short file.
+
+In: an open .gz or .zst file. Out: what it holds, block by block.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from trietok.corpus.text_inputs import InputFile
+from trietok.errors import FileFormatError, MissingDependencyError
+
+_BLOCK = 1 << 20  # bytes
+
+
+def decompressed(raw: BinaryIO, file: InputFile) -> Iterator[bytes]:
+    """The content of a compressed file.
+
+    Raises:
+        FileFormatError: it is damaged, or ends too early.
+        MissingDependencyError: zstandard is not installed.
+    """
+    return _of_gzip(raw, file) if file.compression == "gzip" else _of_zstd(raw, file)
+
+
+def _of_gzip(raw: BinaryIO, file: InputFile) -> Iterator[bytes]:
+    try:
+        with gzip.GzipFile(fileobj=raw) as content:
+            while block := content.read(_BLOCK):
+                yield block
+    except EOFError:
+        raise _cut_off(file) from None
+    except (zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(f"{file.name} is damaged, or no gzip file: {error}", path=file.name) from None
+
+
+def _of_zstd(raw: BinaryIO, file: InputFile) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'", extra="corpus"
+        ) from error
+    frame: Any = None
+    try:
+        while compressed := raw.read(_BLOCK // 4):
+            while compressed:
+                if frame is None:
+                    frame = zstandard.ZstdDecompressor().decompressobj()
+                block = frame.decompress(compressed)
+                if block:
+                    yield block
+                compressed = frame.unused_data
+                if frame.eof:
+                    frame = None
+    except zstandard.ZstdError as error:
+        raise FileFormatError(f"{file.name} is damaged, or no zstd file: {error}", path=file.name) from None
+    if frame is not None:
+        raise _cut_off(file)
+
+
+def _cut_off(file: InputFile) -> FileFormatError:
+    return FileFormatError(f"{file.name} is cut off: it ends before its compressed data does", path=file.name)

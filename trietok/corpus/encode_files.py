@@ -1,0 +1,373 @@
+"""`encode_files`: the files of a corpus to files of ids, shard by shard, on several processes, to be resumed.
+
+In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which says what they are and
+what they were made of; `rejects.jsonl` where rows were kept aside.
+
+While it runs, a folder in the directory holds the plan and a record of each finished shard. Shards, and what is in
+them, follow from the plan alone: not from how many processes there were, nor from how often the run was begun.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trietok.corpus.arrow_columns import import_pyarrow
+from trietok.corpus.encode_shard import STATE_FOLDER, Outcome, ShardEncoder, ShardJob, write_whole
+from trietok.corpus.row_encoder import RowEncoder
+from trietok.corpus.shard_files import FORMATS
+from trietok.corpus.shard_plan import Shard, check_columns, plan_shards
+from trietok.corpus.shard_pool import run_in_pool
+from trietok.corpus.text_inputs import InputFile, find_inputs
+from trietok.errors import FileError, InputError, OptionError
+
+MANIFEST, REJECTS, PLAN = "manifest.json", "rejects.jsonl", "plan.json"
+MANIFEST_FORMAT = "trietok-corpus-1"
+SHARD_BYTES = 16_000_000
+_COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
+
+
+class Progress(NamedTuple):
+    """How far a run is.
+
+    Attributes:
+        done_bytes, all_bytes: of the files as they are.
+        text_bytes, tokens: read and written, in this run alone.
+        shards: finished ones.
+    """
+
+    done_bytes: int
+    all_bytes: int
+    text_bytes: int
+    tokens: int
+    shards: int
+
+
+def encode_files(
+    files: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    tokenizer: Any,
+    *,
+    column: str = "text",
+    workers: int | None = None,
+    file_format: str = "parquet",
+    pack: int | None = None,
+    drop_last: bool = False,
+    on_error: str = "fail",
+    resume: bool = False,
+    shard_bytes: int = SHARD_BYTES,
+    progress: Callable[[Progress], None] | None = None,
+    **call_options: Any,
+) -> dict[str, Any]:
+    """Encode the texts of files into files of ids.
+
+    Args:
+        files: paths and globs: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
+        out: a directory that is empty or not there yet; with `resume`, one that a run has begun.
+        tokenizer: what encodes.
+        column: where the texts are, in Parquet files and JSON objects.
+        workers: processes; None for one a core. Where it is more than one, they import the program's main module, so
+            a script calls this under `if __name__ == "__main__":`.
+        file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
+        pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
+        drop_last: with `pack`, leave out the last row of a shard where it is shorter.
+        on_error: `"fail"`, or `"skip"` to keep aside rows that hold no text.
+        resume: go on with the run that `out` holds. Whether bad rows are skipped may be another than before.
+        shard_bytes: about how much text a shard has, in bytes.
+        progress: told of each finished shard.
+        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
+
+    Returns:
+        What is in `manifest.json`.
+
+    Raises:
+        FileError, FileFormatError: a file cannot be read or written, or a row holds no text; shards that are finished
+            stay.
+        InputError: the files, the options or what is in `out` do not fit.
+        TrietokError: a worker process has died.
+
+    >>> import pathlib, tempfile, trietok
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("The people\\nof the United States\\n")
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> manifest = encode_files([folder / "a.txt"], folder / "ids", tokenizer, workers=1)
+    >>> manifest["totals"]["rows"], manifest["totals"]["tokens"]
+    (2, 10)
+    """
+    import_pyarrow()
+    _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
+    options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
+    names = RowEncoder(tokenizer, options).names
+    if len(names) > 1:
+        raise OptionError(f"files hold ids alone; leave out what asks for {names[1]}", name=names[1])
+    inputs = find_inputs(files)
+    check_columns(inputs, column)
+    from trietok.fingerprints import fingerprint
+
+    job = ShardJob(
+        tokenizer=tokenizer,
+        out=Path(out),
+        column=column,
+        call_options=options,
+        file_format=file_format,
+        pack=pack,
+        drop_last=drop_last,
+        skip_bad_rows=on_error == "skip",
+        fingerprint=fingerprint(tokenizer),
+    )
+    return _Run(job, inputs, call_options, shard_bytes, progress).run(resume, workers or _cores())
+
+
+def _check_options(
+    file_format: str, pack: int | None, drop_last: bool, on_error: str, shard_bytes: int, workers: int | None
+) -> None:
+    for name, value, known in (("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))):
+        if value not in known:
+            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
+    for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
+        if number is not None and number < 1:
+            raise InputError(f"{name} is {number}; it is a whole number from 1")
+    if drop_last and pack is None:
+        raise InputError("drop_last goes with pack")
+
+
+def _cores() -> int:
+    with contextlib.suppress(AttributeError):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Run:
+    def __init__(
+        self,
+        job: ShardJob,
+        inputs: list[InputFile],
+        call_options: dict[str, Any],
+        shard_bytes: int,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._job = job
+        self._inputs = inputs
+        self._shard_bytes = shard_bytes
+        self._progress = progress
+        self._plan = self._plan_of(call_options)
+        self._records: dict[int, dict[str, Any]] = {}
+        self._number_of_shards = 0
+        self._state = Progress(0, sum(file.size for file in inputs), 0, 0, 0)
+
+    def _plan_of(self, call_options: dict[str, Any]) -> dict[str, Any]:
+        """All that decides what the shards are."""
+        import trietok
+
+        job = self._job
+        return {
+            "format": MANIFEST_FORMAT,
+            "trietok": trietok.__version__,
+            "pyarrow": import_pyarrow().__version__,
+            "tokenizer": {"class": type(job.tokenizer).__name__, "fingerprint": job.fingerprint},
+            "options": {
+                "column": job.column,
+                "file_format": job.file_format,
+                "pack": job.pack,
+                "drop_last": job.drop_last,
+                "shard_bytes": self._shard_bytes,
+                "call": {name: str(value) for name, value in sorted(call_options.items())},
+            },
+            "inputs": [file.identity() for file in self._inputs],
+        }
+
+    def run(self, resume: bool, workers: int) -> dict[str, Any]:
+        self._make_directory()
+        with self._alone():
+            self._agree(resume)
+            manifest = self._finished_manifest()
+            if manifest is None:
+                self._clear()
+                self._encode(workers)
+                manifest = self._finish()
+            shutil.rmtree(self._job.state, ignore_errors=True)
+        return manifest
+
+    # ---- what is there already --------------------------------------------------------------------------------------
+
+    def _make_directory(self) -> None:
+        out = self._job.out
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            there = {path.name for path in out.iterdir()}
+            if there and not there & {STATE_FOLDER, MANIFEST}:
+                raise InputError(f"{out} holds {min(there)!r}, which is of no run; give an empty directory")
+            self._job.state.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
+
+    def _agree(self, resume: bool) -> None:
+        """See that this is the run that the directory holds; a run that has finished no shard may become another."""
+        out, state = self._job.out, self._job.state
+        if (out / MANIFEST).exists() or any(map(_is_record, state.iterdir())):
+            if not resume:
+                raise InputError(f"{out} holds a run already; resume it (--resume), or give another directory")
+            self._compare(out / MANIFEST if (out / MANIFEST).exists() else state / PLAN)
+        else:
+            write_whole(state / PLAN, json.dumps(self._plan))
+
+    def _compare(self, path: Path) -> None:
+        """Refuse to go on with a run that was another."""
+        try:
+            earlier = json.loads(path.read_text(encoding="utf-8"))
+            changed = [name for name, value in self._plan.items() if earlier.get(name) != value]
+        except (OSError, ValueError, AttributeError):
+            raise InputError(f"{path} is missing or damaged; encode into another directory") from None
+        if changed:
+            name = changed[0]
+            was, now = earlier.get(name), self._plan[name]
+            if isinstance(was, dict):
+                name, was, now = next(
+                    (f"{name} {key}", was.get(key), now[key]) for key in now if now[key] != was.get(key)
+                )
+            elif isinstance(was, list):
+                was, now = _first_difference(was, now)
+            raise InputError(
+                f"{self._job.out} holds a run that differs in its {name}: it was {was!r} and is {now!r}; encode into "
+                "another directory"
+            )
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One run at a time in a directory."""
+        try:
+            import fcntl
+        except ImportError:  # not on every system: there, two runs at once are the caller's to avoid
+            yield
+            return
+        handle = os.open(self._job.state, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise InputError(f"another run is at work in {self._job.out}; wait for its end") from None
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+    def _finished_manifest(self) -> dict[str, Any] | None:
+        path = self._job.out / MANIFEST
+        if not path.exists():
+            return None
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for shard in manifest["shards"]:
+            if not self._are_there(shard):
+                raise InputError(f"{path} names files that are not there or have changed; remove it and resume again")
+        return manifest
+
+    def _clear(self) -> None:
+        """Take away what was not finished; read the records of what was."""
+        state = self._job.state
+        for path in sorted(state.iterdir()):
+            if path.name.startswith(("temporary-", "spool-")):
+                path.unlink(missing_ok=True)
+            elif _is_record(path):
+                record = json.loads(path.read_text(encoding="utf-8"))
+                if self._are_there(record):
+                    self._records[int(path.stem)] = record
+
+    def _are_there(self, record: dict[str, Any]) -> bool:
+        for file in record["files"]:
+            path = self._job.out / file["name"]
+            if not path.is_file() or path.stat().st_size != file["bytes"]:
+                return False
+        return True
+
+    # ---- the work ---------------------------------------------------------------------------------------------------
+
+    def _encode(self, workers: int) -> None:
+        job = self._job
+        failures: list[Outcome] = []
+
+        def finished(shard: Shard, outcome: Outcome) -> None:
+            if outcome.record is None:
+                failures.append(outcome)
+            else:
+                self._records[shard.number] = outcome.record
+                self._note(shard, outcome.record)
+
+        todo = self._shards_to_do()
+        first_two = list(itertools.islice(todo, 2))
+        todo = itertools.chain(first_two, todo)
+        if workers == 1 or len(first_two) < 2:
+            encoder = ShardEncoder(job)
+            for shard in todo:
+                finished(shard, encoder.encode(shard))
+                if failures:
+                    break
+        else:
+            run_in_pool(job, todo, workers, finished, lambda: bool(failures))
+        if failures:
+            first = min(failures, key=lambda outcome: outcome.number)
+            raise FileError(
+                f"{first.error}. {self._state.shards} finished shards stay in {job.out}; --resume goes on", path=job.out
+            )
+
+    def _shards_to_do(self) -> Iterator[Shard]:
+        """The shards without a record; the plan goes on while they are encoded."""
+        kept = set(self._records)
+        shards = plan_shards(self._inputs, self._job.column, self._shard_bytes, kept, self._job.spool)
+        for shard in shards:
+            self._number_of_shards += 1
+            if shard.number in kept:
+                self._note(shard, None)
+            else:
+                yield shard
+
+    def _note(self, shard: Shard, record: dict[str, Any] | None) -> None:
+        state = self._state
+        record = record or {"text_bytes": 0, "tokens": 0}
+        self._state = state._replace(
+            done_bytes=state.done_bytes + shard.weight,
+            text_bytes=state.text_bytes + record["text_bytes"],
+            tokens=state.tokens + record["tokens"],
+            shards=state.shards + 1,
+        )
+        if self._progress is not None:
+            self._progress(self._state)
+
+    def _finish(self) -> dict[str, Any]:
+        """Put the manifest in place, and what was kept aside."""
+        job = self._job
+        shards = [self._records[number] for number in range(self._number_of_shards)]
+        for file in self._inputs:
+            file.check_unchanged()
+        if any(shard["rejected"] for shard in shards):
+            temporary = job.state / f"temporary-{REJECTS}"
+            with open(temporary, "wb") as rejects:
+                for number, shard in enumerate(shards):
+                    if shard["rejected"]:
+                        with open(job.rejects(number), "rb") as part:
+                            shutil.copyfileobj(part, rejects)
+                rejects.flush()
+                os.fsync(rejects.fileno())
+            os.replace(temporary, job.out / REJECTS)
+        totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
+        totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
+        manifest = {**self._plan, "totals": totals, "shards": shards}
+        write_whole(job.state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
+        os.replace(job.state / MANIFEST, job.out / MANIFEST)
+        return manifest
+
+
+def _is_record(path: Path) -> bool:
+    return path.stem.isdigit() and path.suffix == ".json"
+
+
+def _first_difference(was: list[Any], now: list[Any]) -> tuple[Any, Any]:
+    for one, other in zip(was, now, strict=False):
+        if one != other:
+            return one, other
+    return f"{len(was)} files", f"{len(now)} files"

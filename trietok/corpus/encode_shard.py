@@ -1,0 +1,242 @@
+"""One shard from its texts to its files, in whichever process: all of it in place, or none.
+
+In: a `Shard` and what is done to every shard of the run. Out: the shard's files in the corpus, and a record of them.
+The record is written last, so a shard that has one is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trietok.corpus.arrow_columns import import_pyarrow
+from trietok.corpus.blocks import Blocks
+from trietok.corpus.row_encoder import RowEncoder
+from trietok.corpus.shard_files import checksum, open_shard
+from trietok.corpus.shard_plan import Shard, Stretch
+from trietok.corpus.text_readers import TextBatch, first_row, read_texts
+from trietok.directory_saves import _flush_directory
+from trietok.errors import FileFormatError, TrietokError
+
+STATE_FOLDER = ".trietok-encode"
+
+
+class ShardJob(NamedTuple):
+    """What is done to every shard of a run.
+
+    Attributes:
+        tokenizer: what encodes.
+        out: the directory of the corpus.
+        column: where texts are, in Parquet and JSON.
+        call_options: of the tokenizer's call.
+        file_format: one of `shard_files.FORMATS`.
+        pack: ids of a block; None for a row a text.
+        drop_last: whether a shard's last block is left out where it is shorter.
+        skip_bad_rows: whether rows without text are kept aside; else they are errors.
+        fingerprint: the tokenizer's.
+    """
+
+    tokenizer: Any
+    out: Path
+    column: str
+    call_options: dict[str, Any]
+    file_format: str
+    pack: int | None
+    drop_last: bool
+    skip_bad_rows: bool
+    fingerprint: str
+
+    @property
+    def state(self) -> Path:
+        """Where the run keeps what is not finished."""
+        return self.out / STATE_FOLDER
+
+    def record(self, number: int) -> Path:
+        """The path of a shard's record."""
+        return self.state / f"{number:05}.json"
+
+    def rejects(self, number: int) -> Path:
+        """The path of a shard's rows without text."""
+        return self.state / f"{number:05}.rejects.jsonl"
+
+    def spool(self, number: int) -> Path:
+        """A path for the lines of a shard of a compressed file, of this process."""
+        return self.state / f"spool-{number:05}-{os.getpid()}"
+
+
+class Outcome(NamedTuple):
+    """What became of a shard.
+
+    Attributes:
+        record: what its record holds; None where it failed.
+        error: why it failed, for the user to read.
+    """
+
+    number: int
+    record: dict[str, Any] | None
+    error: str | None
+
+
+class Stopped(Exception):
+    """The run is to end; the shard was not finished."""
+
+
+class ShardEncoder:
+    """Encodes the shards of a run, one after the other, with one tokenizer.
+
+    Args:
+        job: what is done to each.
+        is_stopped: asked between batches.
+    """
+
+    def __init__(self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        self._job = job
+        self._is_stopped = is_stopped
+        self._encoder = RowEncoder(job.tokenizer, job.call_options)
+
+    def encode(self, shard: Shard) -> Outcome:
+        """Put a shard's files in place.
+
+        Raises:
+            Stopped: the run is to end.
+        """
+        try:
+            return Outcome(shard.number, self._encode(shard), None)
+        except TrietokError as error:
+            return Outcome(shard.number, None, str(error))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            where = "" if error.filename is None else f"{error.filename}: "
+            return Outcome(shard.number, None, f"{where}{reason}")
+        finally:
+            for stretch in shard.stretches:
+                stretch.forget_spool()
+
+    def _encode(self, shard: Shard) -> dict[str, Any]:
+        job = self._job
+        files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
+        for file in files_read:
+            file.check_unchanged()
+        stem = f"part-{shard.number:05}"
+        files = open_shard(job.state, f"temporary-{os.getpid()}-{stem}", job.file_format, job.fingerprint)
+        blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
+        counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
+        rejects: list[dict[str, Any]] = []
+        try:
+            for batch in self._batches(shard, counts, rejects):
+                encoded = self._encoder.encode(batch.texts)
+                counts["texts"] += len(batch.texts)
+                counts["text_bytes"] += batch.text_bytes
+                counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
+                self._write(files, counts, *(blocks.add(encoded.ids) if blocks else (encoded.lengths, encoded.ids)))
+            if blocks:
+                self._write(files, counts, *blocks.end())
+            files.close()
+            for file in files_read:
+                file.check_unchanged()
+        except BaseException:
+            for path in files.paths.values():
+                path.unlink(missing_ok=True)
+            raise
+        record = {
+            "inputs": [file.name for file in files_read],
+            **counts,
+            **({"dropped_tokens": blocks.dropped} if blocks else {}),
+            "files": [
+                {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
+                for suffix, path in files.paths.items()
+            ],
+        }
+        if rejects:
+            write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
+        for suffix, path in files.paths.items():
+            os.replace(path, job.out / (stem + suffix))
+        _flush_directory(job.out)
+        write_whole(job.record(shard.number), json.dumps(record))
+        return record
+
+    def _write(self, files: Any, counts: dict[str, int], lengths: list[int], ids: bytes) -> None:
+        if lengths:
+            files.write(lengths, ids)
+            counts["rows"] += len(lengths)
+            counts["tokens"] += sum(lengths)
+
+    def _batches(self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]]) -> Iterator[TextBatch]:
+        """The texts of a shard, without the rows that hold none."""
+        for stretch in shard.stretches:
+            read = 0
+            for batch in read_texts(stretch, self._job.column):
+                if self._is_stopped():
+                    raise Stopped
+                texts = batch.texts
+                if set(map(type, texts)) - {str}:
+                    self._set_aside(stretch, read, texts, rejects)
+                    texts = [text for text in texts if isinstance(text, str)]
+                    counts["rejected"] += len(batch.texts) - len(texts)
+                read += len(batch.texts)
+                yield TextBatch(texts, batch.text_bytes)
+
+    def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
+        before = first_row(stretch) + read + 1
+        for number, text in enumerate(texts):
+            if isinstance(text, str):
+                continue
+            row = before + number
+            if not self._job.skip_bad_rows:
+                raise FileFormatError(
+                    f"{stretch.file.name}, row {row}: {text.reason}; rows without text can be kept aside "
+                    "(--on-error skip)",
+                    path=stretch.file.name,
+                    line_number=row,
+                )
+            rejects.append({"file": stretch.file.name, "row": row, "reason": text.reason})
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Put a file in place at once, on the disk before it is seen."""
+    temporary = path.with_name(f"temporary-{os.getpid()}-{path.name}")
+    with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    _flush_directory(path.parent)
+
+
+# ---- in a worker process --------------------------------------------------------------------------------------------
+
+_worker: ShardEncoder | None = None
+
+
+def start_worker(job: ShardJob, stop: Any) -> None:
+    """Make this process ready for shards; it ends when the one that started it does."""
+    import multiprocessing
+    import signal
+    from multiprocessing.connection import wait
+
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the one that started this says when to stop
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+
+        def end_with_parent() -> None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=end_with_parent, daemon=True).start()
+    pyarrow = import_pyarrow()
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # others keep tens of megabytes of what was freed
+    _worker = ShardEncoder(job, stop.is_set)
+
+
+def encode_in_worker(shard: Shard) -> Outcome:
+    """Encode a shard in a process that `start_worker` made ready."""
+    assert _worker is not None
+    try:
+        return _worker.encode(shard)
+    except Stopped:
+        return Outcome(shard.number, None, None)

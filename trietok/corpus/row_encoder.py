@@ -1,0 +1,100 @@
+"""Texts to rows of ids under the options of a call: the fast way where there is one, else a call.
+
+In: a tokenizer, the options of a call, and texts. Out: `Rows`, the same either way. Options that make a row depend on
+the texts around it, or that do not give a row for each text, are refused: on an engine, batches are cut as it likes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+from typing import Any
+
+from trietok.corpus.chunk_bytes import FastRows, Rows
+from trietok.errors import InputError, OptionError
+
+IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
+SMALL_COLUMNS = ("token_type_ids", "attention_mask", "special_tokens_mask")
+
+_REFUSED = {
+    "text": "texts come from the column",
+    "text_pair": "there is one text a row",
+    "text_target": "there is one text a row",
+    "text_pair_target": "there is one text a row",
+    "return_tensors": "the ids come as Arrow columns",
+    "return_overflowing_tokens": "there is one row of ids for each text",
+}
+
+
+class RowEncoder:
+    """Encodes texts to rows, each text as a call with these options does.
+
+    Args:
+        tokenizer: what encodes. It should not be changed any more.
+        options: keywords of its call.
+
+    Attributes:
+        names: the columns that the options give, in the order of a call's result.
+
+    Raises:
+        OptionError: an option does not fit, or nothing understands it.
+        NotSupportedError, InputError: from the tokenizer's call.
+    """
+
+    def __init__(self, tokenizer: Any, options: dict[str, Any]) -> None:
+        for name, reason in _REFUSED.items():
+            if options.get(name):
+                raise OptionError(f"{name} has no place here: {reason}; leave it out", name=name)
+        if options.get("padding") not in (None, False, "do_not_pad", "max_length"):
+            raise OptionError(
+                f"padding={options['padding']!r} depends on the texts around a text, and batches are cut as the engine "
+                "likes; pad when training batches are made, or give padding='max_length'",
+                name="padding",
+            )
+        self._tokenizer = tokenizer
+        self._with_length = bool(options.get("return_length"))
+        self._words = bool(options.get("is_split_into_words"))
+        self._options = {name: value for name, value in options.items() if name not in ("return_length", *_REFUSED)}
+        # One text shows whether the options are understood, and what they give.
+        probe = self._tokenizer([["a"]] if self._words else ["a"], **{**self._options, "verbose": False})
+        for name in probe:
+            if name not in (IDS, OFFSETS, *SMALL_COLUMNS):
+                raise OptionError(f"the tokenizer returns {name!r}, which has no column here", name=name)
+        if IDS not in probe:
+            raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(probe)}")
+        self.names = (*probe, *([LENGTH] if self._with_length else []))
+        simple = not (self._words or options.get("padding") == "max_length" or options.get("return_offsets_mapping"))
+        self._fast = FastRows(tokenizer, self._options) if simple else None
+
+    def encode(self, texts: list[Any]) -> Rows:
+        """The rows of some texts.
+
+        >>> import trietok
+        >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})
+        >>> rows = encoder.encode(["the people", "the"])
+        >>> rows.lengths, len(rows.ids), rows.columns["attention_mask"]
+        ([4, 3], 28, b'\\x01\\x01\\x01\\x01\\x01\\x01\\x01')
+        """
+        rows = self._fast.encode(texts) if self._fast is not None else None
+        return self.encode_by_call(texts) if rows is None else rows
+
+    def encode_by_call(self, texts: list[Any]) -> Rows:
+        """The same by the tokenizer's call: the plain way, for every tokenizer."""
+        if not texts:
+            columns = {name: b"" for name in self.names if name in SMALL_COLUMNS}
+            return Rows([], b"", columns, b"" if OFFSETS in self.names else None)
+        encoding = self._tokenizer(texts, **self._options)
+        ids = encoding[IDS]
+        offsets = None
+        if OFFSETS in self.names:
+            offsets = array("i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))).tobytes()
+        return Rows(
+            list(map(len, ids)),
+            array("i", chain.from_iterable(ids)).tobytes(),
+            {
+                name: array("b", chain.from_iterable(encoding[name])).tobytes()
+                for name in self.names
+                if name in SMALL_COLUMNS
+            },
+            offsets,
+        )

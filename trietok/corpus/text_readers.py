@@ -1,0 +1,151 @@
+"""The texts of a stretch, batch by batch, and what is no text among them.
+
+In: a `Stretch`. Out: batches of str and `BadRow`, one for each row of the file. Lines end at U+000A only, and nothing
+but that is taken off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from trietok.corpus.arrow_columns import BadRow, decoded, import_pyarrow, texts_of
+from trietok.corpus.shard_plan import Stretch, open_parquet
+from trietok.errors import FileError, FileFormatError
+
+_BLOCK = 1 << 20  # bytes
+_BATCH_BYTES = 1 << 20  # of Parquet texts
+_MOST_ROWS, _LEAST_ROWS = 8192, 16
+
+Text = str | BadRow
+
+
+class TextBatch(NamedTuple):
+    """Rows that follow one another.
+
+    Attributes:
+        texts: one for each row.
+        text_bytes: of the texts in UTF-8; of whole lines where they come from lines.
+    """
+
+    texts: list[Text]
+    text_bytes: int
+
+
+def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
+    """All rows of a stretch.
+
+    Raises:
+        FileError, FileFormatError: the file cannot be read.
+    """
+    if stretch.file.kind == "parquet":
+        return _of_parquet(stretch, column)
+    if stretch.file.kind == "jsonl":
+        return _of_lines(stretch, lambda line: _of_json(line, column))
+    return _of_lines(stretch, None)
+
+
+def first_row(stretch: Stretch) -> int:
+    """How many rows its file has before it: the lines are counted only when somebody wants to know."""
+    if stretch.first_row is not None:
+        return stretch.first_row
+    with open(stretch.path, "rb") as file:
+        left, rows = stretch.start, 0
+        while left and (block := file.read(min(left, _BLOCK))):
+            left -= len(block)
+            rows += block.count(b"\n")
+    return rows
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------
+
+
+def _of_lines(stretch: Stretch, convert: Callable[[str], Text] | None) -> Iterator[TextBatch]:
+    for block in _whole_lines(stretch):
+        lines = block.removesuffix(b"\n")
+        try:
+            texts: list[Text] = [*lines.decode("utf-8").split("\n")]
+        except UnicodeDecodeError:
+            texts = [decoded(line) for line in lines.split(b"\n")]
+        if convert is not None:
+            texts = [convert(text) if isinstance(text, str) else text for text in texts]
+        yield TextBatch(texts, len(block))
+
+
+def _whole_lines(stretch: Stretch) -> Iterator[bytes]:
+    """Blocks that end with a line, each of about the same size."""
+    try:
+        with open(stretch.path, "rb") as file:
+            file.seek(stretch.start)
+            left = stretch.end - stretch.start
+            parts: list[bytes] = []
+            while left:
+                block = file.read(min(left, _BLOCK))
+                if not block:
+                    raise FileError(f"{stretch.file.name} has become shorter while it was read", path=stretch.file.name)
+                left -= len(block)
+                at = len(block) if not left else block.rfind(b"\n") + 1
+                if at:
+                    yield b"".join([*parts, block[:at]])
+                    parts = [block[at:]]
+                else:
+                    parts.append(block)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot read {stretch.file.name}: {error.strerror}", path=stretch.file.name) from error
+
+
+def _of_json(line: str, column: str) -> Text:
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError as error:
+        return BadRow(f"not JSON at character {error.pos + 1}: {error.msg}")
+    except (ValueError, RecursionError) as error:  # a number of too many digits, brackets nested too deeply
+        return BadRow(f"not JSON that can be read: {error}")
+    if not isinstance(values, dict):
+        return BadRow(f"a JSON {_json_name(values)}, not an object")
+    if column not in values:
+        return BadRow(f"no {column!r} in the object")
+    text = values[column]
+    return text if isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not text")
+
+
+def _json_name(value: Any) -> str:
+    names = {dict: "object", list: "list", str: "text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+# ---- Parquet --------------------------------------------------------------------------------------------------------
+
+
+def _of_parquet(stretch: Stretch, column: str) -> Iterator[TextBatch]:
+    pyarrow = import_pyarrow()
+    compute = import_pyarrow("pyarrow.compute")
+    try:
+        with open_parquet(stretch.path) as table:
+            batches = table.iter_batches(
+                _rows_of_batch(table, stretch, column), stretch.row_groups, columns=[column], use_threads=False
+            )
+            for batch in batches:
+                texts = batch.column(batch.schema.get_field_index(column))
+                if pyarrow.types.is_dictionary(texts.type):
+                    texts = texts.cast(texts.type.value_type)
+                size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
+                yield TextBatch([BadRow("null") if text is None else text for text in texts_of(texts)], size)
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, (FileError, FileFormatError)):
+            raise
+        raise FileFormatError(f"{stretch.file.name} cannot be read: {error}", path=stretch.file.name) from error
+
+
+def _rows_of_batch(table: Any, stretch: Stretch, column: str) -> int:
+    """How many rows make a batch of about the same size, whatever the length of the texts."""
+    rows = size = 0
+    leaves = [table.schema.column(number).path for number in range(len(table.schema))]
+    for group in stretch.row_groups:
+        metadata = table.metadata.row_group(group)
+        rows += metadata.num_rows
+        size += metadata.column(leaves.index(column)).total_uncompressed_size
+    return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
