@@ -102,10 +102,14 @@ class BasicTokenizer(Versioned):
         do_split_on_punc: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
-        self.never_split: set[str] | frozenset[str] = WatchedSet(never_split or ())
+        self.never_split: set[str] | frozenset[str] = set(never_split or ())
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.strip_accents = strip_accents
         self.do_split_on_punc = do_split_on_punc
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # A set that is changed in place has to be seen, too.
+        super().__setattr__(name, WatchedSet(value) if name == "never_split" and type(value) is set else value)
 
     def tokenize(self, text: str, never_split: Iterable[str] | None = None) -> list[str]:
         """Split `text` into words.
