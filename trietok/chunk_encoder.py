@@ -293,22 +293,15 @@ class ChunkEncoder:
 
     def _ids_of_more(self, text: str) -> Ids:
         """`_ids_of_text` for a text that is not all ASCII."""
-        if self._chinese_apart:
-            chinese, others = _chinese(self._split_punctuation)
+        if self._chinese_apart and text.isprintable():  # nothing is deleted, so no cut can hide what a word becomes
+            composed = self._basic.compose(text)
+            # What is punctuation is so in its composed form, and so are the words that are kept whole.
+            chinese, others = _chinese(self._split_punctuation and composed == text)
             if chinese.search(text):
-                runs = others.split(text)
-                if not self._split_punctuation or all(run.isascii() and run.isprintable() for run in runs[1::2]):
-                    return self._ids_of_chinese(runs)
-                # A special token is kept whole where it is a whole word, which punctuation does not end.
-                chinese, others = _chinese(False)
-                if chinese.search(text):
-                    return self._ids_of_chinese(others.split(text))
-                return self._ids_of_words(text)
-            if text.isalnum():  # no Chinese, no punctuation, nothing to delete: a word, however it is written
-                composed = self._basic.compose(text)
-                if composed not in self._special:
-                    word = self._basic.normalize(composed)
-                    return self._ids_of_word(word) if word == text else self._words[word]
+                return self._ids_of_chinese(others.split(text))
+            if text.isalnum() and composed not in self._special:  # a word, however it is written
+                word = self._basic.normalize(composed)
+                return self._ids_of_word(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
     def _ids_of_words(self, text: str) -> Ids:
