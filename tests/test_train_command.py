@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import time
 
@@ -216,14 +217,63 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
     assert not os.path.exists("out")
 
 
-def test_an_interrupt_while_saving_leaves_no_half(text, monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
+def interrupted(*arguments):
+    raise KeyboardInterrupt
 
+
+CHINESE = ("--recipe", "chinese", "--test", "text.txt")
+
+
+@pytest.mark.parametrize("options", [(), CHINESE])
+@pytest.mark.parametrize("output", ["out", "new/out", "there"])
+def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypatch, options, output):
+    pathlib.Path("there").mkdir()
     monkeypatch.setattr("trietok.directory_saves._flushed_checksum", interrupted)
+    result = run("train", "bpe", text, "-o", output, *options)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
+    assert files_in(".") == ["text.txt", "there"]
+    assert files_in("there") == []
+
+
+@pytest.mark.parametrize("options", [(), CHINESE])
+def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, options):
+    calls = []
+
+    def interrupted_once(directory):
+        if not calls:
+            calls.append(directory)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("trietok.directory_saves._flush_directory", interrupted_once)
+    result = run("train", "bpe", text, "-o", "out", *options)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
+    out("train", "bpe", text, "-o", "whole", *options)
+    assert files_in("out") == files_in("whole")
+    for name in files_in("whole"):
+        assert pathlib.Path("out", name).read_bytes() == pathlib.Path("whole", name).read_bytes()
+
+
+def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
+    calls = []
+    original = shutil.rmtree
+
+    def interrupted_once(path, **options):
+        calls.append(path)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        original(path, **options)
+
+    monkeypatch.setattr("trietok.directory_saves.shutil.rmtree", interrupted_once)
     result = run("train", "bpe", text, "-o", "out")
-    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out has all of the files or none\n")
-    assert files_in("out") == []
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
+    assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+
+
+def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeypatch):
+    monkeypatch.setattr("trietok.training.segmentation.Segmenter.left_to_right", interrupted)
+    result = run("train", "bpe", text, "-o", "out", *CHINESE)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
+    assert files_in(".") == ["text.txt"]
 
 
 # ---- on a terminal --------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Training at its edges: long words, tokens that no file can keep, tokenizers that could not be loaded, wrong arguments."""
+"""Training at its edges: long words, tokens that no file can keep, wrong arguments."""
 
 from __future__ import annotations
 
