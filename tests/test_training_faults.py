@@ -6,7 +6,27 @@ import random
 
 import pytest
 
-from trietok import train_bpe, train_wordpiece
+from trietok import VocabularyError, save_tokenizer, train_bpe, train_wordpiece
+from trietok.training import ChineseBpe, save_chinese_bpe
+
+HALF = "a\ud800b"
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda out: train_bpe([HALF], words=str.split).save(out),
+        lambda out: train_bpe(["a"], special_tokens=["\udfff"]).save(out),
+        lambda out: train_bpe(["a"], end_of_word_suffix="\udfff").save(out),
+        lambda out: save_tokenizer(train_wordpiece([HALF], words=str.split), out),
+        lambda out: save_chinese_bpe(ChineseBpe({HALF: 1}, [], [], 1), out),
+    ],
+)
+def test_half_of_a_surrogate_pair_cannot_be_saved(tmp_path, save):
+    with pytest.raises(VocabularyError, match=r"token '.*\\ud(800|fff).*' holds half of a surrogate pair") as caught:
+        save(tmp_path / "out")
+    assert caught.value.token is not None
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

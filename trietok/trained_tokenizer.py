@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.bert import BertTokenizer
+from trietok.training.bpe_files import require_utf8
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 from trietok.vocabulary import Vocabulary
 
@@ -34,11 +35,13 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
-        VocabularyError: a token holds a line break, or the unknown token is missing.
+        VocabularyError: a token holds a line break or half of a surrogate pair, or the unknown token is missing.
     """
+    tokens = [token or "" for token in vocabulary.tokens]
+    require_utf8(tokens)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, VOCAB_FILE)
-        write_vocab_lines(path, [token or "" for token in vocabulary.tokens])
+        write_vocab_lines(path, tokens)
         tokenizer = BertTokenizer(path, **options)
         tokenizer.save_pretrained(directory)
     tokenizer = BertTokenizer.from_pretrained(directory)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 
 _SPACE = re.compile(r"\s")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
 _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MASK]": "mask_token"}
 _ROLES |= {"<pad>": "pad_token", "<s>": "bos_token", "</s>": "eos_token", "<mask>": "mask_token"}
@@ -37,6 +38,8 @@ class BpeParts(NamedTuple):
 
 def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list[Path]:
     """`Bpe.save`."""
+    marks = (bpe.continuing_subword_prefix or "", bpe.end_of_word_suffix or "")
+    require_utf8([*bpe.vocab, *marks])
     for pair in bpe.merges:
         for token in pair:
             if _SPACE.search(token):
@@ -55,6 +58,21 @@ def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list
         write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe))
 
     return save_files(directory, write)
+
+
+def require_utf8(tokens: Iterable[str]) -> None:
+    """Refuse tokens that no file can keep.
+
+    Raises:
+        VocabularyError: a token holds half of a surrogate pair, for which UTF-8 has no bytes.
+    """
+    for token in tokens:
+        if half := _HALF_PAIR.search(token):
+            raise VocabularyError(
+                f"token {token!r} holds half of a surrogate pair, {half[0]!r}, which UTF-8 cannot keep; nothing was "
+                'written; take such characters out of the texts, as text.encode("utf-8", "replace").decode() does',
+                token=token,
+            )
 
 
 def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:

@@ -104,7 +104,8 @@ class Bpe:
 
         Raises:
             FileError: something cannot be written; the old files are as they were.
-            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep.
+            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
+                surrogate pair.
         """
         parts = BpeParts(
             self.vocab,

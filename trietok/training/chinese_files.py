@@ -12,6 +12,7 @@ from pathlib import Path
 
 from trietok.char_classes import is_control
 from trietok.directory_saves import save_files
+from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
@@ -43,8 +44,10 @@ def save_chinese_bpe(
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
+        VocabularyError: a token holds a line break or half of a surrogate pair.
     """
 
+    require_utf8(bpe.tokens)
     texts = {LOG_FILE: "".join(line + "\n" for line in log)}
     if sentences is not None:
         texts |= _results(Segmenter(bpe.tokens), sentences)
