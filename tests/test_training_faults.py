@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 
 import pytest
 
-from trietok import VocabularyError, save_tokenizer, train_bpe, train_wordpiece
+from trietok import Vocabulary, VocabularyError, save_tokenizer, train_bpe, train_wordpiece
 from trietok.training import ChineseBpe, save_chinese_bpe
 
 HALF = "a\ud800b"
@@ -27,6 +29,19 @@ def test_half_of_a_surrogate_pair_cannot_be_saved(tmp_path, save):
         save(tmp_path / "out")
     assert caught.value.token is not None
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("prefix", ["@@", ""])
+def test_a_vocabulary_with_another_prefix_is_no_tokenizer(tmp_path, prefix):
+    counts = {"low": 5, "lower": 3}
+    vocabulary = train_wordpiece(counts, vocab_size=30, continuing_subword_prefix=prefix)
+    for again in (vocabulary, pickle.loads(pickle.dumps(vocabulary)), copy.deepcopy(vocabulary)):
+        with pytest.raises(VocabularyError, match=f"continuing_subword_prefix='{prefix}'.*'##' only"):
+            save_tokenizer(again, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    fine = train_wordpiece(counts, vocab_size=30)
+    assert fine == Vocabulary(fine.tokens)
+    assert save_tokenizer(fine, tmp_path / "out").tokenize("lowo") == ["low", "##o"]
 
 
 @pytest.mark.parametrize(
