@@ -195,6 +195,29 @@ def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
     assert json.loads(result.stdout)["pruned_below"] > 0
 
 
+def test_what_is_segmented_is_read_before_the_training(text, monkeypatch):
+    def trained(*arguments, **options):
+        raise AssertionError("the training has begun")
+
+    monkeypatch.setattr("trietok.cli.train.train_chinese_bpe", trained)
+    pathlib.Path("bad.txt").write_bytes(b"fine\nlow\xe9r\n")
+    command = ("train", "bpe", "--recipe", "chinese", "-o", "out")
+    assert error(*command, text, "--test", "bad.txt").startswith("bad.txt, line 2: byte 0xe9 at offset 8")
+    assert error(*command, text, "--test", "no.txt") == "cannot read no.txt: No such file or directory"
+    assert "line 1: byte 0xff" in error(*command, text, "--test", "-", stdin=b"\xff\n")
+    assert "Standard input can be read once" in usage_error(*command, "-", text, "--test", "-")
+    assert files_in(".") == ["bad.txt", "text.txt"]
+
+
+def test_texts_or_sentences_from_standard_input(text):
+    command = ("train", "bpe", "--recipe", "chinese")
+    out(*command, "-", "--test", text, "-o", "one", stdin=TEXT)
+    out(*command, text, "--test", "-", "-o", "two", stdin=TEXT)
+    for name in files_in("one"):
+        assert pathlib.Path("one", name).read_bytes() == pathlib.Path("two", name).read_bytes()
+    assert len(pathlib.Path("two/result.txt").read_text().splitlines()) == 9
+
+
 # ---- stopping it ----------------------------------------------------------------------------------------------------
 
 

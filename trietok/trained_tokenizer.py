@@ -45,7 +45,8 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
     if prefix != _PREFIX:
         raise VocabularyError(
             f"the vocabulary was trained with continuing_subword_prefix={prefix!r}, but a BERT tokenizer finds the "
-            f"rest of a word by {_PREFIX!r} only, and most words would become the unknown token; train it with {_PREFIX!r}"
+            f"rest of a word by {_PREFIX!r} only, and most words would become the unknown token; train it with "
+            f"{_PREFIX!r}"
         )
     tokens = [token or "" for token in vocabulary.tokens]
     require_utf8(tokens)

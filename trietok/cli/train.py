@@ -24,6 +24,7 @@ from trietok.directory_saves import _STAGING as STAGING
 from trietok.directory_saves import finish_save
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
+from trietok.training.text_files import STANDARD_INPUT
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
 
@@ -141,10 +142,13 @@ def bpe(
         _check_recipe(ctx, recipe)
     elif test is not None:
         ctx.fail("--test goes with --recipe chinese.")
+    if test == STANDARD_INPUT and STANDARD_INPUT in files:
+        ctx.fail("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
         texts = run.texts(files, column, errors)
         if recipe is not None:
-            sentences = None if test is None else _text_files([test], column, errors)
+            # Read first: a file that cannot be read must not cost the training.
+            sentences = None if test is None else list(_text_files([test], column, errors))
             _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
             return
         with shown_progress() as on_progress:
