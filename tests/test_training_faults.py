@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import copy
+import pathlib
 import pickle
 import random
 
 import pytest
 
-from trietok import Vocabulary, VocabularyError, save_tokenizer, train_bpe, train_wordpiece
+from trietok import (
+    InputTypeError,
+    Vocabulary,
+    VocabularyError,
+    count_words,
+    save_tokenizer,
+    train_bpe,
+    train_chinese_bpe,
+    train_wordpiece,
+)
 from trietok.training import ChineseBpe, save_chinese_bpe
 
 HALF = "a\ud800b"
@@ -42,6 +52,14 @@ def test_a_vocabulary_with_another_prefix_is_no_tokenizer(tmp_path, prefix):
     fine = train_wordpiece(counts, vocab_size=30)
     assert fine == Vocabulary(fine.tokens)
     assert save_tokenizer(fine, tmp_path / "out").tokenize("lowo") == ["low", "##o"]
+
+
+@pytest.mark.parametrize("train", [train_wordpiece, train_bpe, train_chinese_bpe, count_words])
+@pytest.mark.parametrize("texts", ["天天", b"ab", None, 3, pathlib.Path("a.txt")])
+def test_what_is_no_iterable_of_texts_is_refused(train, texts):
+    with pytest.raises(InputTypeError, match=f"not one {type(texts).__name__}: .* TextFiles\\(path\\)") as caught:
+        train(texts)
+    assert caught.value.value is texts
 
 
 @pytest.mark.parametrize(
