@@ -173,17 +173,44 @@ class TextFiles:
                 schema = table.schema_arrow
                 if self.column not in schema.names:
                     raise FileFormatError(f"{path} has no column {self.column!r}; {_choose(schema.names)}", path=path)
+                if schema.names.count(self.column) > 1:
+                    raise FileFormatError(
+                        f"{path} has {schema.names.count(self.column)} columns named {self.column!r}, and which is "
+                        "meant cannot be told; write the file anew with different names",
+                        path=path,
+                    )
                 kind = schema.field(self.column).type
                 if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
                     raise FileFormatError(f"{path}: the column {self.column!r} holds {kind}, not texts", path=path)
                 for batch in table.iter_batches(batch_size=_ROWS, columns=[self.column]):
+                    texts = self._texts_of_rows(batch.column(0), path, rows)
                     rows += batch.num_rows
                     self.bytes_read = before + size * rows // max(table.metadata.num_rows, 1)
-                    yield from (text for text in batch.column(0).to_pylist() if text is not None)
+                    yield from (text for text in texts if text is not None)
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} is not a .parquet file: {error}", path=path) from None
-        except UnicodeDecodeError as error:
-            raise FileFormatError(f"{path}: a text in {self.column!r} is not UTF-8: {error}", path=path) from None
+
+    def _texts_of_rows(self, rows: Any, path: str, before: int) -> list[str | None]:
+        """The values of a column of texts, whose bytes nothing has looked at so far; so many rows come before."""
+        import pyarrow
+
+        try:
+            texts: list[str | None] = rows.to_pylist()
+            return texts
+        except UnicodeDecodeError:
+            values = rows.cast(pyarrow.large_binary()).to_pylist()
+        texts = []
+        for number, value in enumerate(values, start=before + 1):
+            try:
+                texts.append(None if value is None else value.decode("utf-8", self.errors))
+            except UnicodeDecodeError as error:
+                raise FileFormatError(
+                    f"{path}, row {number}: byte 0x{value[error.start]:02x} at offset {error.start} of the text in "
+                    f"{self.column!r} is not UTF-8; write the file anew with texts, or go on with errors='replace' "
+                    "(--errors replace)",
+                    path=path,
+                ) from None
+        return texts
 
 
 def _choose(names: Iterable[str]) -> str:
