@@ -178,6 +178,23 @@ def test_the_output_has_to_be_new_or_empty_and_is_looked_at_first(text):
     out("train", "bpe", text, "-o", "out")
 
 
+@posix
+def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
+    here = pathlib.Path.cwd()
+    for output in ("text.txt/new", "text.txt/new/deeper"):
+        message = error("train", "bpe", "missing.txt", "-o", output)
+        assert message == f"cannot write to {output!r}: {here / text} is not a directory"
+    pathlib.Path("link").symlink_to("nowhere")
+    assert "is not a new or empty directory" in error("train", "bpe", "missing.txt", "-o", "link")
+    pathlib.Path("there").mkdir()
+    monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)  # nobody stops the superuser
+    message = error("train", "bpe", "missing.txt", "-o", "new/out")
+    assert message == f"cannot write to 'new/out': nothing may be written to {here}"
+    assert (
+        error("train", "bpe", "missing.txt", "-o", "there") == "cannot write to 'there': nothing may be written to it"
+    )
+
+
 def test_options_that_do_not_go_together(text):
     command = ("train", "bpe", text, "-o", "out")
     assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")

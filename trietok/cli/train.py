@@ -288,9 +288,18 @@ def _check_output(output: str) -> None:
     path = Path(output)
     try:
         if path.is_dir() and not any(path.iterdir()):
+            if not os.access(path, os.W_OK | os.X_OK):
+                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to it", path=output)
             return
-        if not path.exists() and output:
+        if not path.exists() and not path.is_symlink() and output:
+            place = next(parent for parent in path.absolute().parents if parent.exists())
+            if not place.is_dir():
+                raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
+            if not os.access(place, os.W_OK | os.X_OK):
+                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to {place}", path=output)
             return
+    except trietok.FileError:
+        raise
     except (OSError, ValueError) as error:
         raise trietok.FileError(f"cannot write to {output!r}: {error}", path=output) from error
     raise trietok.FileError(f"{output!r} is not a new or empty directory; give another with --output", path=output)
