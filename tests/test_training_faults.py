@@ -10,6 +10,7 @@ import random
 import pytest
 
 from trietok import (
+    Bpe,
     InputTypeError,
     Vocabulary,
     VocabularyError,
@@ -39,6 +40,12 @@ def test_half_of_a_surrogate_pair_cannot_be_saved(tmp_path, save):
         save(tmp_path / "out")
     assert caught.value.token is not None
     assert not (tmp_path / "out").exists()
+
+
+def test_a_special_token_has_to_be_in_the_vocabulary():
+    with pytest.raises(VocabularyError, match="special token 'zz' is not in the vocabulary") as caught:
+        Bpe({"a": 0}, [], special_tokens=["a", "zz"])
+    assert caught.value.token == "zz"
 
 
 @pytest.mark.parametrize("prefix", ["@@", ""])

@@ -37,7 +37,8 @@ class Bpe:
         vocab, merges: as given, read-only.
 
     Raises:
-        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown token is not.
+        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown or a special
+            token is not.
     """
 
     def __init__(
@@ -67,12 +68,21 @@ class Bpe:
                         token=token,
                     )
             self._ranks[left, right] = rank, merged
-        if unk_token is not None and unk_token not in self.vocab:
-            raise VocabularyError(
-                f"the unknown token {unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
-                token=unk_token,
-            )
+        self._check_tokens()
         self._remembered: dict[str, tuple[str, ...]] = {}
+
+    def _check_tokens(self) -> None:
+        if self.unk_token is not None and self.unk_token not in self.vocab:
+            raise VocabularyError(
+                f"the unknown token {self.unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
+                token=self.unk_token,
+            )
+        for token in self.special_tokens:
+            if token not in self.vocab:
+                raise VocabularyError(
+                    f"the special token {token!r} is not in the vocabulary; add it, or leave it out of special_tokens",
+                    token=token,
+                )
 
     def tokenize(self, word: str) -> list[str]:
         """Split one word into tokens. O(n log n) for n characters."""
