@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -82,6 +83,20 @@ def test_files_are_read_once_each_in_the_order_of_their_names(file):
     texts = TextFiles([*paths, paths[0]])
     assert list(texts) == ["a.txt", "b.txt", "c.txt"] == list(texts)
     assert texts.bytes_read == texts.total_bytes == 15
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links")
+def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
+    path = file("q.txt", "once")
+    (tmp_path / "link.txt").symlink_to("q.txt")
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path)
+    names = ["./q.txt", "q.txt", "in/../q.txt", "link.txt", path]
+    for order in (names, names[::-1]):
+        texts = TextFiles(order)
+        assert (texts.paths, list(texts), texts.total_bytes) == (["q.txt"], ["once"], 4)
+    file("r.txt", "once")
+    assert list(TextFiles(["./r.txt", "q.txt"])) == ["once", "once"]
 
 
 def test_standard_input(file):

@@ -24,7 +24,7 @@ class TextFiles:
 
     A name that ends in .jsonl is read as one JSON object a line, one in .parquet as a table, any other as one text a
     line; .gz after .txt or .jsonl is unpacked. Lines end at U+000A only. The files are read in the order of their
-    names and each once, so that nothing depends on the order they are given in.
+    names and each once, also where two names lead to one file, so that nothing depends on the order they are given in.
 
     Args:
         paths: a path, or several.
@@ -68,8 +68,18 @@ class TextFiles:
         self.errors = errors
         self.bytes_read = 0
         self._standard_input = standard_input
-        sizes = [0 if self._is_standard_input(path) else _size(path) for path in self.paths]
-        self.total_bytes = None if any(map(self._is_standard_input, self.paths)) else sum(sizes)
+        sizes = {path: 0 if self._is_standard_input(path) else _size(path) for path in self.paths}
+        self.paths = self._each_once()
+        self.total_bytes = (
+            None if any(map(self._is_standard_input, self.paths)) else sum(map(sizes.__getitem__, self.paths))
+        )
+
+    def _each_once(self) -> list[str]:
+        """The paths without those that lead to a file another one leads to; its shortest name stays."""
+        named: dict[str, str] = {}
+        for path in sorted(self.paths, key=lambda path: (len(path), path)):
+            named.setdefault(path if self._is_standard_input(path) else os.path.realpath(path), path)
+        return sorted(named.values())
 
     def __iter__(self) -> Iterator[str]:
         self.bytes_read = 0
