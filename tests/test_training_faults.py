@@ -11,6 +11,8 @@ import pytest
 
 from trietok import (
     Bpe,
+    FileError,
+    FileFormatError,
     InputTypeError,
     Vocabulary,
     VocabularyError,
@@ -89,3 +91,80 @@ def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
     train({word: 1, "ab": 1}, vocab_size=400)
     assert merges > 5
     assert steps <= merges * (len(word) + 2)
+
+
+# ---- loading a byte-pair encoding -----------------------------------------------------------------------------------
+
+ATTRIBUTES = ("vocab", "merges", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "special_tokens")
+LOWEST = {"lowest": 4, "lower": 3, "newest": 2}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    train_bpe(LOWEST, vocab_size=14, unk_token="<unk>").save(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("do_lower_case", [None, True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"unk_token": "[U]", "special_tokens": ["<s>", "</s>"]},
+        {"end_of_word_suffix": "</w>"},
+        {"continuing_subword_prefix": "##", "special_tokens": ["low"]},
+    ],
+)
+def test_what_was_saved_is_loaded(tmp_path, options, do_lower_case):
+    bpe = train_bpe(LOWEST, vocab_size=40, **options)
+    bpe.save(tmp_path, do_lower_case=do_lower_case)
+    again = Bpe.from_directory(str(tmp_path))
+    for name in ATTRIBUTES:
+        assert getattr(again, name) == getattr(bpe, name), name
+    assert again.encode("slowest") == bpe.encode("slowest")
+
+
+def test_a_save_cut_short_is_loaded_whole(tmp_path, saved, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    bpe = train_bpe({"abab": 3})
+    monkeypatch.setattr("trietok.directory_saves._resolved", interrupted)  # the save counts, and no file is in place
+    with pytest.raises(KeyboardInterrupt):
+        bpe.save(saved)
+    monkeypatch.undo()
+    assert Bpe.from_directory(saved).vocab == bpe.vocab
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "merges.txt", "tokenizer.json"])
+def test_a_missing_file_is_named(saved, name):
+    (saved / name).unlink()
+    with pytest.raises(FileError, match=f"has no {name}; ") as caught:
+        Bpe.from_directory(saved)
+    assert caught.value.path == str(saved / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("vocab.json", '"e":1', '"e":"1"', "id of 'e' is '1', not a whole number"),
+        ("vocab.json", '"e":1', '"e":-1', "id of 'e' is -1"),
+        ("vocab.json", '"e":1', '"E":1', "another vocabulary or other merges"),
+        ("merges.txt", "w e\n", "", "another vocabulary or other merges"),
+        ("merges.txt", "w e\n", "we\n", r"merges.txt, line \d: 'we' is not two tokens"),
+        ("merges.txt", "w e\n", "w e s\n", "'w e s' is not two tokens"),
+        ("tokenizer.json", '"type": "BPE"', '"type": "WordPiece"', "holds no byte-pair encoding"),
+        ("tokenizer.json", '"byte_fallback": false', '"byte_fallback": true', "byte_fallback=True, which Bpe does not"),
+        ("tokenizer.json", '"WhitespaceSplit"', '"ByteLevel"', "makes words in another way"),
+        ("tokenizer.json", '"unk_token": "<unk>"', '"unk_token": 3', "are strings or null"),
+        ("tokenizer.json", '"content": "<unk>"', '"content": 3', "no list 'added_tokens'"),
+        ("tokenizer.json", "{", "", "not JSON"),
+    ],
+)
+def test_damaged_files_are_refused(saved, name, old, new, message):
+    text = (saved / name).read_text(encoding="utf-8")
+    assert old in text
+    (saved / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(FileFormatError, match=message) as caught:
+        Bpe.from_directory(saved)
+    assert caught.value.path == str(saved / name) or "another vocabulary" in message

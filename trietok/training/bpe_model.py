@@ -12,7 +12,7 @@ from pathlib import Path
 
 from trietok.errors import VocabularyError
 from trietok.read_only import ReadOnlyDict
-from trietok.training.bpe_files import BpeParts, save_bpe
+from trietok.training.bpe_files import BpeParts, read_bpe, save_bpe
 
 _REMEMBERED = 10_000  # words
 _LONGEST_REMEMBERED = 256  # characters; so what is remembered stays below a few megabytes
@@ -70,6 +70,34 @@ class Bpe:
             self._ranks[left, right] = rank, merged
         self._check_tokens()
         self._remembered: dict[str, tuple[str, ...]] = {}
+
+    @classmethod
+    def from_directory(cls, directory: str | os.PathLike[str]) -> Bpe:
+        """Load what `save` or `trietok train bpe` wrote.
+
+        A `Bpe` splits words. What makes words of a text is not its matter: for the command's directories it is
+        `BasicTokenizer(do_lower_case=...)`, False unless it was given `--uncased`.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Bpe({"l": 0, "o": 1, "lo": 2}, [("l", "o")]).save(folder)
+        >>> Bpe.from_directory(folder).tokenize("lolo")
+        ['lo', 'lo']
+
+        Raises:
+            FileError: vocab.json, merges.txt or tokenizer.json is missing or cannot be read.
+            FileFormatError: one of them is damaged, they disagree, or tokenizer.json holds what `Bpe` does not do.
+            VocabularyError: as `Bpe`.
+        """
+        parts = read_bpe(Path(directory))
+        return cls(
+            parts.vocab,
+            parts.merges,
+            unk_token=parts.unk_token,
+            continuing_subword_prefix=parts.continuing_subword_prefix,
+            end_of_word_suffix=parts.end_of_word_suffix,
+            special_tokens=parts.special_tokens,
+        )
 
     def _check_tokens(self) -> None:
         if self.unk_token is not None and self.unk_token not in self.vocab:
