@@ -1,6 +1,6 @@
 """Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also as .gz.
 
-In: paths. Out: the texts, one after the other; no file is held as a whole.
+In: paths. Out: the texts, one after the other; a line is held at a time, or a thousand rows of a table.
 """
 
 from __future__ import annotations

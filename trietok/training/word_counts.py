@@ -59,8 +59,8 @@ def count_words(
     """Count the words of texts.
 
     Args:
-        texts: strings from anywhere; `TextFiles` reads them from files. One batch (about a million characters) is
-            held at a time, or two a process.
+        texts: strings from anywhere; `TextFiles` reads them from files. One batch is held at a time, or two a
+            process: texts up to the one that makes a million characters.
         words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or `str.split`. None: a
             `BasicTokenizer`.
         do_lower_case: of that `BasicTokenizer`.
