@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -84,6 +85,20 @@ def test_files_are_read_once_each_in_the_order_of_their_names(file):
     assert texts.bytes_read == texts.total_bytes == 15
 
 
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links")
+def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
+    path = file("q.txt", "once")
+    (tmp_path / "link.txt").symlink_to("q.txt")
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path)
+    names = ["./q.txt", "q.txt", "in/../q.txt", "link.txt", path]
+    for order in (names, names[::-1]):
+        texts = TextFiles(order)
+        assert (texts.paths, list(texts), texts.total_bytes) == (["q.txt"], ["once"], 4)
+    file("r.txt", "once")
+    assert list(TextFiles(["./r.txt", "q.txt"])) == ["once", "once"]
+
+
 def test_standard_input(file):
     texts = TextFiles(["-", file("a.txt", "b")], standard_input=io.BytesIO(b"typed\nlines"))
     assert list(texts) == ["typed", "lines", "b"]
@@ -142,3 +157,29 @@ def test_json_lines_that_hold_no_text(file):
     assert message == "FILE, line 1: there is no 'text'; choose one of 'body', 'id' with column=... (--column)"
     assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' holds 3, not a text"
     assert "not JSON" in refusal(file("e.jsonl", "[" * 100_000))
+
+
+def test_texts_of_a_table_that_are_not_utf8(tmp_path, monkeypatch):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("trietok.training.text_files._ROWS", 2)
+    for number, (binary, text) in enumerate(
+        [(pyarrow.binary(), pyarrow.string()), (pyarrow.large_binary(), pyarrow.large_string())]
+    ):
+        values = pyarrow.array(["Öl".encode(), None, b"fine", b"low\xe9r"], binary)
+        texts = pyarrow.Array.from_buffers(text, len(values), values.buffers())
+        path = tmp_path / f"{number}.parquet"
+        parquet.write_table(pyarrow.table({"text": texts}), path)
+        assert refusal(path) == (
+            "FILE, row 4: byte 0xe9 at offset 3 of the text in 'text' is not UTF-8; write the file anew with texts, or "
+            "go on with errors='replace' (--errors replace)"
+        )
+        assert list(TextFiles(path, errors="replace")) == ["Öl", "fine", "low\ufffdr"]
+
+
+def test_two_columns_of_one_name(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    columns = [pyarrow.array(["a"]), pyarrow.array(["b"]), pyarrow.array(["c"])]
+    parquet.write_table(pyarrow.Table.from_arrays(columns, names=["text", "text", "other"]), path)
+    assert refusal(path).startswith("FILE has 2 columns named 'text', and which is meant cannot be told;")
+    assert list(TextFiles(path, column="other")) == ["c"]

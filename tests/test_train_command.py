@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import time
 
@@ -177,6 +178,23 @@ def test_the_output_has_to_be_new_or_empty_and_is_looked_at_first(text):
     out("train", "bpe", text, "-o", "out")
 
 
+@posix
+def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
+    here = pathlib.Path.cwd()
+    for output in ("text.txt/new", "text.txt/new/deeper"):
+        message = error("train", "bpe", "missing.txt", "-o", output)
+        assert message == f"cannot write to {output!r}: {here / text} is not a directory"
+    pathlib.Path("link").symlink_to("nowhere")
+    assert "is not a new or empty directory" in error("train", "bpe", "missing.txt", "-o", "link")
+    pathlib.Path("there").mkdir()
+    monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)  # nobody stops the superuser
+    message = error("train", "bpe", "missing.txt", "-o", "new/out")
+    assert message == f"cannot write to 'new/out': nothing may be written to {here}"
+    assert (
+        error("train", "bpe", "missing.txt", "-o", "there") == "cannot write to 'there': nothing may be written to it"
+    )
+
+
 def test_options_that_do_not_go_together(text):
     command = ("train", "bpe", text, "-o", "out")
     assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")
@@ -192,6 +210,29 @@ def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr.startswith("trietok: warning: more than 6 different words: those that occurred no more than ")
     assert json.loads(result.stdout)["pruned_below"] > 0
+
+
+def test_what_is_segmented_is_read_before_the_training(text, monkeypatch):
+    def trained(*arguments, **options):
+        raise AssertionError("the training has begun")
+
+    monkeypatch.setattr("trietok.cli.train.train_chinese_bpe", trained)
+    pathlib.Path("bad.txt").write_bytes(b"fine\nlow\xe9r\n")
+    command = ("train", "bpe", "--recipe", "chinese", "-o", "out")
+    assert error(*command, text, "--test", "bad.txt").startswith("bad.txt, line 2: byte 0xe9 at offset 8")
+    assert error(*command, text, "--test", "no.txt") == "cannot read no.txt: No such file or directory"
+    assert "line 1: byte 0xff" in error(*command, text, "--test", "-", stdin=b"\xff\n")
+    assert "Standard input can be read once" in usage_error(*command, "-", text, "--test", "-")
+    assert files_in(".") == ["bad.txt", "text.txt"]
+
+
+def test_texts_or_sentences_from_standard_input(text):
+    command = ("train", "bpe", "--recipe", "chinese")
+    out(*command, "-", "--test", text, "-o", "one", stdin=TEXT)
+    out(*command, text, "--test", "-", "-o", "two", stdin=TEXT)
+    for name in files_in("one"):
+        assert pathlib.Path("one", name).read_bytes() == pathlib.Path("two", name).read_bytes()
+    assert len(pathlib.Path("two/result.txt").read_text().splitlines()) == 9
 
 
 # ---- stopping it ----------------------------------------------------------------------------------------------------
@@ -216,14 +257,63 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
     assert not os.path.exists("out")
 
 
-def test_an_interrupt_while_saving_leaves_no_half(text, monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
+def interrupted(*arguments):
+    raise KeyboardInterrupt
 
+
+CHINESE = ("--recipe", "chinese", "--test", "text.txt")
+
+
+@pytest.mark.parametrize("options", [(), CHINESE])
+@pytest.mark.parametrize("output", ["out", "new/out", "there"])
+def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypatch, options, output):
+    pathlib.Path("there").mkdir()
     monkeypatch.setattr("trietok.directory_saves._flushed_checksum", interrupted)
+    result = run("train", "bpe", text, "-o", output, *options)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
+    assert files_in(".") == ["text.txt", "there"]
+    assert files_in("there") == []
+
+
+@pytest.mark.parametrize("options", [(), CHINESE])
+def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, options):
+    calls = []
+
+    def interrupted_once(directory):
+        if not calls:
+            calls.append(directory)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("trietok.directory_saves._flush_directory", interrupted_once)
+    result = run("train", "bpe", text, "-o", "out", *options)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
+    out("train", "bpe", text, "-o", "whole", *options)
+    assert files_in("out") == files_in("whole")
+    for name in files_in("whole"):
+        assert pathlib.Path("out", name).read_bytes() == pathlib.Path("whole", name).read_bytes()
+
+
+def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
+    calls = []
+    original = shutil.rmtree
+
+    def interrupted_once(path, **options):
+        calls.append(path)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        original(path, **options)
+
+    monkeypatch.setattr("trietok.directory_saves.shutil.rmtree", interrupted_once)
     result = run("train", "bpe", text, "-o", "out")
-    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out has all of the files or none\n")
-    assert files_in("out") == []
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
+    assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+
+
+def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeypatch):
+    monkeypatch.setattr("trietok.training.segmentation.Segmenter.left_to_right", interrupted)
+    result = run("train", "bpe", text, "-o", "out", *CHINESE)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
+    assert files_in(".") == ["text.txt"]
 
 
 # ---- on a terminal --------------------------------------------------------------------------------------------------

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from trietok.bert import BertTokenizer
+from trietok.errors import VocabularyError
+from trietok.training.bpe_files import require_utf8
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 from trietok.vocabulary import Vocabulary
+
+_PREFIX = "##"  # the only one that BERT's tokenizers know
 
 
 def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **options: Any) -> BertTokenizer:
@@ -34,11 +38,21 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
-        VocabularyError: a token holds a line break, or the unknown token is missing.
+        VocabularyError: a token holds a line break or half of a surrogate pair, the unknown token is
+            missing, or the vocabulary was trained with another prefix than "##".
     """
+    prefix = getattr(vocabulary, "continuing_subword_prefix", _PREFIX)
+    if prefix != _PREFIX:
+        raise VocabularyError(
+            f"the vocabulary was trained with continuing_subword_prefix={prefix!r}, but a BERT tokenizer finds the "
+            f"rest of a word by {_PREFIX!r} only, and most words would become the unknown token; train it with "
+            f"{_PREFIX!r}"
+        )
+    tokens = [token or "" for token in vocabulary.tokens]
+    require_utf8(tokens)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, VOCAB_FILE)
-        write_vocab_lines(path, [token or "" for token in vocabulary.tokens])
+        write_vocab_lines(path, tokens)
         tokenizer = BertTokenizer(path, **options)
         tokenizer.save_pretrained(directory)
     tokenizer = BertTokenizer.from_pretrained(directory)

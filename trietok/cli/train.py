@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,8 +20,11 @@ from trietok.cli import training_options as options
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.reporting import reporting
 from trietok.cli.training_progress import shown_progress
+from trietok.directory_saves import _STAGING as STAGING
+from trietok.directory_saves import finish_save
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
+from trietok.training.text_files import STANDARD_INPUT
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
 
@@ -137,10 +142,13 @@ def bpe(
         _check_recipe(ctx, recipe)
     elif test is not None:
         ctx.fail("--test goes with --recipe chinese.")
+    if test == STANDARD_INPUT and STANDARD_INPUT in files:
+        ctx.fail("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
         texts = run.texts(files, column, errors)
         if recipe is not None:
-            sentences = None if test is None else _text_files([test], column, errors)
+            # Read first: a file that cannot be read must not cost the training.
+            sentences = None if test is None else list(_text_files([test], column, errors))
             _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
             return
         with shown_progress() as on_progress:
@@ -192,18 +200,52 @@ def _check_recipe(ctx: typer.Context, recipe: str) -> None:
 
 @contextlib.contextmanager
 def _training(kind: str, output: str) -> Iterator[_Run]:
-    """`reporting`, with a word on what an interrupt leaves behind."""
+    """`reporting`; what is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
     run = _Run(kind, output)
     with reporting():
         _check_output(output)
+        made = _missing_directories(output)
         try:
             yield run
-        except KeyboardInterrupt:
-            message = "nothing was written"
-            if run.saving:  # it was done, all of it or none, but who can tell
-                message = f"{visible(output)} has all of the files or none"
-            print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
+        except BaseException as error:
+            with _deaf_to_interrupts():
+                is_written = run.saving and _tidied(Path(output), made)
+                if isinstance(error, KeyboardInterrupt):
+                    message = f"{visible(output)} is complete" if is_written else "nothing was written"
+                    print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
             raise
+
+
+def _missing_directories(output: str) -> list[Path]:
+    """The directories that saving will make, the innermost first."""
+    path = Path(output)
+    return [directory for directory in (path, *path.parents) if not directory.exists()]
+
+
+def _tidied(path: Path, made: list[Path]) -> bool:
+    """Finish a save that was cut short, or take back what it made; return which: whether the files are there."""
+    with contextlib.suppress(trietok.TrietokError, OSError):
+        finish_save(path)  # where it had come so far that it counts
+        shutil.rmtree(path / f"{STAGING}{os.getpid()}", ignore_errors=True)
+        if path.is_dir() and any(path.iterdir()):  # it was new or empty before
+            return True
+        for directory in made:
+            directory.rmdir()
+    return False
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """An impatient second Ctrl-C must not stop the tidying."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # not in the main thread, which alone gets them
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Run:
@@ -246,9 +288,18 @@ def _check_output(output: str) -> None:
     path = Path(output)
     try:
         if path.is_dir() and not any(path.iterdir()):
+            if not os.access(path, os.W_OK | os.X_OK):
+                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to it", path=output)
             return
-        if not path.exists() and output:
+        if not path.exists() and not path.is_symlink() and output:
+            place = next(parent for parent in path.absolute().parents if parent.exists())
+            if not place.is_dir():
+                raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
+            if not os.access(place, os.W_OK | os.X_OK):
+                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to {place}", path=output)
             return
+    except trietok.FileError:
+        raise
     except (OSError, ValueError) as error:
         raise trietok.FileError(f"cannot write to {output!r}: {error}", path=output) from error
     raise trietok.FileError(f"{output!r} is not a new or empty directory; give another with --output", path=output)

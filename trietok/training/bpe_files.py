@@ -1,24 +1,35 @@
 """A trained byte-pair encoding as files: vocab.json, merges.txt, tokenizer.json, tokenizer_config.json.
 
-In: what a `Bpe` consists of. Out: the files, in the formats that tokenizers 0.22.2 and transformers 4.57.6 read.
+In: what a `Bpe` consists of. Out: the files, in the formats that tokenizers 0.22.2 and transformers 4.57.6 read. And
+back again.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.directory_saves import save_files
-from trietok.errors import VocabularyError
-from trietok.vocab_files import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, write_json, write_text
+from trietok.directory_saves import files_of_interrupted_save, save_files
+from trietok.errors import FileError, FileFormatError, VocabularyError
+from trietok.vocab_files import (
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    read_json_object,
+    read_text,
+    write_json,
+    write_text,
+)
 
 VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 
 _SPACE = re.compile(r"\s")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_SPLITTING = ("WhitespaceSplit", "BertPreTokenizer")
+_MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
 _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MASK]": "mask_token"}
 _ROLES |= {"<pad>": "pad_token", "<s>": "bos_token", "</s>": "eos_token", "<mask>": "mask_token"}
@@ -37,6 +48,8 @@ class BpeParts(NamedTuple):
 
 def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list[Path]:
     """`Bpe.save`."""
+    marks = (bpe.continuing_subword_prefix or "", bpe.end_of_word_suffix or "")
+    require_utf8([*bpe.vocab, *marks])
     for pair in bpe.merges:
         for token in pair:
             if _SPACE.search(token):
@@ -55,6 +68,98 @@ def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list
         write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe))
 
     return save_files(directory, write)
+
+
+def read_bpe(directory: Path) -> BpeParts:
+    """`Bpe.from_directory`."""
+    wanted = (VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
+    paths = files_of_interrupted_save(directory, wanted)
+    for name in wanted:
+        if name not in paths:
+            raise FileError(
+                f"{directory} has no {name}; a directory that Bpe.save or `trietok train bpe` wrote has "
+                f"{', '.join(wanted)}",
+                path=directory / name,
+            )
+    vocab, merges = _read_vocab(paths[VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
+    path = paths[TOKENIZER_FILE]
+    content = read_json_object(path)
+    model, special = _read_model(content, path), _read_special_tokens(content, path)
+    if model.get("vocab") != vocab or model.get("merges") != [list(pair) for pair in merges]:
+        raise FileFormatError(
+            f"{path} has another vocabulary or other merges than {VOCAB_FILE} and {MERGES_FILE}; the three have to "
+            "come from one save",
+            path=path,
+        )
+    unknown, prefix, suffix = (model.get(name) for name in _MARKS)
+    if not all(mark is None or isinstance(mark, str) for mark in (unknown, prefix, suffix)):
+        raise FileFormatError(f"{path}: {', '.join(_MARKS)} are strings or null", path=path)
+    return BpeParts(vocab, merges, unknown, prefix, suffix, special)
+
+
+def _read_vocab(path: Path) -> dict[str, int]:
+    vocab = read_json_object(path)
+    for token, token_id in vocab.items():
+        if type(token_id) is not int or token_id < 0:
+            raise FileFormatError(f"{path}: the id of {token!r} is {token_id!r:.60}, not a whole number", path=path)
+    return vocab
+
+
+def _read_merges(path: Path) -> list[tuple[str, str]]:
+    merges = []
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
+        if number == 1 and line.startswith("#version"):
+            continue
+        left, _, right = line.partition(" ")
+        if not left or not right or " " in right:
+            raise FileFormatError(
+                f"{path}, line {number}: {line!r:.60} is not two tokens with a space between them",
+                path=path,
+                line_number=number,
+            )
+        merges.append((left, right))
+    return merges
+
+
+def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The model of a tokenizer.json, where it is one that `Bpe` stands for."""
+    model, splitting = content.get("model"), content.get("pre_tokenizer")
+    if not isinstance(model, dict) or model.get("type") != "BPE":
+        raise FileFormatError(f"{path} holds no byte-pair encoding", path=path)
+    for name in ("dropout", "fuse_unk", "byte_fallback", "ignore_merges"):
+        if model.get(name):
+            raise FileFormatError(f"{path} has {name}={model[name]!r:.60}, which Bpe does not do", path=path)
+    if not isinstance(splitting, dict) or splitting.get("type") not in _SPLITTING:
+        raise FileFormatError(
+            f"{path} makes words in another way than {' or '.join(_SPLITTING)}, the two that Bpe.save writes; "
+            "Bpe(vocab, merges) takes the parts as they are",
+            path=path,
+        )
+    return model
+
+
+def _read_special_tokens(content: Mapping[str, Any], path: Path) -> list[str]:
+    added = content.get("added_tokens")
+    if not isinstance(added, list) or not all(
+        isinstance(token, dict) and isinstance(token.get("content"), str) for token in added
+    ):
+        raise FileFormatError(f"{path} has no list 'added_tokens' of objects with a 'content'", path=path)
+    return [token["content"] for token in added]
+
+
+def require_utf8(tokens: Iterable[str]) -> None:
+    """Refuse tokens that no file can keep.
+
+    Raises:
+        VocabularyError: a token holds half of a surrogate pair, for which UTF-8 has no bytes.
+    """
+    for token in tokens:
+        if half := _HALF_PAIR.search(token):
+            raise VocabularyError(
+                f"token {token!r} holds half of a surrogate pair, {half[0]!r}, which UTF-8 cannot keep; nothing was "
+                'written; take such characters out of the texts, as text.encode("utf-8", "replace").decode() does',
+                token=token,
+            )
 
 
 def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:
@@ -77,7 +182,7 @@ def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:
             for token in bpe.special_tokens
         ],
         "normalizer": None if plain else _bert_normalizer(bool(do_lower_case)),
-        "pre_tokenizer": {"type": "WhitespaceSplit" if plain else "BertPreTokenizer"},
+        "pre_tokenizer": {"type": _SPLITTING[0 if plain else 1]},
         "post_processor": None,
         "decoder": _decoder(bpe),
         "model": {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from trietok.errors import VocabularyError
 from trietok.read_only import ReadOnlyDict
-from trietok.training.bpe_files import BpeParts, save_bpe
+from trietok.training.bpe_files import BpeParts, read_bpe, save_bpe
 
 _REMEMBERED = 10_000  # words
 _LONGEST_REMEMBERED = 256  # characters; so what is remembered stays below a few megabytes
@@ -37,7 +37,8 @@ class Bpe:
         vocab, merges: as given, read-only.
 
     Raises:
-        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown token is not.
+        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown or a special
+            token is not.
     """
 
     def __init__(
@@ -67,12 +68,49 @@ class Bpe:
                         token=token,
                     )
             self._ranks[left, right] = rank, merged
-        if unk_token is not None and unk_token not in self.vocab:
-            raise VocabularyError(
-                f"the unknown token {unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
-                token=unk_token,
-            )
+        self._check_tokens()
         self._remembered: dict[str, tuple[str, ...]] = {}
+
+    @classmethod
+    def from_directory(cls, directory: str | os.PathLike[str]) -> Bpe:
+        """Load what `save` or `trietok train bpe` wrote.
+
+        A `Bpe` splits words. What makes words of a text is not its matter: for the command's directories it is
+        `BasicTokenizer(do_lower_case=...)`, False unless it was given `--uncased`.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Bpe({"l": 0, "o": 1, "lo": 2}, [("l", "o")]).save(folder)
+        >>> Bpe.from_directory(folder).tokenize("lolo")
+        ['lo', 'lo']
+
+        Raises:
+            FileError: vocab.json, merges.txt or tokenizer.json is missing or cannot be read.
+            FileFormatError: one of them is damaged, they disagree, or tokenizer.json holds what `Bpe` does not do.
+            VocabularyError: as `Bpe`.
+        """
+        parts = read_bpe(Path(directory))
+        return cls(
+            parts.vocab,
+            parts.merges,
+            unk_token=parts.unk_token,
+            continuing_subword_prefix=parts.continuing_subword_prefix,
+            end_of_word_suffix=parts.end_of_word_suffix,
+            special_tokens=parts.special_tokens,
+        )
+
+    def _check_tokens(self) -> None:
+        if self.unk_token is not None and self.unk_token not in self.vocab:
+            raise VocabularyError(
+                f"the unknown token {self.unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
+                token=self.unk_token,
+            )
+        for token in self.special_tokens:
+            if token not in self.vocab:
+                raise VocabularyError(
+                    f"the special token {token!r} is not in the vocabulary; add it, or leave it out of special_tokens",
+                    token=token,
+                )
 
     def tokenize(self, word: str) -> list[str]:
         """Split one word into tokens. O(n log n) for n characters."""
@@ -104,7 +142,8 @@ class Bpe:
 
         Raises:
             FileError: something cannot be written; the old files are as they were.
-            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep.
+            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
+                surrogate pair.
         """
         parts = BpeParts(
             self.vocab,

@@ -30,6 +30,7 @@ from trietok.bulk import bulk
 from trietok.char_classes import REPLACEMENT_CHARACTER, is_control, is_punctuation, is_whitespace
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.training.progress import COUNTING_PAIRS, COUNTING_WORDS, MERGING, OnProgress, Progress
+from trietok.training.word_counts import require_texts
 
 UNKNOWN = "<unk>"
 VOCAB_SIZE = 10_000
@@ -98,11 +99,13 @@ def train_chinese_bpe(
 
     Raises:
         InputError: there is no sentence, or nothing in them but punctuation.
+        InputTypeError: `sentences` is one string, a path or no iterable, or a sentence is no str.
         VocabularyError: the sentences have more different characters than `vocab_size`.
     """
     report = on_progress or (lambda progress: None)
     if type(vocab_size) is not int or vocab_size < 1:
         raise InputError(f"vocab_size is a whole number from 1, not {vocab_size!r}")
+    require_texts(sentences, "sentences", "sentence")
     with bulk():
         chain = _Chain()
         number = 0

@@ -7,11 +7,12 @@ result_left_to_right.txt.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from trietok.char_classes import is_control
 from trietok.directory_saves import save_files
+from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
@@ -35,20 +36,26 @@ def save_chinese_bpe(
         directory: where to; made if need be.
         log: the lines that training logged.
         sentences: to segment; a line of the result files is a sentence, its tokens with spaces between them. Spaces
-            and control characters of the sentence are left out. None: no result files.
+            and control characters of the sentence are left out. Their results are held in memory, and nothing is
+            written before the last. None: no result files.
 
     Returns:
         The files' paths.
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
+        VocabularyError: a token holds a line break or half of a surrogate pair.
     """
+
+    require_utf8(bpe.tokens)
+    texts = {LOG_FILE: "".join(line + "\n" for line in log)}
+    if sentences is not None:
+        texts |= _results(Segmenter(bpe.tokens), sentences)
 
     def write(folder: Path) -> None:
         write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
-        (folder / LOG_FILE).write_text("".join(line + "\n" for line in log), encoding="utf-8", newline="\n")
-        if sentences is not None:
-            _write_results(Segmenter(bpe.tokens), sentences, folder)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
     saved = save_files(Path(directory), write)
     for name in {RESULT_FILE, LEFT_TO_RIGHT_FILE} - {path.name for path in saved}:
@@ -56,17 +63,12 @@ def save_chinese_bpe(
     return saved
 
 
-def _write_results(segmenter: Segmenter, sentences: Iterable[str], folder: Path) -> None:
-    rules: dict[str, Callable[[str], list[str]]] = {
-        RESULT_FILE: segmenter.longest_anywhere,
-        LEFT_TO_RIGHT_FILE: segmenter.left_to_right,
-    }
-    opened = {name: open(folder / name, "w", encoding="utf-8", newline="\n") for name in rules}  # noqa: SIM115
-    try:
-        for sentence in sentences:
-            text = "".join(char for char in "".join(sentence.split()) if not is_control(char))
-            for name, rule in rules.items():
-                opened[name].write(" ".join(rule(text)) + "\n")
-    finally:
-        for file in opened.values():
-            file.close()
+def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:
+    """File name → its content."""
+    rules = {RESULT_FILE: segmenter.longest_anywhere, LEFT_TO_RIGHT_FILE: segmenter.left_to_right}
+    lines: dict[str, list[str]] = {name: [] for name in rules}
+    for sentence in sentences:
+        text = "".join(char for char in "".join(sentence.split()) if not is_control(char))
+        for name, rule in rules.items():
+            lines[name].append(" ".join(rule(text)) + "\n")
+    return {name: "".join(of_file) for name, of_file in lines.items()}

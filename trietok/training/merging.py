@@ -155,7 +155,8 @@ class _Merging:
                         neighbour = word[place - 1]
                         if neighbour in before:
                             before[neighbour] += count
-                            words_before[neighbour].append(position)
+                            if words_before[neighbour][-1] != position:
+                                words_before[neighbour].append(position)
                         else:
                             before[neighbour] = count
                             words_before[neighbour] = [position]
@@ -163,7 +164,8 @@ class _Merging:
                         neighbour = word[place + 1]
                         if neighbour in after:
                             after[neighbour] += count
-                            words_after[neighbour].append(position)
+                            if words_after[neighbour][-1] != position:
+                                words_after[neighbour].append(position)
                         else:
                             after[neighbour] = count
                             words_after[neighbour] = [position]
@@ -200,4 +202,5 @@ class _Merging:
         if self.longest is not None and self.lengths[neighbour] + self.lengths[merged] >= self.longest:
             return
         self.pair_counts[pair] = self.pair_counts.get(pair, 0) + count
-        touched[pair] = touched[pair] + where if pair in touched else where
+        # Each word once: it is scanned as a whole for every time it is here, and a long word holds a pair often.
+        touched[pair] = list(dict.fromkeys(touched[pair] + where)) if pair in touched else where

@@ -1,6 +1,6 @@
 """Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also as .gz.
 
-In: paths. Out: the texts, one after the other; no file is held as a whole.
+In: paths. Out: the texts, one after the other; a line is held at a time, or a thousand rows of a table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class TextFiles:
 
     A name that ends in .jsonl is read as one JSON object a line, one in .parquet as a table, any other as one text a
     line; .gz after .txt or .jsonl is unpacked. Lines end at U+000A only. The files are read in the order of their
-    names and each once, so that nothing depends on the order they are given in.
+    names and each once, also where two names lead to one file, so that nothing depends on the order they are given in.
 
     Args:
         paths: a path, or several.
@@ -68,8 +68,18 @@ class TextFiles:
         self.errors = errors
         self.bytes_read = 0
         self._standard_input = standard_input
-        sizes = [0 if self._is_standard_input(path) else _size(path) for path in self.paths]
-        self.total_bytes = None if any(map(self._is_standard_input, self.paths)) else sum(sizes)
+        sizes = {path: 0 if self._is_standard_input(path) else _size(path) for path in self.paths}
+        self.paths = self._each_once()
+        self.total_bytes = (
+            None if any(map(self._is_standard_input, self.paths)) else sum(map(sizes.__getitem__, self.paths))
+        )
+
+    def _each_once(self) -> list[str]:
+        """The paths without those that lead to a file another one leads to; its shortest name stays."""
+        named: dict[str, str] = {}
+        for path in sorted(self.paths, key=lambda path: (len(path), path)):
+            named.setdefault(path if self._is_standard_input(path) else os.path.realpath(path), path)
+        return sorted(named.values())
 
     def __iter__(self) -> Iterator[str]:
         self.bytes_read = 0
@@ -173,17 +183,44 @@ class TextFiles:
                 schema = table.schema_arrow
                 if self.column not in schema.names:
                     raise FileFormatError(f"{path} has no column {self.column!r}; {_choose(schema.names)}", path=path)
+                if schema.names.count(self.column) > 1:
+                    raise FileFormatError(
+                        f"{path} has {schema.names.count(self.column)} columns named {self.column!r}, and which is "
+                        "meant cannot be told; write the file anew with different names",
+                        path=path,
+                    )
                 kind = schema.field(self.column).type
                 if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
                     raise FileFormatError(f"{path}: the column {self.column!r} holds {kind}, not texts", path=path)
                 for batch in table.iter_batches(batch_size=_ROWS, columns=[self.column]):
+                    texts = self._texts_of_rows(batch.column(0), path, rows)
                     rows += batch.num_rows
                     self.bytes_read = before + size * rows // max(table.metadata.num_rows, 1)
-                    yield from (text for text in batch.column(0).to_pylist() if text is not None)
+                    yield from (text for text in texts if text is not None)
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} is not a .parquet file: {error}", path=path) from None
-        except UnicodeDecodeError as error:
-            raise FileFormatError(f"{path}: a text in {self.column!r} is not UTF-8: {error}", path=path) from None
+
+    def _texts_of_rows(self, rows: Any, path: str, before: int) -> list[str | None]:
+        """The values of a column of texts, whose bytes nothing has looked at so far; so many rows come before."""
+        import pyarrow
+
+        try:
+            texts: list[str | None] = rows.to_pylist()
+            return texts
+        except UnicodeDecodeError:
+            values = rows.cast(pyarrow.large_binary()).to_pylist()
+        texts = []
+        for number, value in enumerate(values, start=before + 1):
+            try:
+                texts.append(None if value is None else value.decode("utf-8", self.errors))
+            except UnicodeDecodeError as error:
+                raise FileFormatError(
+                    f"{path}, row {number}: byte 0x{value[error.start]:02x} at offset {error.start} of the text in "
+                    f"{self.column!r} is not UTF-8; write the file anew with texts, or go on with errors='replace' "
+                    "(--errors replace)",
+                    path=path,
+                ) from None
+        return texts
 
 
 def _choose(names: Iterable[str]) -> str:

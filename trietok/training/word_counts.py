@@ -7,6 +7,7 @@ different words; above a limit of these the rarest are dropped.
 from __future__ import annotations
 
 import logging
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
@@ -58,8 +59,8 @@ def count_words(
     """Count the words of texts.
 
     Args:
-        texts: strings from anywhere; `TextFiles` reads them from files. One batch (about a million characters) is
-            held at a time, or two a process.
+        texts: strings from anywhere; `TextFiles` reads them from files. One batch is held at a time, or two a
+            process: texts up to the one that makes a million characters.
         words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or `str.split`. None: a
             `BasicTokenizer`.
         do_lower_case: of that `BasicTokenizer`.
@@ -74,13 +75,9 @@ def count_words(
 
     Raises:
         InputError: there is no text, no word in the texts, or an option is out of range.
-        InputTypeError: `texts` is one string, or a text is no str.
+        InputTypeError: `texts` is one string, a path or no iterable, or a text is no str.
     """
-    if isinstance(texts, (str, bytes)):
-        raise InputTypeError(
-            f"texts is an iterable of str, not one {type(texts).__name__}: pass [text], or TextFiles(path) for a file",
-            value=texts,
-        )
+    require_texts(texts, "texts", "text")
     for name, value in (("processes", processes), ("max_words", max_words)):
         if type(value) is not int or value < 1:
             raise InputError(f"{name} is a whole number from 1, not {value!r}")
@@ -127,6 +124,20 @@ def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> 
     if not texts:
         raise InputError("there is no word to train on; the counts are empty")
     return WordCounts(texts)
+
+
+def require_texts(texts: object, name: str, one: str) -> None:
+    """Refuse what is no iterable of texts; a string is one, but of characters.
+
+    Raises:
+        InputTypeError: it is a string, a path, or nothing that can be iterated over.
+    """
+    if isinstance(texts, (str, bytes, os.PathLike)) or not hasattr(type(texts), "__iter__"):
+        raise InputTypeError(
+            f"{name} is an iterable of str, not one {type(texts).__name__}: pass [{one}], or TextFiles(path) for a "
+            "file",
+            value=texts,
+        )
 
 
 class _Count:

@@ -16,6 +16,18 @@ from trietok.vocabulary import Vocabulary
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
+class WordPieceVocabulary(Vocabulary):
+    """A trained vocabulary, which remembers what marks its tokens that continue a word.
+
+    Attributes:
+        continuing_subword_prefix: the mark.
+    """
+
+    def __init__(self, tokens: Iterable[str | None], continuing_subword_prefix: str = "##") -> None:
+        super().__init__(tokens)
+        self.continuing_subword_prefix = continuing_subword_prefix
+
+
 def train_wordpiece(
     texts: Iterable[str] | Mapping[str, int],
     *,
@@ -31,7 +43,7 @@ def train_wordpiece(
     processes: int = 1,
     max_words: int = MAX_WORDS,
     on_progress: OnProgress | None = None,
-) -> Vocabulary:
+) -> WordPieceVocabulary:
     """Train a WordPiece vocabulary from texts.
 
     The names and defaults are those of `WordPieceTrainer` in HuggingFace's tokenizers, but for `special_tokens`, which
@@ -45,7 +57,8 @@ def train_wordpiece(
         limit_alphabet: the most characters to start from; others make their words unknown.
         initial_alphabet: characters to have in any case.
         special_tokens: strings or `AddedToken`; they come first, in this order.
-        continuing_subword_prefix: marks a token that continues a word.
+        continuing_subword_prefix: marks a token that continues a word. BERT knows "##" only, so `save_tokenizer`
+            refuses vocabularies with another.
         max_token_length: merge only to tokens of fewer characters than this; two are always allowed.
         words, do_lower_case, processes, max_words: see `count_words`.
         on_progress: called with a `Progress` every now and then.
@@ -80,4 +93,4 @@ def train_wordpiece(
     )
     spelling = spell(word_counts, options)
     merge_pairs(spelling, options, on_progress)
-    return Vocabulary(spelling.tokens)
+    return WordPieceVocabulary(spelling.tokens, continuing_subword_prefix)
