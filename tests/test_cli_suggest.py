@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -38,10 +39,33 @@ def test_a_table(tiny, text):
     ]
 
 
-def test_from_standard_input_and_several_files(tiny, text):
-    expected = out("suggest", text, text, "-m", tiny)
+def test_from_standard_input_and_several_files(tiny, text, tmp_path):
+    again = tmp_path / "again.txt"
+    again.write_text(TEXT)
+    expected = out("suggest", text, str(again), "-m", tiny)
+    assert expected[0].startswith("1 suggestion from 4 texts")
     assert out("suggest", "-m", tiny, stdin=TEXT * 2) == expected
     assert out("suggest", text, "-", "-m", tiny, stdin=TEXT) == expected
+    assert out("suggest", str(tmp_path / "*.txt"), text, "-m", tiny) == out(
+        "suggest", str(tmp_path / "*.txt"), "-m", tiny
+    )
+
+
+def test_every_kind_of_file(tiny, text, tmp_path):
+    expected = out("suggest", text, "-m", tiny, "--min-frequency", "1")
+    texts = TEXT.split("\n")[:-1]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"body": line}) + "\n" for line in texts))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"body": texts}), tmp_path / "c.parquet")
+    for name in ("a.jsonl", "b.txt.gz", "c.parquet", "*.jsonl"):
+        given = ("suggest", str(tmp_path / name), "-m", tiny, "--min-frequency", "1", "--column", "body")
+        assert out(*given) == expected, name
+
+
+def test_bytes_that_are_not_utf8_can_be_replaced(tiny):
+    lines = out("suggest", "-m", tiny, "--min-frequency", "1", "--errors", "replace", stdin=b"covid\xff\n")
+    assert lines[3].startswith("covid ")
 
 
 def test_json(tiny, text):
@@ -107,6 +131,7 @@ def test_errors(tiny, text, tmp_path):
     assert "there is no word in the 2 texts" in error("suggest", "-m", tiny, stdin="\n \n")
     assert error("suggest", "no.txt", "-m", tiny) == "cannot read no.txt: No such file or directory"
     assert "standard input, line 2: byte 0xff" in error("suggest", "-m", tiny, stdin=b"the\n\xff\n")
+    assert error("suggest", str(tmp_path / "*.csv"), "-m", tiny) == f"no file matches {tmp_path / '*.csv'}"
     assert "is there already" in error("suggest", text, "-m", tiny, "--apply", str(tmp_path))
     assert "is there already" in error("suggest", text, "-m", tiny, "--apply", text)
     assert "no-such-model" in error("suggest", text, "-m", str(tmp_path / "no-such-model"))

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Optional
 import typer
 
 import trietok
-from trietok.cli.inputs import STANDARD_INPUT, lines_of
+from trietok.cli import training_options
+from trietok.cli.inputs import STANDARD_INPUT
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
@@ -30,7 +31,8 @@ Files = Annotated[
     Optional[list[str]],
     typer.Argument(
         metavar="FILES",
-        help="UTF-8 text, a text a line; - is standard input, read without FILES too.",
+        help="Files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also "
+        "with .gz. - is standard input, read without FILES too.",
         show_default=False,
     ),
 ]
@@ -72,6 +74,8 @@ def suggest(
     leave_others: LeaveOthers = False,
     max_words: MaxWords = 1_000_000,
     out: Apply = None,
+    column: training_options.Column = "text",
+    errors: training_options.Errors = "strict",
     as_json: AsJson = False,
 ) -> None:
     """Say which words of a text to add to a tokenizer, ranked by the tokens that saves.
@@ -85,10 +89,11 @@ def suggest(
             files = [STANDARD_INPUT]
         if out is not None:
             _require_new(out)
+        texts = training_options.text_files(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
         suggestions = trietok.suggest_tokens(
             tokenizer,
-            (line.text for line in lines_of(ctx, None, files, "texts")),
+            texts,
             max_suggestions=most,
             min_frequency=min_frequency,
             unknown_weight=unknown_weight,

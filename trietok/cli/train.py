@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import shutil
 import signal
@@ -148,7 +147,7 @@ def bpe(
         texts = run.texts(files, column, errors)
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
-            sentences = None if test is None else list(_text_files([test], column, errors))
+            sentences = None if test is None else list(options.text_files([test], column, errors))
             _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
             return
         with shown_progress() as on_progress:
@@ -259,7 +258,7 @@ class _Run:
         self.began = time.monotonic()
 
     def texts(self, files: list[str], column: str, errors: str) -> trietok.TextFiles:
-        texts = _text_files(files, column, errors)
+        texts = options.text_files(files, column, errors)
         self.files = texts.paths
         return texts
 
@@ -303,20 +302,3 @@ def _check_output(output: str) -> None:
     except (OSError, ValueError) as error:
         raise trietok.FileError(f"cannot write to {output!r}: {error}", path=output) from error
     raise trietok.FileError(f"{output!r} is not a new or empty directory; give another with --output", path=output)
-
-
-def _text_files(files: list[str], column: str, errors: str) -> trietok.TextFiles:
-    standard_input = None if sys.stdin is None else sys.stdin.buffer
-    return trietok.TextFiles(_expanded(files), column=column, errors=errors, standard_input=standard_input)
-
-
-def _expanded(names: list[str]) -> Iterator[str]:
-    """The files of globs that the shell has not taken apart."""
-    for name in names:
-        if not glob.has_magic(name) or os.path.exists(name):
-            yield name
-            continue
-        found = [path for path in glob.glob(name, recursive=True) if not os.path.isdir(path)]
-        if not found:
-            raise trietok.FileError(f"no file matches {name}", path=name)
-        yield from found

@@ -1,11 +1,17 @@
-"""The arguments and options of `trietok train`, as annotations of its commands' parameters."""
+"""The arguments and options of `trietok train`, as annotations of its commands' parameters; and the files they name."""
 # ruff: noqa: UP045
 
 from __future__ import annotations
 
+import glob
+import os
+import sys
+from collections.abc import Iterator
 from typing import Annotated, Optional
 
 import typer
+
+import trietok
 
 Files = Annotated[
     list[str],
@@ -91,3 +97,21 @@ MaxWords = Annotated[
     int, typer.Option("--max-words", min=1, metavar="N", help="Hold so many different words; drop the rarest above.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write a summary as one JSON object.")]
+
+
+def text_files(files: list[str], column: str, errors: str) -> trietok.TextFiles:
+    """The texts of files, globs and standard input, as `trietok train` and `trietok suggest` read them."""
+    standard_input = None if sys.stdin is None else sys.stdin.buffer
+    return trietok.TextFiles(_expanded(files), column=column, errors=errors, standard_input=standard_input)
+
+
+def _expanded(names: list[str]) -> Iterator[str]:
+    """The files of globs that the shell has not taken apart."""
+    for name in names:
+        if not glob.has_magic(name) or os.path.exists(name):
+            yield name
+            continue
+        found = [path for path in glob.glob(name, recursive=True) if not os.path.isdir(path)]
+        if not found:
+            raise trietok.FileError(f"no file matches {name}", path=name)
+        yield from found
