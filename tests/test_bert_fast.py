@@ -322,3 +322,14 @@ def test_no_calls_settings_are_saved(abc, tmp_path):
     abc.save_pretrained(tmp_path)
     file = json.loads((tmp_path / "tokenizer.json").read_text())
     assert (file["padding"], file["truncation"]) == (None, None)
+
+
+def test_tokenize_takes_a_pair_and_the_template(abc):
+    assert abc.tokenize("a b", "c") == ["a", "b", "c"]
+    assert abc.tokenize("a", "c", add_special_tokens=True) == ["[CLS]", "a", "[SEP]", "c", "[SEP]"]
+    assert abc.tokenize("a", add_special_tokens=True) == ["[CLS]", "a", "[SEP]"]
+
+
+def test_a_text_that_is_none_is_named(abc):
+    with pytest.raises(InputError, match="item 1 of the batch is NoneType"):
+        abc(["a", None])

@@ -78,3 +78,20 @@ def test_importing_loads_nothing_that_is_not_needed():
         "pygtrie",
     }
     assert not unwanted & set(loaded.split())
+
+
+def test_loading_and_encoding_import_no_more_than_they_need():
+    program = """
+import sys
+import trietok
+assert trietok.BertTokenizer.from_pretrained("trietok-en").encode("The people")
+print(*sorted(set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    loaded = set(done.stdout.split())
+    assert "trietok.bert" in loaded
+    unwanted = {"dataclasses", "inspect", "pathlib", "logging", "tempfile", "hashlib", "regex", "pygtrie", "numpy"}
+    unwanted |= {
+        f"trietok.{name}" for name in ("saving", "checking", "comparing", "training", "rust_profile", "details")
+    }
+    assert loaded & unwanted <= {"pathlib"}  # which a built-in name needs

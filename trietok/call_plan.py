@@ -8,16 +8,13 @@ covers calls for texts without pairs, overflow, offsets or lengths; its results 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Strategies, Truncation
-from trietok.encoding import Encoding
 from trietok.locating_encoder import LocatingEncoder
 from trietok.padding import PaddingStrategy, padded_length
-from trietok.rows import Row
 from trietok.tensors import TensorType, bytes_to_tensor, numbers_to_tensor
 from trietok.truncation import TruncationStrategy
 
@@ -25,7 +22,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from trietok.aligned_text import Located, Span
-    from trietok.post_processors import Piece
+    from trietok.encoding import Encoding
+    from trietok.pieces_around import Piece
 
     class Tokenizer(Protocol):
         """What planning needs to know of a tokenizer."""
@@ -294,7 +292,10 @@ class CallPlan:
         Raises:
             InputError: the tokenizer has changed so that the ids of the texts are others.
         """
+        from dataclasses import replace
+
         from trietok.details import checked, row_encoding
+        from trietok.rows import Row  # only where somebody asks
 
         tokenizer = self._tokenizer
         located = [tokenizer._located(text, {}) for text in ([texts] if isinstance(texts, str) else texts)]

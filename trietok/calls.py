@@ -7,16 +7,18 @@ Names, defaults and results are those of transformers 4.57.6.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok import untrusted
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_inputs import is_text_input, pair_of, reject_unknown
 from trietok.call_options import Padding, Truncation, resolve_strategies
-from trietok.details import PlainDetails
 from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.model_inputs import Ids, ModelInputsMixin, Tensors, kind_of
 from trietok.tensors import tensor_type_of, to_tensor
+
+if TYPE_CHECKING:
+    from trietok.details import PlainDetails
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
 
@@ -281,7 +283,7 @@ class CallsMixin(ModelInputsMixin):
         texts = [[text for text in (text, text_pair) if text is not None]]
         how = (add_special_tokens, strategies, padding_side)
         return _with_details(
-            encoding, PlainDetails(self, texts, is_split_into_words, kwargs, *how), return_offsets_mapping, one=True
+            encoding, _plain_details(self, texts, is_split_into_words, kwargs, *how), return_offsets_mapping, one=True
         )
 
     def batch_encode_plus(
@@ -347,7 +349,7 @@ class CallsMixin(ModelInputsMixin):
         )
         how = (add_special_tokens, strategies, padding_side)
         return _with_details(
-            encoding, PlainDetails(self, texts, is_split_into_words, kwargs, *how), return_offsets_mapping, one=False
+            encoding, _plain_details(self, texts, is_split_into_words, kwargs, *how), return_offsets_mapping, one=False
         )
 
     def _input_ids(self, text: Any, is_split_into_words: bool, options: dict[str, Any], where: str) -> Ids:
@@ -389,6 +391,12 @@ class CallsMixin(ModelInputsMixin):
         if others:
             _, unknown = self.prepare_for_tokenization("", is_split_into_words=is_split_into_words, **others)
             reject_unknown(unknown)
+
+
+def _plain_details(*what: Any) -> PlainDetails:
+    from trietok.details import PlainDetails  # a planned call does without it
+
+    return PlainDetails(*what)
 
 
 def _with_details(encoding: BatchEncoding, details: PlainDetails, with_offsets: bool, one: bool) -> BatchEncoding:

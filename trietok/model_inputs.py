@@ -14,7 +14,7 @@ from trietok.batch_encoding import BatchEncoding
 from trietok.call_options import Padding, Truncation, resolve_strategies
 from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.padding import PaddingStrategy, pad_values, padded_length
-from trietok.post_processors import Piece
+from trietok.pieces_around import Piece
 from trietok.special_tokens import SpecialTokensMixin
 from trietok.tensors import TensorType, tensor_type_of, to_python
 from trietok.truncation import TruncationStrategy, truncate

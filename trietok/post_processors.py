@@ -11,22 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from trietok.json_place import JsonPlace
-
-
-class Piece(NamedTuple):
-    """One piece of a template, ready to use: a whole text, or one special token.
-
-    Attributes:
-        type_id: the token type id of all its tokens.
-        sequence: 0 for the first text, 1 for the second; None for a special token.
-        token: the special token; None for a text.
-        token_id: its id; None for a text.
-    """
-
-    type_id: int
-    sequence: int | None = None
-    token: str | None = None
-    token_id: int | None = None
+from trietok.pieces_around import Piece
 
 
 class TemplatePiece(NamedTuple):

@@ -19,7 +19,6 @@ from trietok.change_guard import clock
 from trietok.chunk_memory import MEMORY_LIMIT, CacheInfo, Changed, MayBeSpaced
 from trietok.errors import InputError
 from trietok.locating_encoder import LocatingEncoder
-from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.truncation import TruncationStrategy
 from trietok.vocabulary_tokenizer import VocabularyTokenizer
 from trietok.wordpiece import WordpieceTokenizer
@@ -69,14 +68,20 @@ _CALL_STAGES = (
     "_warn_of_length",
 )
 # Both are asked of the objects, too: what a user sets on one of them is a stage replaced.
-_STAGES_OF_WORDS = {
+_STAGES_OF_WORDS: dict[type, dict[str, Any]] = {
     kind: {name: getattr(kind, name) for name in names}
     for kind, names in (
         (BasicTokenizer, ("tokenize", "clean", "cleaning_table", "compose", "normalize", "_split_on_punctuation")),
-        (RustBasicTokenizer, ("tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")),
         (WordpieceTokenizer, ("tokenize", "pieces_of", "match_word")),
     )
 }
+
+
+def is_stage(kind: type, *names: str) -> None:
+    """Let a class stand for a stage of words, with what these methods are now."""
+    _STAGES_OF_WORDS[kind] = {name: getattr(kind, name) for name in names}
+
+
 # Attributes whose values follow from others: setting them changes no state.
 _ONLY_REMEMBERED = frozenset({"_remembered", "_default_plan", "_plans", "_ordinary", "_inverse", "_specials", "_apart"})
 MOST_PLANS = 64

@@ -12,7 +12,7 @@ from typing import Any
 
 from trietok.aligned_text import Located
 from trietok.encoding import Encoding
-from trietok.post_processors import Piece
+from trietok.pieces_around import Piece
 from trietok.rust_windows import Windows
 
 

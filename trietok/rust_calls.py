@@ -18,7 +18,7 @@ from trietok.details import RowDetails
 from trietok.errors import InputError, InputTypeError
 from trietok.model_inputs import Ids, Tensors, kind_of
 from trietok.padding import PaddingStrategy, padded_length
-from trietok.post_processors import Piece
+from trietok.pieces_around import Piece
 from trietok.rows import Row
 from trietok.rust_windows import Room, rows
 from trietok.truncation import TruncationStrategy
@@ -165,7 +165,7 @@ class RustCallsMixin(CallsMixin):
     ) -> BatchEncoding:
         self._check_options(is_split_into_words, options)
         strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose)
-        texts = [[text for text in item if text is not None] for item in items]
+        texts = [[item[0], *item[1:]] if item[1] is not None else [item[0]] for item in items]
         details = RowDetails(self, texts, is_split_into_words, options)
         details.ids = [
             [self._input_ids(text, is_split_into_words, options, name) for text in sample]

@@ -18,7 +18,9 @@ from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
 from trietok.decoding import ARTIFACTS
 from trietok.errors import InputTypeError
-from trietok.post_processors import Piece, PostProcessor, RobertaProcessing, bare_pieces
+from trietok.pieces_around import Piece
+from trietok.post_processors import PostProcessor, RobertaProcessing, bare_pieces
+from trietok.remembering import is_stage
 from trietok.rust_added_tokens import RustAddedTokens
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.rust_calls import RustCallsMixin
@@ -34,6 +36,8 @@ from trietok.wordpiece import WordpieceTokenizer
 
 if TYPE_CHECKING:
     from trietok.tokenizer_parts import TokenizerJson
+
+is_stage(RustBasicTokenizer, "tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 # What `_located` and `_text_ids` take beside a text.
@@ -134,6 +138,22 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     def can_save_slow_tokenizer(self) -> bool:
         """Whether the files of the slow profile can be saved: always."""
         return True
+
+    def tokenize(
+        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+    ) -> list[str]:
+        """Split a text, or a pair, into tokens; with `add_special_tokens` those of the template are around.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
+        ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
+        """
+        if pair is None and not add_special_tokens:
+            return super().tokenize(text, **kwargs)
+        ids = self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).input_ids
+        tokens: list[str] = self.convert_ids_to_tokens(ids)
+        return tokens
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from trietok.added_token import AddedToken
-from trietok.post_processors import Piece, PostProcessor, bare_pieces
+from trietok.pieces_around import Piece
+from trietok.post_processors import PostProcessor, bare_pieces
 
 
 @dataclass(frozen=True)
