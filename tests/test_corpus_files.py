@@ -585,6 +585,10 @@ def test_files_that_are_not_there(english, tmp_path):
         ({"on_error": "ignore"}, InputError, "on_error is 'ignore'"),
         ({"pack": 0}, InputError, "pack is 0; it is a whole number from 1"),
         ({"workers": 0}, InputError, "workers is 0"),
+        *(
+            ({"shard_bytes": size}, InputError, f"shard_bytes is {size!r}; it is a whole number from 1")
+            for size in (0, 1.5, float("inf"), float("nan"), True, "9")
+        ),
         ({"drop_last": True}, InputError, "drop_last goes with pack"),
         ({"return_special_tokens_mask": True}, OptionError, "leave out what asks for special_tokens_mask"),
         ({"colour": "red"}, OptionError, "unknown keyword"),

@@ -139,8 +139,8 @@ def _check_options(
         if value not in known:
             raise InputError(f"{name} is {value!r}; select one of {list(known)}")
     for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and number < 1:
-            raise InputError(f"{name} is {number}; it is a whole number from 1")
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
         raise InputError("drop_last goes with pack")
 
