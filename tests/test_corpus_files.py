@@ -566,6 +566,16 @@ def test_columns_that_do_not_fit(english, tmp_path):
     assert rows_in(tmp_path / "out") == ids_of(english, ["a"])
 
 
+def test_one_path_is_one_file_and_none_is_an_error(english, tmp_path):
+    path = write(tmp_path / "a.txt")
+    for number, given_files in enumerate([path, str(path), str(tmp_path / "*.txt")]):
+        encode_files(given_files, tmp_path / str(number), english, workers=1)
+        assert rows_in(tmp_path / str(number)) == ids_of(english)
+    with pytest.raises(InputError, match="no files are given"):
+        encode_files([], tmp_path / "out", english)
+    assert not (tmp_path / "out").exists()
+
+
 def test_files_that_are_not_there(english, tmp_path):
     write(tmp_path / "a.txt")
     for files, error, said in [

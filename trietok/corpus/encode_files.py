@@ -58,7 +58,7 @@ class Progress(NamedTuple):
 
 
 def encode_files(
-    files: Iterable[str | os.PathLike[str]],
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     tokenizer: Any,
     *,
@@ -76,7 +76,7 @@ def encode_files(
     """Encode the texts of files into files of ids.
 
     Args:
-        files: paths and globs: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
+        files: paths and globs, or one: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
         out: a directory that is empty or not there yet; with `resume`, one that a run has begun.
         tokenizer: what encodes.
         column: where the texts are, in Parquet files and JSON objects.
