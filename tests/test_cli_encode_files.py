@@ -86,6 +86,8 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
 def test_usage(tmp_path):
     assert "Missing argument" in usage_error("encode-files", "-o", str(tmp_path))
     assert "Missing option" in usage_error("encode-files", "a.txt")
+    for size in ("inf", "nan", "-1", "0"):
+        assert "--shard-size" in usage_error("encode-files", "a.txt", "-o", str(tmp_path), "--shard-size", size)
 
 
 @posix

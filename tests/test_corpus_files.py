@@ -351,6 +351,78 @@ def test_a_run_that_has_finished_nothing_may_become_another(english, tmp_path, c
     assert contents(tmp_path / "out") == contents(tmp_path / "other")
 
 
+def test_files_of_a_finished_run_that_are_gone_are_made_again(english, tmp_path, corpus):
+    files, options = corpus
+    write(tmp_path / "d.txt", ["the"] * 60)
+    with (tmp_path / "d.txt").open("ab") as file:
+        file.write(b"\xff\n")
+    options = {**options, "on_error": "skip"}
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    expected = contents(tmp_path / "unbroken")
+    out = tmp_path / "out"
+    for gone in (["part-00002.parquet"], ["part-00000.parquet", "rejects.jsonl"], ["rejects.jsonl"]):
+        encode_files(files, out, english, resume=True, **options)
+        for name in gone:
+            (out / name).unlink()
+        with pytest.raises(InputError, match="differs in its options pack"):
+            encode_files(files, out, english, resume=True, pack=8, **options)
+        encode_files(files, out, english, resume=True, **options)
+        assert contents(out) == expected
+    (out / "part-00001.parquet").write_bytes(b"short")
+    (out / "part-00007.parquet").unlink()
+    with pytest.raises(Stop):  # stopped while it is mended, and mended
+        encode_files(files, out, english, resume=True, progress=stop_after(5), **options)
+    encode_files(files, out, english, resume=True, **options)
+    assert contents(out) == expected
+
+
+def test_files_of_another_run_are_never_among_those_of_this_one(english, tmp_path, corpus):
+    files, options = corpus
+    out = tmp_path / "out"
+    encode_files(files, out, english, **options)
+    (out / "manifest.json").unlink()
+    (out / ".trietok-encode").mkdir()
+    before = contents(out)
+    said = (
+        r"not of this run: part-00000\.parquet, part-00001\.parquet, part-00002\.parquet and \d+ more; encode into "
+        "another directory, or remove them"
+    )
+    for more in ({"shard_bytes": 10**6}, {"resume": True}, {"file_format": "npy", "resume": True}):
+        with pytest.raises(InputError, match=said):
+            encode_files(files, out, english, **{**options, **more})
+    assert contents(out) == before
+
+
+def test_a_file_of_another_run_that_comes_meanwhile(english, tmp_path, corpus):
+    files, options = corpus
+    out = tmp_path / "out"
+
+    def another(state):
+        (out / "part-00999.parquet").write_bytes(b"")
+
+    with pytest.raises(InputError, match=r"not of this run: part-00999\.parquet; encode into"):
+        encode_files(files, out, english, progress=another, **options)
+    assert not (out / "manifest.json").exists()
+    (out / "part-00999.parquet").unlink()
+    encode_files(files, out, english, resume=True, **options)
+    (out / "part-00999.parquet").write_bytes(b"")
+    with pytest.raises(InputError, match=r"not of this run: part-00999\.parquet"):
+        encode_files(files, out, english, resume=True, **options)
+
+
+def test_a_shard_whose_record_was_to_come_is_of_the_run(english, tmp_path, corpus):
+    files, options = corpus
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    out = tmp_path / "out"
+    with pytest.raises(Stop):
+        encode_files(files, out, english, progress=stop_after(1), **options)
+    (out / ".trietok-encode" / "00000.json").unlink()
+    with pytest.raises(InputError, match=r"not of this run: part-00000\.parquet"):
+        encode_files(files, out, english, pack=8, **options)
+    encode_files(files, out, english, **options)
+    assert contents(out) == contents(tmp_path / "unbroken")
+
+
 def test_one_run_at_a_time(english, tmp_path, corpus):
     pytest.importorskip("fcntl")
     files, options = corpus
@@ -494,6 +566,16 @@ def test_columns_that_do_not_fit(english, tmp_path):
     assert rows_in(tmp_path / "out") == ids_of(english, ["a"])
 
 
+def test_one_path_is_one_file_and_none_is_an_error(english, tmp_path):
+    path = write(tmp_path / "a.txt")
+    for number, given_files in enumerate([path, str(path), str(tmp_path / "*.txt")]):
+        encode_files(given_files, tmp_path / str(number), english, workers=1)
+        assert rows_in(tmp_path / str(number)) == ids_of(english)
+    with pytest.raises(InputError, match="no files are given"):
+        encode_files([], tmp_path / "out", english)
+    assert not (tmp_path / "out").exists()
+
+
 def test_files_that_are_not_there(english, tmp_path):
     write(tmp_path / "a.txt")
     for files, error, said in [
@@ -513,6 +595,10 @@ def test_files_that_are_not_there(english, tmp_path):
         ({"on_error": "ignore"}, InputError, "on_error is 'ignore'"),
         ({"pack": 0}, InputError, "pack is 0; it is a whole number from 1"),
         ({"workers": 0}, InputError, "workers is 0"),
+        *(
+            ({"shard_bytes": size}, InputError, f"shard_bytes is {size!r}; it is a whole number from 1")
+            for size in (0, 1.5, float("inf"), float("nan"), True, "9")
+        ),
         ({"drop_last": True}, InputError, "drop_last goes with pack"),
         ({"return_special_tokens_mask": True}, OptionError, "leave out what asks for special_tokens_mask"),
         ({"colour": "red"}, OptionError, "unknown keyword"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 _MEGABYTE = 1_000_000
+
+
+def _finite(size: float) -> float:
+    if not math.isfinite(size):
+        raise typer.BadParameter(f"{size} is no size; give a number of megabytes")
+    return size
+
 
 Files = Annotated[
     list[str],
@@ -49,7 +57,14 @@ OnError = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run that the directory holds.")]
 ShardSize = Annotated[
-    float, typer.Option("--shard-size", min=0.000001, metavar="MB", help="Text in a shard, in 10^6 bytes, about.")
+    float,
+    typer.Option(
+        "--shard-size",
+        min=0.000001,
+        metavar="MB",
+        help="Text in a shard, in 10^6 bytes, about.",
+        callback=_finite,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write the totals as one JSON object.")]
 

@@ -19,7 +19,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.arrow_columns import import_pyarrow
-from trietok.corpus.encode_shard import STATE_FOLDER, Outcome, ShardEncoder, ShardJob, write_whole
+from trietok.corpus.encode_shard import (
+    REJECTS,
+    STATE_FOLDER,
+    Outcome,
+    ShardEncoder,
+    ShardJob,
+    refuse_other_files,
+    write_whole,
+)
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_columns, plan_shards
@@ -27,7 +35,7 @@ from trietok.corpus.shard_pool import run_in_pool
 from trietok.corpus.text_inputs import InputFile, find_inputs
 from trietok.errors import FileError, InputError, OptionError
 
-MANIFEST, REJECTS, PLAN = "manifest.json", "rejects.jsonl", "plan.json"
+MANIFEST, PLAN = "manifest.json", "plan.json"
 MANIFEST_FORMAT = "trietok-corpus-1"
 SHARD_BYTES = 16_000_000
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
@@ -50,7 +58,7 @@ class Progress(NamedTuple):
 
 
 def encode_files(
-    files: Iterable[str | os.PathLike[str]],
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     tokenizer: Any,
     *,
@@ -68,7 +76,7 @@ def encode_files(
     """Encode the texts of files into files of ids.
 
     Args:
-        files: paths and globs: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
+        files: paths and globs, or one: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
         out: a directory that is empty or not there yet; with `resume`, one that a run has begun.
         tokenizer: what encodes.
         column: where the texts are, in Parquet files and JSON objects.
@@ -131,8 +139,8 @@ def _check_options(
         if value not in known:
             raise InputError(f"{name} is {value!r}; select one of {list(known)}")
     for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and number < 1:
-            raise InputError(f"{name} is {number}; it is a whole number from 1")
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
         raise InputError("drop_last goes with pack")
 
@@ -186,8 +194,8 @@ class _Run:
         self._make_directory()
         with self._alone():
             self._agree(resume)
-            manifest = self._finished_manifest()
-            if manifest is None:
+            manifest = self._earlier_manifest()
+            if manifest is None or self._is_to_be_mended(manifest):
                 self._clear()
                 self._encode(workers)
                 manifest = self._finish()
@@ -215,7 +223,16 @@ class _Run:
                 raise InputError(f"{out} holds a run already; resume it (--resume), or give another directory")
             self._compare(out / MANIFEST if (out / MANIFEST).exists() else state / PLAN)
         else:
+            if not self._is_planned(state / PLAN):  # else they are of a shard whose record was still to come
+                refuse_other_files(out, [])
             write_whole(state / PLAN, json.dumps(self._plan))
+
+    def _is_planned(self, path: Path) -> bool:
+        try:
+            planned: bool = json.loads(path.read_text(encoding="utf-8")) == self._plan
+        except (OSError, ValueError):
+            return False
+        return planned
 
     def _compare(self, path: Path) -> None:
         """Refuse to go on with a run that was another."""
@@ -257,15 +274,26 @@ class _Run:
         finally:
             os.close(handle)
 
-    def _finished_manifest(self) -> dict[str, Any] | None:
+    def _earlier_manifest(self) -> dict[str, Any] | None:
         path = self._job.out / MANIFEST
         if not path.exists():
             return None
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        for shard in manifest["shards"]:
-            if not self._are_there(shard):
-                raise InputError(f"{path} names files that are not there or have changed; remove it and resume again")
+        refuse_other_files(self._job.out, manifest["shards"])
         return manifest
+
+    def _is_to_be_mended(self, manifest: dict[str, Any]) -> bool:
+        """Whether files of a finished run are gone; then what is there is kept.
+
+        Shards with rows kept aside are made again: only then is there a list of those rows for each.
+        """
+        shards = manifest["shards"]
+        rejects = not manifest["totals"]["rejected"] or (self._job.out / REJECTS).is_file()
+        if rejects and all(map(self._are_there, shards)):
+            return False
+        kept = enumerate(shards)
+        self._records = {number: shard for number, shard in kept if self._are_there(shard) and not shard["rejected"]}
+        return True
 
     def _clear(self) -> None:
         """Take away what was not finished; read the records of what was."""
@@ -344,6 +372,7 @@ class _Run:
         shards = [self._records[number] for number in range(self._number_of_shards)]
         for file in self._inputs:
             file.check_unchanged()
+        refuse_other_files(job.out, shards)
         if any(shard["rejected"] for shard in shards):
             temporary = job.state / f"temporary-{REJECTS}"
             with open(temporary, "wb") as rejects:

@@ -20,9 +20,10 @@ from trietok.corpus.shard_files import checksum, open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.directory_saves import _flush_directory
-from trietok.errors import FileFormatError, TrietokError
+from trietok.errors import FileFormatError, InputError, TrietokError
 
-STATE_FOLDER = ".trietok-encode"
+STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
+_PART = "part-"
 
 
 class ShardJob(NamedTuple):
@@ -121,7 +122,7 @@ class ShardEncoder:
         files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
         for file in files_read:
             file.check_unchanged()
-        stem = f"part-{shard.number:05}"
+        stem = f"{_PART}{shard.number:05}"
         files = open_shard(job.state, f"temporary-{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
@@ -194,6 +195,28 @@ class ShardEncoder:
                     line_number=row,
                 )
             rejects.append({"file": stretch.file.name, "row": row, "reason": text.reason})
+
+
+def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
+    """See that a corpus holds no file of another run: whoever reads them all would read that too.
+
+    Args:
+        out: the directory of the corpus.
+        shards: the records of the shards that may be there.
+
+    Raises:
+        InputError: there is such a file.
+    """
+    expected = {file["name"] for shard in shards for file in shard["files"]}
+    if any(shard["rejected"] for shard in shards):
+        expected.add(REJECTS)
+    there = {path.name for path in out.iterdir() if path.name == REJECTS or path.name.startswith(_PART)}
+    others = sorted(there - expected)
+    if others:
+        named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+        raise InputError(
+            f"{out} holds files that are not of this run: {named}; encode into another directory, or remove them"
+        )
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -49,19 +49,23 @@ class InputFile(NamedTuple):
             )
 
 
-def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> list[InputFile]:
+def find_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[InputFile]:
     """The files behind paths and globs.
 
     Raises:
         FileError: there is none, or none can be read.
-        InputError: a file is of no known kind, or is given twice.
+        InputError: a file is of no known kind, or is given twice; or none is given.
     """
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
     found: dict[str, InputFile] = {}
     for path in _expanded(paths):
         real = os.path.realpath(path)
         if real in found:
             raise InputError(f"{path} is given twice; give each file once")
         found[real] = _look_at(path)
+    if not found:
+        raise InputError("no files are given; give at least one")
     return list(found.values())
 
 
