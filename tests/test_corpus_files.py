@@ -451,8 +451,20 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
         if state.shards == 3:
             write(tmp_path / "a.txt", ["other"])
 
-    with pytest.raises(FileError, match=r"a\.txt has changed while it was read"):
+    with pytest.raises(FileError, match=r"a\.txt has changed while it was read; encode into a new") as caught:
         encode_files(files, tmp_path / "out", english, progress=change, **options)
+    assert "--resume" not in str(caught.value)
+
+
+def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
+    pq.write_table(pa.table({"text": [os.urandom(40).hex() for _ in range(2000)]}), tmp_path / "a.parquet")
+    raw = bytearray((tmp_path / "a.parquet").read_bytes())
+    raw[4:4000] = bytes(3996)
+    (tmp_path / "a.parquet").write_bytes(raw)
+    with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*needs a new output directory") as caught:
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
+    assert "--resume" not in str(caught.value)
+    assert ".." not in str(caught.value).replace(str(tmp_path), "")
 
 
 # ---- rows without text ----------------------------------------------------------------------------------------------
@@ -487,7 +499,9 @@ def test_bad_lines_are_kept_aside(english, tmp_path, name, shard_bytes):
     for row, (_, reason) in zip(rejects, bad, strict=True):
         assert row["reason"].startswith(reason)
     assert manifest["totals"]["rejected"] == len(bad)
-    with pytest.raises(FileError, match=r"row 2: 'text' is null, not text; .*--on-error skip.*finished shards stay"):
+    with pytest.raises(
+        FileError, match=r"row 2: 'text' is null, not text\. .*finished shards stay .*--on-error skip goes on"
+    ):
         encode_files([tmp_path / name], tmp_path / "failed", english, **options)
 
 
@@ -504,7 +518,7 @@ def test_bad_parquet_rows(english, tmp_path, shard_bytes):
         (2, "null"),
         (4, "byte 0xe9 at offset 3 of the text is not UTF-8"),
     ]
-    with pytest.raises(FileError, match=r"a\.parquet, row 2: null; "):
+    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. 0 fin"):
         encode_files([tmp_path / "a.parquet"], tmp_path / "failed", english, **options)
 
 

@@ -340,7 +340,7 @@ class _Run:
         if failures:
             first = min(failures, key=lambda outcome: outcome.number)
             raise FileError(
-                f"{first.error}. {self._state.shards} finished shards stay in {job.out}; --resume goes on", path=job.out
+                f"{first.error}. {self._state.shards} finished shards stay in {job.out}; {first.advice}", path=job.out
             )
 
     def _shards_to_do(self) -> Iterator[Shard]:

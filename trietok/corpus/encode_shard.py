@@ -18,6 +18,7 @@ from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import checksum, open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
+from trietok.corpus.text_inputs import ChangedFileError
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.directory_saves import _flush_directory
 from trietok.errors import FileFormatError, InputError, TrietokError
@@ -75,11 +76,13 @@ class Outcome(NamedTuple):
     Attributes:
         record: what its record holds; None where it failed.
         error: why it failed, for the user to read.
+        advice: how the run can go on then.
     """
 
     number: int
     record: dict[str, Any] | None
     error: str | None
+    advice: str = "--resume goes on"
 
 
 class Stopped(Exception):
@@ -108,7 +111,7 @@ class ShardEncoder:
         try:
             return Outcome(shard.number, self._encode(shard), None)
         except TrietokError as error:
-            return Outcome(shard.number, None, str(error))
+            return Outcome(shard.number, None, str(error).rstrip("."), _advice(error))
         except OSError as error:
             reason = error.strerror or str(error)
             where = "" if error.filename is None else f"{error.filename}: "
@@ -189,12 +192,20 @@ class ShardEncoder:
             row = before + number
             if not self._job.skip_bad_rows:
                 raise FileFormatError(
-                    f"{stretch.file.name}, row {row}: {text.reason}; rows without text can be kept aside "
-                    "(--on-error skip)",
+                    f"{stretch.file.name}, row {row}: {text.reason}",
                     path=stretch.file.name,
                     line_number=row,
                 )
             rejects.append({"file": stretch.file.name, "row": row, "reason": text.reason})
+
+
+def _advice(error: TrietokError) -> str:
+    """How a run can go on after an error: not with a file that is not the same any more."""
+    if isinstance(error, FileFormatError) and error.line_number is not None:
+        return "--resume --on-error skip goes on; a corrected file needs a new output directory"
+    if isinstance(error, (FileFormatError, ChangedFileError)):
+        return "they are of no use to a run with another file: that needs a new output directory"
+    return Outcome._field_defaults["advice"]
 
 
 def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
