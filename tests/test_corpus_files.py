@@ -635,3 +635,17 @@ def test_a_column_that_holds_no_text_is_a_type_error():
 
     with pytest.raises(InputTypeError, match="cast it to string"):
         check_text_type(pa.binary(), "text")
+
+
+def test_a_column_of_another_type_is_an_error_though_bad_rows_are_skipped(english, tmp_path):
+    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: column 'text' holds int64, not text"):
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1, on_error="skip")
+
+
+def test_the_size_of_a_parquet_shard_is_that_of_the_encoded_column(english, tmp_path):
+    table = pa.table({"text": ["the people " * 50] * 400})
+    for name, dictionary in (("once", True), ("plain", False)):
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=100, use_dictionary=dictionary)
+        manifest = encode_files(tmp_path / f"{name}.parquet", tmp_path / name, english, workers=1, shard_bytes=50_000)
+        assert len(manifest["shards"]) == (1 if dictionary else 4)

@@ -86,8 +86,9 @@ def encode_files(
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
         on_error: `"fail"`, or `"skip"` to keep aside rows that hold no text.
-        resume: go on with the run that `out` holds. Whether bad rows are skipped may be another than before.
-        shard_bytes: about how much text a shard has, in bytes.
+        resume: go on with the run that `out` holds, on the same files. Whether bad rows are skipped may be another.
+        shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
+            holds repeated texts once.
         progress: told of each finished shard.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
 
