@@ -67,7 +67,7 @@ def test_json(tmp_path):
 def test_a_bad_row(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]
-    assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8; ")
+    assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8. ")
     assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
 
 

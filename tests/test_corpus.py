@@ -385,3 +385,14 @@ def test_several_threads_share_one(english):
     for thread in threads:
         thread.join()
     assert [found[number] for number in range(8)] == expected
+
+
+def test_a_null_among_words_is_named_by_its_row_and_column(english):
+    tokenize = TokenizeBatch(english, "words", is_split_into_words=True)
+    rows = [None, ["a"], None, ["b", None]]
+    for batch in (pa.table({"words": rows}), pa.RecordBatch.from_pydict({"words": rows})):
+        with pytest.raises(InputError, match=r"row 3 of column 'words': word 1 is null; take"):
+            tokenize(batch)
+    late = pa.table({"words": [None] * 5000 + [[None, "a"]]})
+    with pytest.raises(InputError, match=r"row 5000 of column 'words': word 0 is null"):
+        tokenize(late)

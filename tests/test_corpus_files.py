@@ -321,10 +321,10 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
         encode_files(files, out, english, progress=stop_after(3), **options)
     before = contents(out)
     for tokenizer, more, said in [
-        (BertTokenizer(vocab_file("a")), {}, "differs in its tokenizer fingerprint: it was 'trietok-1:"),
+        (BertTokenizer(vocab_file("a")), {}, "differs in its tokenizer fingerprint: it was trietok-1:"),
         (english, {"pack": 8}, "differs in its options pack: it was None and is 8"),
         (english, {"shard_bytes": 501}, "options shard_bytes: it was 500 and is 501"),
-        (english, {"add_special_tokens": False}, "options call"),
+        (english, {"add_special_tokens": False}, "options call: it was nothing and is add_special_tokens=False"),
         (english, {"file_format": "npy"}, "options file_format"),
     ]:
         with pytest.raises(InputError, match=said):
@@ -332,10 +332,10 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     with pytest.raises(InputError, match="holds a run already"):
         encode_files(files, out, english, **options)
     os.utime(tmp_path / "a.txt", ns=(0, 0))
-    with pytest.raises(InputError, match=r"differs in its inputs: it was .*a\.txt"):
+    with pytest.raises(InputError, match=r"inputs: it was /.*a\.txt \(\d+ bytes, changed 20.* and is /.*, changed 19"):
         encode_files(files, out, english, resume=True, **options)
     os.utime(tmp_path / "a.txt", ns=(0, json.loads(before[".trietok-encode/plan.json"])["inputs"][0]["mtime_ns"]))
-    with pytest.raises(InputError, match="it was '4 files' and is '3 files'"):
+    with pytest.raises(InputError, match="it was 4 files and is 3 files"):
         encode_files([tmp_path / "[abc].*"], out, english, resume=True, **options)
     assert contents(out) == before
 
@@ -451,8 +451,20 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
         if state.shards == 3:
             write(tmp_path / "a.txt", ["other"])
 
-    with pytest.raises(FileError, match=r"a\.txt has changed while it was read"):
+    with pytest.raises(FileError, match=r"a\.txt has changed while it was read; encode into a new") as caught:
         encode_files(files, tmp_path / "out", english, progress=change, **options)
+    assert "--resume" not in str(caught.value)
+
+
+def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
+    pq.write_table(pa.table({"text": [os.urandom(40).hex() for _ in range(2000)]}), tmp_path / "a.parquet")
+    raw = bytearray((tmp_path / "a.parquet").read_bytes())
+    raw[4:4000] = bytes(3996)
+    (tmp_path / "a.parquet").write_bytes(raw)
+    with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*needs a new output directory") as caught:
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
+    assert "--resume" not in str(caught.value)
+    assert ".." not in str(caught.value).replace(str(tmp_path), "")
 
 
 # ---- rows without text ----------------------------------------------------------------------------------------------
@@ -487,7 +499,9 @@ def test_bad_lines_are_kept_aside(english, tmp_path, name, shard_bytes):
     for row, (_, reason) in zip(rejects, bad, strict=True):
         assert row["reason"].startswith(reason)
     assert manifest["totals"]["rejected"] == len(bad)
-    with pytest.raises(FileError, match=r"row 2: 'text' is null, not text; .*--on-error skip.*finished shards stay"):
+    with pytest.raises(
+        FileError, match=r"row 2: 'text' is null, not text\. .*finished shards stay .*--on-error skip goes on"
+    ):
         encode_files([tmp_path / name], tmp_path / "failed", english, **options)
 
 
@@ -504,7 +518,7 @@ def test_bad_parquet_rows(english, tmp_path, shard_bytes):
         (2, "null"),
         (4, "byte 0xe9 at offset 3 of the text is not UTF-8"),
     ]
-    with pytest.raises(FileError, match=r"a\.parquet, row 2: null; "):
+    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. 0 fin"):
         encode_files([tmp_path / "a.parquet"], tmp_path / "failed", english, **options)
 
 
@@ -621,3 +635,54 @@ def test_a_column_that_holds_no_text_is_a_type_error():
 
     with pytest.raises(InputTypeError, match="cast it to string"):
         check_text_type(pa.binary(), "text")
+
+
+def test_a_column_of_another_type_is_an_error_though_bad_rows_are_skipped(english, tmp_path):
+    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: column 'text' holds int64, not text"):
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1, on_error="skip")
+
+
+def test_the_size_of_a_parquet_shard_is_that_of_the_encoded_column(english, tmp_path):
+    table = pa.table({"text": ["the people " * 50] * 400})
+    for name, dictionary in (("once", True), ("plain", False)):
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=100, use_dictionary=dictionary)
+        manifest = encode_files(tmp_path / f"{name}.parquet", tmp_path / name, english, workers=1, shard_bytes=50_000)
+        assert len(manifest["shards"]) == (1 if dictionary else 4)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "npy", "bin"])
+def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format):
+    from trietok.corpus import shard_files
+
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shard_files, "_flush", full)
+    path = write(tmp_path / "a.txt")
+    out = tmp_path / "out"
+    options = {"workers": 1, "file_format": file_format}
+    with pytest.raises(FileError, match=r"cannot write .*part-00000.*: No space left on device\. 0 .*--resume goes on"):
+        encode_files(path, out, english, **options)
+    monkeypatch.undo()
+    encode_files(path, out, english, resume=True, **options)
+    assert rows_in(out) == ids_of(english)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
+    from trietok.corpus import encode_shard, shard_plan
+
+    opened = []
+
+    def full(path, mode="r", **options):
+        if "w" in mode:
+            opened.append(str(path))
+        return open("/dev/full" if "w" in mode else path, mode, **options)
+
+    monkeypatch.setattr(shard_plan if name.endswith("gz") else encode_shard, "open", full, raising=False)
+    with pytest.raises(FileError, match=r"cannot write .*: No space left on device\. Finished shards stay") as caught:
+        encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1)
+    assert caught.value.path == opened[-1]
+    assert opened[-1] in str(caught.value)

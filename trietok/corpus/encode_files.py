@@ -25,12 +25,13 @@ from trietok.corpus.encode_shard import (
     Outcome,
     ShardEncoder,
     ShardJob,
+    full_disk_reported,
     refuse_other_files,
     write_whole,
 )
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import FORMATS
-from trietok.corpus.shard_plan import Shard, check_columns, plan_shards
+from trietok.corpus.shard_plan import Shard, check_columns, first_difference, plan_shards
 from trietok.corpus.shard_pool import run_in_pool
 from trietok.corpus.text_inputs import InputFile, find_inputs
 from trietok.errors import FileError, InputError, OptionError
@@ -86,8 +87,9 @@ def encode_files(
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
         on_error: `"fail"`, or `"skip"` to keep aside rows that hold no text.
-        resume: go on with the run that `out` holds. Whether bad rows are skipped may be another than before.
-        shard_bytes: about how much text a shard has, in bytes.
+        resume: go on with the run that `out` holds, on the same files. Whether bad rows are skipped may be another.
+        shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
+            holds repeated texts once.
         progress: told of each finished shard.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
 
@@ -192,7 +194,7 @@ class _Run:
 
     def run(self, resume: bool, workers: int) -> dict[str, Any]:
         self._make_directory()
-        with self._alone():
+        with self._alone(), full_disk_reported(self._job.out):
             self._agree(resume)
             manifest = self._earlier_manifest()
             if manifest is None or self._is_to_be_mended(manifest):
@@ -242,16 +244,9 @@ class _Run:
         except (OSError, ValueError, AttributeError):
             raise InputError(f"{path} is missing or damaged; encode into another directory") from None
         if changed:
-            name = changed[0]
-            was, now = earlier.get(name), self._plan[name]
-            if isinstance(was, dict):
-                name, was, now = next(
-                    (f"{name} {key}", was.get(key), now[key]) for key in now if now[key] != was.get(key)
-                )
-            elif isinstance(was, list):
-                was, now = _first_difference(was, now)
+            name, was, now = first_difference(changed[0], earlier.get(changed[0]), self._plan[changed[0]])
             raise InputError(
-                f"{self._job.out} holds a run that differs in its {name}: it was {was!r} and is {now!r}; encode into "
+                f"{self._job.out} holds a run that differs in its {name}: it was {was} and is {now}; encode into "
                 "another directory"
             )
 
@@ -340,7 +335,7 @@ class _Run:
         if failures:
             first = min(failures, key=lambda outcome: outcome.number)
             raise FileError(
-                f"{first.error}. {self._state.shards} finished shards stay in {job.out}; --resume goes on", path=job.out
+                f"{first.error}. {self._state.shards} finished shards stay in {job.out}; {first.advice}", path=job.out
             )
 
     def _shards_to_do(self) -> Iterator[Shard]:
@@ -393,10 +388,3 @@ class _Run:
 
 def _is_record(path: Path) -> bool:
     return path.stem.isdigit() and path.suffix == ".json"
-
-
-def _first_difference(was: list[Any], now: list[Any]) -> tuple[Any, Any]:
-    for one, other in zip(was, now, strict=False):
-        if one != other:
-            return one, other
-    return f"{len(was)} files", f"{len(now)} files"

@@ -6,6 +6,7 @@ The record is written last, so a shard that has one is whole.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -17,13 +18,15 @@ from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import checksum, open_shard
-from trietok.corpus.shard_plan import Shard, Stretch
+from trietok.corpus.shard_plan import FULL, Shard, Stretch, naming
+from trietok.corpus.text_inputs import ChangedFileError
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.directory_saves import _flush_directory
-from trietok.errors import FileFormatError, InputError, TrietokError
+from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
 _PART = "part-"
+_GOES_ON = "--resume goes on"
 
 
 class ShardJob(NamedTuple):
@@ -75,11 +78,13 @@ class Outcome(NamedTuple):
     Attributes:
         record: what its record holds; None where it failed.
         error: why it failed, for the user to read.
+        advice: how the run can go on then.
     """
 
     number: int
     record: dict[str, Any] | None
     error: str | None
+    advice: str = _GOES_ON
 
 
 class Stopped(Exception):
@@ -108,11 +113,12 @@ class ShardEncoder:
         try:
             return Outcome(shard.number, self._encode(shard), None)
         except TrietokError as error:
-            return Outcome(shard.number, None, str(error))
+            return Outcome(shard.number, None, str(error).rstrip("."), _advice(error))
         except OSError as error:
             reason = error.strerror or str(error)
-            where = "" if error.filename is None else f"{error.filename}: "
-            return Outcome(shard.number, None, f"{where}{reason}")
+            # What is read has errors of its own. A write that fails has no name: it is of the shard's files.
+            path = error.filename or self._job.state / f"{_PART}{shard.number:05}"
+            return Outcome(shard.number, None, f"cannot write {path}: {reason}")
         finally:
             for stretch in shard.stretches:
                 stretch.forget_spool()
@@ -189,12 +195,34 @@ class ShardEncoder:
             row = before + number
             if not self._job.skip_bad_rows:
                 raise FileFormatError(
-                    f"{stretch.file.name}, row {row}: {text.reason}; rows without text can be kept aside "
-                    "(--on-error skip)",
+                    f"{stretch.file.name}, row {row}: {text.reason}",
                     path=stretch.file.name,
                     line_number=row,
                 )
             rejects.append({"file": stretch.file.name, "row": row, "reason": text.reason})
+
+
+@contextlib.contextmanager
+def full_disk_reported(out: Path) -> Iterator[None]:
+    """Have an error for a full disk say which file was being written, and that the run can go on."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        path = error.filename or out
+        raise FileError(
+            f"cannot write {path}: {error.strerror}. Finished shards stay in {out}; --resume goes on", path=path
+        ) from error
+
+
+def _advice(error: TrietokError) -> str:
+    """How a run can go on after an error: not with a file that is not the same any more."""
+    if isinstance(error, FileFormatError) and error.line_number is not None:
+        return "--resume --on-error skip goes on; a corrected file needs a new output directory"
+    if isinstance(error, (FileFormatError, ChangedFileError)):
+        return "they are of no use to a run with another file: that needs a new output directory"
+    return _GOES_ON
 
 
 def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
@@ -222,7 +250,7 @@ def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Put a file in place at once, on the disk before it is seen."""
     temporary = path.with_name(f"temporary-{os.getpid()}-{path.name}")
-    with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+    with naming(temporary), open(temporary, "w", encoding="utf-8", newline="\n") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -9,8 +9,11 @@ that is done here, once: the lines of a stretch are written to a file of their o
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import itertools
 from collections.abc import Callable, Collection, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,6 +23,7 @@ from trietok.corpus.text_inputs import InputFile
 from trietok.errors import FileError, FileFormatError, InputError
 
 _BLOCK = 1 << 20  # bytes
+FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class Stretch(NamedTuple):
@@ -169,7 +173,7 @@ def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) ->
         How many line feeds there were, how many bytes, and what is left of the last block.
     """
     feeds = held = 0
-    with open(path, "wb") as lines:
+    with naming(path), open(path, "wb") as lines:
         block = rest or next(blocks, b"")
         while block:
             at = block.find(b"\n", max(most - 1 - held, 0))
@@ -181,6 +185,17 @@ def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) ->
                 return feeds, held, block[at + 1 :]
             block = next(blocks, b"")
     return feeds, held, b""
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the name of the file that is written into the error for a full disk, which has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def _of_parquet(file: InputFile, column: str, most: int) -> Iterator[Stretch]:
@@ -233,3 +248,36 @@ def _opened(file: InputFile) -> BinaryIO:
         return open(file.name, "rb")
     except OSError as error:
         raise FileError(f"cannot read {file.name}: {error.strerror}", path=file.name) from error
+
+
+def first_difference(name: str, was: Any, now: Any) -> tuple[str, str, str]:
+    """Where two plans of a run differ, for the user to read.
+
+    Args:
+        name: of a part of the plan.
+        was, now: that part in the one and in the other.
+
+    Returns:
+        What differs, and what it is in each.
+
+    >>> first_difference("options", {"pack": None, "call": {}}, {"pack": None, "call": {"max_length": "8"}})
+    ('options call', 'nothing', 'max_length=8')
+    """
+    if isinstance(was, dict) and isinstance(now, dict):
+        key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
+        return f"{name} {key}", _plain(was.get(key)), _plain(now.get(key))
+    if isinstance(was, list) and isinstance(now, list):
+        for one, other in zip(was, now, strict=False):
+            if one != other:
+                return name, _plain(one), _plain(other)
+        return name, f"{len(was)} files", f"{len(now)} files"
+    return name, _plain(was), _plain(now)
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    if "mtime_ns" in value:
+        changed = datetime.fromtimestamp(value["mtime_ns"] / 1e9).isoformat(" ", "microseconds")
+        return f"{value['name']} ({value['size']} bytes, changed {changed})"
+    return ", ".join(f"{name}={one}" for name, one in value.items()) or "nothing"

@@ -16,6 +16,10 @@ KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
+class ChangedFileError(FileError):
+    """A file is not what it was when the run began, so the run cannot go on with it."""
+
+
 class InputFile(NamedTuple):
     """A file with texts.
 
@@ -41,11 +45,12 @@ class InputFile(NamedTuple):
         """Raise where the file is not what it was any more.
 
         Raises:
-            FileError: it has changed, or cannot be found.
+            ChangedFileError: it has changed.
+            FileError: it cannot be found.
         """
         if _look_at(self.name) != self:
-            raise FileError(
-                f"{self.name} has changed while it was read; encode it again from the start", path=self.name
+            raise ChangedFileError(
+                f"{self.name} has changed while it was read; encode into a new directory", path=self.name
             )
 
 

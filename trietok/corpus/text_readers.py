@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from trietok.corpus.arrow_columns import BadRow, decoded, import_pyarrow, texts_of
 from trietok.corpus.shard_plan import Stretch, open_parquet
+from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
 
 _BLOCK = 1 << 20  # bytes
@@ -83,7 +84,10 @@ def _whole_lines(stretch: Stretch) -> Iterator[bytes]:
             while left:
                 block = file.read(min(left, _BLOCK))
                 if not block:
-                    raise FileError(f"{stretch.file.name} has become shorter while it was read", path=stretch.file.name)
+                    raise ChangedFileError(
+                        f"{stretch.file.name} has become shorter while it was read; encode into a new directory",
+                        path=stretch.file.name,
+                    )
                 left -= len(block)
                 at = len(block) if not left else block.rfind(b"\n") + 1
                 if at:
@@ -137,7 +141,8 @@ def _of_parquet(stretch: Stretch, column: str) -> Iterator[TextBatch]:
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, (FileError, FileFormatError)):
             raise
-        raise FileFormatError(f"{stretch.file.name} cannot be read: {error}", path=stretch.file.name) from error
+        reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
+        raise FileFormatError(f"{stretch.file.name} cannot be read: {reason}", path=stretch.file.name) from error
 
 
 def _rows_of_batch(table: Any, stretch: Stretch, column: str) -> int:

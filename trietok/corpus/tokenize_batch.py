@@ -137,11 +137,17 @@ class TokenizeBatch:
         """The new columns for an array of texts, whose first row is row `first` of the batch."""
         parts: list[Rows] = []
         present: list[bool] = []
+        words = bool(self.call_options.get("is_split_into_words"))
         for start in range(0, len(column), _SLICE):
             texts = texts_of(column.slice(start, _SLICE))
             for number, text in enumerate(texts):
                 if isinstance(text, BadRow):
                     raise InputError(f"row {first + start + number} of column {self.column!r}: {text.reason}")
+                if words and text is not None and None in text:
+                    raise InputError(
+                        f"row {first + start + number} of column {self.column!r}: word {text.index(None)} is null; "
+                        "take nulls out of the lists of words"
+                    )
             there = [text is not None for text in texts]
             parts.append(self._encoder.encode([text for text in texts if text is not None]))
             present += there
