@@ -23,6 +23,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
+from typing import Any, TypeVar
 
 from trietok.added_tokens import AddedTokens
 from trietok.basic_tokenizer import BasicTokenizer
@@ -38,6 +39,8 @@ ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_TOUCHED = 64
+
+_Result = TypeVar("_Result")
 
 
 class ChunkEncoder:
@@ -90,6 +93,7 @@ class ChunkEncoder:
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if added.spaced else self._chunks
         self.chunk_ids = self._outer.__getitem__
+        self.work_out_chunk = self._outer.work_out  # past what is remembered
         # What unknown words became is remembered by word, and no text shows it: a state with another id starts afresh.
         self.unknown_id = to_id(wordpiece.unk_token)
         self._tokens = Tokens(to_token)
@@ -115,20 +119,13 @@ class ChunkEncoder:
 
     def encode_around_tokens(self, text: str) -> list[int]:
         """The ids of a text in which an added token with spaces may stand; see `encode`."""
-        added = self._added
-        ids: list[int] | None = None
-        try:
-            if self._stands_in(text, lower_each(text) if self._lower else text):
-                ids = self._ids_around_tokens(text) if added.is_plain else None
-                if ids is None:
-                    ids = list(map(self._to_id, self._tokenize(text)))
-            else:
-                ids = self._ids_of_chunks(text.split(" "))
-        except Exception:
-            self._require_now()
-            raise
-        self._require_now()
-        return ids
+        return self._in_one_state(self._ids_of_spaced, text)
+
+    def _ids_of_spaced(self, text: str) -> list[int]:
+        if not self._stands_in(text, self._lowered(text)):
+            return self._ids_of_chunks(text.split(" "))
+        ids = self._ids_around_tokens(text) if self._added.is_plain else None
+        return list(map(self._to_id, self._tokenize(text))) if ids is None else ids
 
     def tokens(self, text: str) -> list[str] | None:
         """The tokens of `text`; None where ids do not tell them.
@@ -136,19 +133,14 @@ class ChunkEncoder:
         Raises:
             Changed: the tokenizer has changed meanwhile.
         """
-        if self._tokens_of_ids is None:
+        tokens_of_ids = self._tokens_of_ids
+        if tokens_of_ids is None:
             return None
         ids = self.encode(text)
-        tokens: list[str] | None
         try:
-            tokens = [*map(self._tokens_of_ids, ids)]
+            return self._in_one_state(lambda: [*map(tokens_of_ids, ids)])
         except NotOne:
-            tokens = None
-        except Exception:
-            self._require_now()
-            raise
-        self._require_now()
-        return tokens
+            return None
 
     # ---- what is remembered -----------------------------------------------------------------------------------------
 
@@ -198,18 +190,17 @@ class ChunkEncoder:
     # ---- what is worked out -----------------------------------------------------------------------------------------
 
     def _ids_of_outer_chunk(self, chunk: str) -> Ids:
-        may_begin = self._added.may_begin_at_the_end_of
-        try:
-            stops = may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
-        except Exception:
-            self._require_now()
-            raise
-        ids = STOP if stops else self._chunks[chunk]
+        ids = STOP if self._in_one_state(self._may_go_on, chunk) else self._chunks[chunk]
         self._require_now()
         return ids
 
+    def _may_go_on(self, chunk: str) -> bool:
+        """Whether an added token may begin at the end of a chunk and go on in the next."""
+        may_begin = self._added.may_begin_at_the_end_of
+        return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
+
     def _ids_of_chunk(self, chunk: str) -> Ids:
-        try:
+        try:  # as `_in_one_state`, in place: a call less for each chunk
             if chunk.isascii() and chunk.isalnum() and not (self._has_words or self._chunks.earlier):
                 # Most are such, and no added token stands in them.
                 ids = self._ids_of_word(chunk.lower() if self._lower else chunk)
@@ -234,6 +225,16 @@ class ChunkEncoder:
         """
         if clock.now != self.epoch or self._guard.count & 1:
             raise Changed
+
+    def _in_one_state(self, work_out: Callable[..., _Result], *args: Any) -> _Result:
+        """`work_out(*args)`, if it is of this state; half of a change can break anything."""
+        try:
+            result = work_out(*args)
+        except Exception:
+            self._require_now()
+            raise
+        self._require_now()
+        return result
 
     def _ids_of_earlier(self, chunk: str, lowered: str) -> Ids | None:
         ids = self._chunks.earlier.get(chunk)

@@ -41,18 +41,17 @@ class LocatingEncoder(ChunkEncoder):
         Raises:
             Changed: the tokenizer has changed meanwhile.
         """
-        try:
-            spans = None if self._has_chunked_spans(text) else self._locate(text).spans
-        except Exception:
-            self._require_now()  # half of a change can break anything
-            raise
+        spans: list[Span] | None = self._in_one_state(self._spans_of_whole, text)
         if spans is not None:
-            self._require_now()
             return spans
         bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
         next(bounds)
         spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
+
+    def _spans_of_whole(self, text: str) -> list[Span] | None:
+        """The spans of a text for which those of its chunks do not do, or None."""
+        return None if self._has_chunked_spans(text) else self._locate(text).spans
 
     def _has_chunked_spans(self, text: str) -> bool:
         """Whether the spans of a text are those of its chunks."""
@@ -79,17 +78,14 @@ class LocatingEncoder(ChunkEncoder):
         if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
             self._require_now()  # most are such: a word that is one token
             return (1, len(chunk))
-        try:
-            bounds = self._bounds_of_ascii(chunk) if chunk.isascii() and chunk.isprintable() else None
-            if bounds is None:
-                bounds = [-1, *chain.from_iterable(self._locate(chunk).spans)]
-        except Exception:
-            self._require_now()
-            raise
-        self._require_now()
+        bounds = self._in_one_state(self._bounds_of_chunk, chunk)
         if bounds[-1] != len(chunk):
             bounds += len(chunk), len(chunk)
         return tuple(map(sub, bounds[1:], bounds))
+
+    def _bounds_of_chunk(self, chunk: str) -> list[int]:
+        bounds = self._bounds_of_ascii(chunk) if chunk.isascii() and chunk.isprintable() else None
+        return [-1, *chain.from_iterable(self._locate(chunk).spans)] if bounds is None else bounds
 
     def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
         """The beginnings and ends of the tokens of printable ASCII; None where an added token may stand in it."""

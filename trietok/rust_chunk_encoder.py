@@ -46,14 +46,8 @@ class RustChunkEncoder(LocatingEncoder):
         self._require_now()
         return STOP
 
-    def encode_around_tokens(self, text: str) -> list[int]:
-        try:
-            ids = self.ids_around(text)
-        except Exception:
-            self._require_now()  # half of a change can break anything
-            raise
-        self._require_now()
-        return ids
+    def _ids_of_spaced(self, text: str) -> list[int]:
+        return self.ids_around(text)
 
     def _has_chunked_spans(self, text: str) -> bool:
         added = self._added
