@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SPECIAL
 from trietok import BertTokenizer, FunnelTokenizer, MPNetTokenizer, PaddingStrategy, TensorType
+from trietok.call_options import CallOptions
 from trietok.call_plan import CallPlan
 
 numpy = pytest.importorskip("numpy")
@@ -169,3 +171,9 @@ def test_plans_are_bounded(pairs):
     for length in range(3, 203):
         tokenizer("the subject", truncation=True, max_length=length)
     assert len(tokenizer._plans.by_options) <= 64
+
+
+def test_options_are_those_of_a_call_with_its_defaults():
+    parameters = inspect.signature(BertTokenizer.__call__).parameters
+    assert CallOptions()._asdict() == {name: parameters[name].default for name in CallOptions._fields}
+    assert [name for name in parameters if name in CallOptions._fields] == list(CallOptions._fields)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, SpecialTokenError
 from trietok.padding import PaddingStrategy
+from trietok.tensors import TensorType
 from trietok.truncation import TruncationStrategy
 
 if TYPE_CHECKING:
@@ -32,6 +33,27 @@ LARGE_INTEGER = int(1e20)
 
 Padding = bool | str | PaddingStrategy
 Truncation = bool | str | TruncationStrategy | None
+
+
+class CallOptions(NamedTuple):
+    """The options of a call, in the order of its arguments and with their defaults."""
+
+    add_special_tokens: bool = True
+    padding: Padding = False
+    truncation: Truncation = None
+    max_length: int | None = None
+    stride: int = 0
+    is_split_into_words: bool = False
+    pad_to_multiple_of: int | None = None
+    padding_side: str | None = None
+    return_tensors: str | TensorType | None = None
+    return_token_type_ids: bool | None = None
+    return_attention_mask: bool | None = None
+    return_overflowing_tokens: bool = False
+    return_special_tokens_mask: bool = False
+    return_offsets_mapping: bool = False
+    return_length: bool = False
+    verbose: bool = True
 
 
 class Strategies(NamedTuple):

@@ -1,18 +1,18 @@
 """What one set of call options comes to, worked out once: the way from a text, or a batch, to model inputs.
 
 In: the options of a call and a tokenizer's settings. Out: a plan that does nothing the options do not ask for. It
-covers calls for texts without pairs, overflow, offsets or lengths; its results are those of `prepare_for_model` and
-`pad`, which do all the rest.
+covers calls for texts without pairs, overflow or lengths; its results are those of `prepare_for_model` and `pad`,
+which do all the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trietok.batch_encoding import BatchEncoding
-from trietok.call_options import Padding, Strategies, Truncation
+from trietok.call_options import CallOptions, Strategies
 from trietok.locating_encoder import LocatingEncoder
 from trietok.padding import PaddingStrategy, padded_length
 from trietok.tensors import TensorType, bytes_to_tensor, numbers_to_tensor
@@ -46,31 +46,11 @@ if TYPE_CHECKING:
         def _warn_of_length(self, ids: list[int], max_length: int | None, verbose: bool) -> None: ...
 
 
+_Item = TypeVar("_Item")
 Ids = list[int]
 NO_LIMIT = float("inf")
 _NO_SPAN = (0, 0)
 _NEVER_PLANNED = ("only_second", TruncationStrategy.ONLY_SECOND)  # an error without a second text, in the Rust profile
-
-
-class CallOptions(NamedTuple):
-    """The options of a call, in the order of its arguments."""
-
-    add_special_tokens: bool
-    padding: Padding
-    truncation: Truncation
-    max_length: int | None
-    stride: int
-    is_split_into_words: bool
-    pad_to_multiple_of: int | None
-    padding_side: str | None
-    return_tensors: str | TensorType | None
-    return_token_type_ids: bool | None
-    return_attention_mask: bool | None
-    return_overflowing_tokens: bool
-    return_special_tokens_mask: bool
-    return_offsets_mapping: bool
-    return_length: bool
-    verbose: bool
 
 
 def is_plannable(options: CallOptions, tokenizer: Tokenizer) -> bool:
@@ -119,6 +99,9 @@ class CallPlan:
         epoch: the moment it was made at; see `trietok.change_guard.clock`.
         front, back: the special tokens around a text.
         limit: a text with more ids than this is worth a warning.
+        room: how many ids of a text itself are kept; `NO_LIMIT` for all.
+        cuts_left: whether those that do not fit are taken from the left.
+        columns: what is returned beside the ids.
     """
 
     def __init__(
@@ -137,19 +120,19 @@ class CallPlan:
         self._multiple_of = options.pad_to_multiple_of
         self._pad_id: Any = tokenizer.pad_token_id
         self._pad_left = (options.padding_side or tokenizer.padding_side) == "left"
-        self._cut_left = tokenizer.truncation_side == "left"
+        self.cuts_left = tokenizer.truncation_side == "left"
         self._tensors = None if options.return_tensors is None else TensorType(options.return_tensors)
         self.limit: float = NO_LIMIT
         if strategies.max_length is None and options.verbose and tokenizer.model_max_length > 0:
             self.limit = tokenizer.model_max_length
         types = self._read_template(tokenizer, options.add_special_tokens)
-        self._room: float = NO_LIMIT  # for the ids of the text itself
+        self.room: float = NO_LIMIT  # for the ids of the text itself
         if (
             strategies.truncation in (TruncationStrategy.LONGEST_FIRST, TruncationStrategy.ONLY_FIRST)
             and strategies.max_length is not None
         ):
-            self._room = strategies.max_length - len(self.front) - len(self.back)
-        self._columns = list(self._chosen_columns(tokenizer, options, types))
+            self.room = strategies.max_length - len(self.front) - len(self.back)
+        self.columns = list(self._chosen_columns(tokenizer, options, types))
 
     def _read_template(self, tokenizer: Tokenizer, add_special_tokens: bool) -> _Column:
         """Take apart what the tokenizer puts around a text; return the token types."""
@@ -182,14 +165,23 @@ class CallPlan:
         Raises:
             Changed: the tokenizer has changed meanwhile.
         """
-        ids = self._encode(text)
-        if len(ids) > self._room:
-            room = int(self._room)
-            ids = ids[len(ids) - room :] if self._cut_left else ids[:room]
-        ids = [*self.front, *ids, *self.back]
+        ids = [*self.front, *self._cut(self._encode(text)), *self.back]
         if len(ids) > self.limit:
             self._tokenizer._warn_of_length(ids, None, verbose=True)
         return ids
+
+    def _cut(self, row: list[_Item]) -> list[_Item]:
+        """What there is room for of something that a text's tokens have."""
+        if len(row) <= self.room:
+            return row
+        start, end = self._window(len(row))
+        return row[start:end]
+
+    def _padded(self, row: list[_Item], filler: _Item, missing: int) -> list[_Item]:
+        if not missing:
+            return row
+        padding = [filler] * missing
+        return padding + row if self._pad_left else row + padding
 
     def _padded_length(self, longest: int) -> int:
         if self._padding is PaddingStrategy.DO_NOT_PAD:
@@ -209,11 +201,8 @@ class CallPlan:
             return None
         length = len(ids) - len(self.front) - len(self.back)
         missing = max(self._padded_length(len(ids)) - len(ids), 0)
-        if missing:
-            padding = [self._pad_id] * missing
-            ids = padding + ids if self._pad_left else ids + padding
-        values: dict[str, Any] = {"input_ids": ids}
-        for column in self._columns:
+        values: dict[str, Any] = {"input_ids": self._padded(ids, self._pad_id, missing)}
+        for column in self.columns:
             values[column.name] = list(column.row(length, missing, self._pad_left))
         if self._with_offsets:
             values["offset_mapping"] = self._offsets(text, missing, length)
@@ -229,16 +218,13 @@ class CallPlan:
         lengths = [len(row) for row in rows]
         width = self._padded_length(max(lengths))
         missing = [max(width - length, 0) for length in lengths]
-        if self._pad_left:
-            rows = [[self._pad_id] * more + row if more else row for row, more in zip(rows, missing, strict=True)]
-        else:
-            rows = [row + [self._pad_id] * more if more else row for row, more in zip(rows, missing, strict=True)]
+        rows = [self._padded(row, self._pad_id, more) for row, more in zip(rows, missing, strict=True)]
         around = len(self.front) + len(self.back)
         columns = {
             column.name: [
                 column.row(length - around, more, self._pad_left) for length, more in zip(lengths, missing, strict=True)
             ]
-            for column in self._columns
+            for column in self.columns
         }
         width = len(rows[0])
         if self._with_offsets:
@@ -263,19 +249,13 @@ class CallPlan:
 
     def _offsets(self, text: str, missing: int, count: int) -> list[Span]:
         """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
-        spans = self._spans(text, count)
-        if len(spans) > self._room:
-            start, end = self._window(len(spans))
-            spans = spans[start:end]
-        spans = [*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)]
-        if not missing:
-            return spans
-        return [_NO_SPAN] * missing + spans if self._pad_left else spans + [_NO_SPAN] * missing
+        spans = self._cut(self._spans(text, count))
+        return self._padded([*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)], _NO_SPAN, missing)
 
     def _window(self, length: int) -> Span:
         """Which of the tokens of a text are kept."""
-        room = int(min(self._room, length))
-        return (length - room, length) if self._cut_left else (0, room)
+        room = int(min(self.room, length))
+        return (length - room, length) if self.cuts_left else (0, room)
 
     @property
     def is_fast(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trietok import untrusted
 from trietok.batch_encoding import BatchEncoding
 from trietok.call_inputs import is_text_input, pair_of, reject_unknown
-from trietok.call_options import Padding, Truncation, resolve_strategies
+from trietok.call_options import CallOptions, Padding, Truncation, resolve_strategies
 from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.model_inputs import Ids, ModelInputsMixin, Tensors, kind_of
 from trietok.tensors import tensor_type_of, to_tensor
@@ -105,49 +105,29 @@ class CallsMixin(ModelInputsMixin):
         """
         if text is None and text_target is None:
             raise InputError("give text, text_target or both")
+        values = (  # of `CallOptions`
+            add_special_tokens,
+            padding,
+            truncation,
+            max_length,
+            stride,
+            is_split_into_words,
+            pad_to_multiple_of,
+            padding_side,
+            return_tensors,
+            return_token_type_ids,
+            return_attention_mask,
+            return_overflowing_tokens,
+            return_special_tokens_mask,
+            return_offsets_mapping,
+            return_length,
+            verbose,
+        )
         if text_pair is None and text_target is None and not kwargs:
-            encoding = self._planned(
-                text,
-                (
-                    add_special_tokens,
-                    padding,
-                    truncation,
-                    max_length,
-                    stride,
-                    is_split_into_words,
-                    pad_to_multiple_of,
-                    padding_side,
-                    return_tensors,
-                    return_token_type_ids,
-                    return_attention_mask,
-                    return_overflowing_tokens,
-                    return_special_tokens_mask,
-                    return_offsets_mapping,
-                    return_length,
-                    verbose,
-                ),
-            )
+            encoding = self._planned(text, values)
             if encoding is not None:
                 return encoding
-        options = {
-            "add_special_tokens": add_special_tokens,
-            "padding": padding,
-            "truncation": truncation,
-            "max_length": max_length,
-            "stride": stride,
-            "is_split_into_words": is_split_into_words,
-            "pad_to_multiple_of": pad_to_multiple_of,
-            "padding_side": padding_side,
-            "return_tensors": return_tensors,
-            "return_token_type_ids": return_token_type_ids,
-            "return_attention_mask": return_attention_mask,
-            "return_overflowing_tokens": return_overflowing_tokens,
-            "return_special_tokens_mask": return_special_tokens_mask,
-            "return_offsets_mapping": return_offsets_mapping,
-            "return_length": return_length,
-            "verbose": verbose,
-            **kwargs,
-        }
+        options = {**dict(zip(CallOptions._fields, values, strict=True)), **kwargs}
         if text is None:
             return self._call_one(text_target, text_pair_target, options)
         encoding = self._call_one(text, text_pair, options)
@@ -411,7 +391,8 @@ def _with_details(encoding: BatchEncoding, details: PlainDetails, with_offsets: 
     if with_offsets:
         offsets = [each.offsets for each in details.encodings(None, encoding["input_ids"])]
         kind = tensor_type_of(encoding["input_ids"])
-        encoding["offset_mapping"] = offsets[0] if one and kind is None else offsets
         if kind is not None:
             encoding["offset_mapping"] = to_tensor(offsets, kind)
+        else:
+            encoding["offset_mapping"] = offsets[0] if one else offsets
     return encoding

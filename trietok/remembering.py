@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from trietok.aligned_text import Located, Span
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.batch_encoding import BatchEncoding
-from trietok.call_options import resolve_strategies
-from trietok.call_plan import CallOptions, CallPlan, is_plannable
+from trietok.call_options import CallOptions, resolve_strategies
+from trietok.call_plan import CallPlan, is_plannable
 from trietok.change_guard import clock
 from trietok.chunk_memory import MEMORY_LIMIT, CacheInfo, Changed, MayBeSpaced
 from trietok.errors import InputError
@@ -378,21 +378,4 @@ def _is_as_made(stage: BasicTokenizer | WordpieceTokenizer) -> bool:
     )
 
 
-_DEFAULTS = CallOptions(
-    add_special_tokens=True,
-    padding=False,
-    truncation=None,
-    max_length=None,
-    stride=0,
-    is_split_into_words=False,
-    pad_to_multiple_of=None,
-    padding_side=None,
-    return_tensors=None,
-    return_token_type_ids=None,
-    return_attention_mask=None,
-    return_overflowing_tokens=False,
-    return_special_tokens_mask=False,
-    return_offsets_mapping=False,
-    return_length=False,
-    verbose=True,
-)
+_DEFAULTS = CallOptions()

@@ -8,13 +8,12 @@ What the chunks become is asked of the tokenizer's own encoder, so the ids are t
 
 from __future__ import annotations
 
-import inspect
 from array import array
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from trietok.call_plan import CallOptions
-from trietok.calls import CallsMixin
+from trietok.call_options import CallOptions
+from trietok.call_plan import NO_LIMIT
 from trietok.chunk_memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
 
 ID_BYTES = 4
@@ -91,8 +90,7 @@ class FastRows:
         self._tokenizer = tokenizer
         self._options: CallOptions | None = None
         if options.keys() <= set(CallOptions._fields):
-            defaults = inspect.signature(CallsMixin.__call__).parameters
-            self._options = CallOptions(**{name: defaults[name].default for name in CallOptions._fields} | options)
+            self._options = CallOptions(**options)
         self._encoder: Any = None
         self._memory = ChunkBytes(_nothing)
 
@@ -107,7 +105,7 @@ class FastRows:
                 return None
             if encoder is not self._encoder:
                 # Past the encoder's own memory of chunks, which would hold the same a second time.
-                self._memory = ChunkBytes(encoder._outer.work_out, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
+                self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
                 self._encoder = encoder
             return self._encode(texts, plan, self._memory)
         except Changed:
@@ -122,9 +120,9 @@ class FastRows:
                 rows.append(join(map(bytes_of, text.split(" "))))
             except MayBeSpaced:  # an added token with spaces may stand in it
                 rows.append(array("i", self._encoder.encode(text)).tobytes())
-        if plan._room != float("inf"):
-            room = int(plan._room) * ID_BYTES
-            if plan._cut_left:
+        if plan.room != NO_LIMIT:
+            room = int(plan.room) * ID_BYTES
+            if plan.cuts_left:
                 rows = [row[len(row) - room :] if len(row) > room else row for row in rows]
             else:
                 rows = [row[:room] for row in rows]
@@ -136,7 +134,7 @@ class FastRows:
         if max(lengths, default=0) > plan.limit:
             self._tokenizer._warn_of_length(range(max(lengths)), None, verbose=True)
         columns = {}
-        for column in plan._columns:
+        for column in plan.columns:
             if set(column.front + column.back) <= set(column.text):
                 columns[column.name] = column.text * (len(ids) // ID_BYTES)
             else:
