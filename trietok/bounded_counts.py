@@ -7,7 +7,7 @@ rarest go until three quarters are left; what they added up to is kept, so total
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 
 class BoundedCounts:
@@ -45,15 +45,7 @@ class BoundedCounts:
             self._forget_the_rarest()
 
     def _forget_the_rarest(self) -> None:
-        """All words of the lowest count, then of the next: no choice among equals, so no order decides."""
-        words_of_count = Counter(self.counts.values())
-        left = len(self.counts)
-        highest = 0
-        for count, number in sorted(words_of_count.items()):
-            if left <= self.most * 3 // 4:
-                break
-            left -= number
-            highest = count
+        highest = highest_to_drop(self.counts, self.most)
         for word, count in list(self.counts.items()):
             if count <= highest:
                 del self.counts[word]
@@ -61,3 +53,20 @@ class BoundedCounts:
                 if self._forgotten is not None:
                     self._forgotten(word, count)
         self.lost_at_most += highest
+
+
+def highest_to_drop(counts: Mapping[str, int], most: int) -> int:
+    """Up to which count words have to go, so that three quarters of `most` are left, or fewer.
+
+    All words of the lowest count go, then of the next: no choice among equals, so no order decides.
+
+    >>> highest_to_drop({"a": 1, "b": 1, "c": 2, "d": 5}, most=3)
+    1
+    """
+    left, highest = len(counts), 0
+    for count, number in sorted(Counter(counts.values()).items()):
+        if left <= most * 3 // 4:
+            break
+        left -= number
+        highest = count
+    return highest

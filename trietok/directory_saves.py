@@ -24,7 +24,7 @@ from typing import Any
 from trietok.errors import FileError, FileFormatError
 from trietok.vocab_files import JOURNAL
 
-_STAGING = ".trietok-save-"
+STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
 _TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # what a save may take away
 
 
@@ -51,7 +51,7 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
 
 
 def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str]) -> list[Path]:
-    staging = directory / f"{_STAGING}{os.getpid()}"
+    staging = directory / f"{STAGING}{os.getpid()}"
     try:
         finish_save(directory)
         try:
@@ -126,8 +126,8 @@ def _alone(directory: Path) -> Iterator[None]:
 
 def _clear_abandoned(directory: Path) -> None:
     """Remove the staging folders of processes that are gone, and of this one."""
-    for staging in directory.glob(_STAGING + "*"):
-        process = staging.name.removeprefix(_STAGING)
+    for staging in directory.glob(STAGING + "*"):
+        process = staging.name.removeprefix(STAGING)
         if process.isdigit() and not _is_running(int(process)):
             shutil.rmtree(staging, ignore_errors=True)
 
@@ -153,7 +153,7 @@ def _read_journal(directory: Path) -> dict[str, Any] | None:
     try:
         journal = json.loads(text)
         staging, files, obsolete = journal["staging"], journal["files"], journal["obsolete"]
-        if not (isinstance(files, dict) and isinstance(obsolete, list) and staging.startswith(_STAGING)):
+        if not (isinstance(files, dict) and isinstance(obsolete, list) and staging.startswith(STAGING)):
             raise ValueError
         # A journal from elsewhere must not reach outside the directory, nor take away what is not a tokenizer's.
         if not all(map(_is_plain_name, [staging, *files, *obsolete])):
@@ -179,9 +179,9 @@ def _resolved(directory: Path, journal: dict[str, Any]) -> dict[str, Path]:
     """The new files of a save that counts, each where it is now."""
     resolved: dict[str, Path] = {}
     mixed: list[str] = []
-    for name, checksum in journal["files"].items():
+    for name, expected in journal["files"].items():
         for path in (directory / journal["staging"] / name, directory / name):
-            if path.is_file() and _checksum(path) == checksum:
+            if path.is_file() and checksum(path) == expected:
                 resolved[name] = path
                 break
         else:
@@ -196,14 +196,19 @@ def _resolved(directory: Path, journal: dict[str, Any]) -> dict[str, Path]:
     return resolved
 
 
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _flushed_checksum(path: Path) -> str:
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
-    return _checksum(path)
+    return checksum(path)
 
 
 def _flush_directory(directory: Path) -> None:

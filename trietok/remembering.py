@@ -67,23 +67,25 @@ _CALL_STAGES = (
     "_wants",
     "_warn_of_length",
 )
-# Both are asked of the objects, too: what a user sets on one of them is a stage replaced.
-_STAGES_OF_WORDS: dict[type, dict[str, Any]] = {
-    kind: {name: getattr(kind, name) for name in names}
-    for kind, names in (
-        (BasicTokenizer, ("tokenize", "clean", "cleaning_table", "compose", "normalize", "_split_on_punctuation")),
-        (WordpieceTokenizer, ("tokenize", "pieces_of", "match_word")),
-    )
-}
+_STAGES_OF_WORDS: dict[type, dict[str, Any]] = {}
 
 
 def is_stage(kind: type, *names: str) -> None:
-    """Let a class stand for a stage of words, with what these methods are now."""
+    """Let a class stand for a stage of words, with what these methods are now.
+
+    They are asked of its objects, too: what a user sets on one of them is a stage replaced.
+    """
     _STAGES_OF_WORDS[kind] = {name: getattr(kind, name) for name in names}
 
 
+is_stage(BasicTokenizer, "tokenize", "clean", "cleaning_table", "compose", "normalize", "_split_on_punctuation")
+is_stage(WordpieceTokenizer, "tokenize", "pieces_of", "match_word")
+
 # Attributes whose values follow from others: setting them changes no state.
-_ONLY_REMEMBERED = frozenset({"_remembered", "_default_plan", "_plans", "_ordinary", "_inverse", "_specials", "_apart"})
+_ONLY_REMEMBERED = frozenset(
+    {"_remembered", "_looked", "_default_plan", "_plans", "_ordinary", "_inverse", "_specials", "_apart"}
+)
+_NEVER_LOOKED = (-1, None)
 MOST_PLANS = 64
 
 
@@ -118,13 +120,16 @@ class RememberingTokenizer(VocabularyTokenizer):
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
         self._remembered: tuple[tuple[Any, ...], LocatingEncoder | None] | None = None
+        # When it was last looked what the encoder is, and the encoder; None where only the plain path is right.
+        self._looked: tuple[int, LocatingEncoder | None] = _NEVER_LOOKED
         self._default_plan: CallPlan | None = None
         self._plans = _Plans(-1, None)
         super().__init__(*args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
         # What is remembered stays here.
-        return {**super().__getstate__(), "_remembered": None, "_default_plan": None, "_plans": _Plans(-1, None)}
+        forgotten = {"_remembered": None, "_looked": _NEVER_LOOKED, "_default_plan": None, "_plans": _Plans(-1, None)}
+        return {**super().__getstate__(), **forgotten}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "cache_limit" and (type(value) is not int or value < 0):
@@ -165,13 +170,25 @@ class RememberingTokenizer(VocabularyTokenizer):
 
     def _chunk_encoder(self) -> LocatingEncoder | None:
         """The encoder of the tokenizer's present state; None where only the plain path is right."""
-        remembered = self._remembered  # state and encoder in one: another thread may be renewing them
-        if remembered is not None and remembered[1] is not None and remembered[1].epoch == clock.now:
-            return remembered[1]
-        return self._guard.read(self._encoder_of_now)
+        looked = self._looked  # moment and encoder in one: another thread may be renewing them
+        return looked[1] if looked[0] == clock.now else self._guard.read(self._encoder_of_now)
 
     def _encoder_of_now(self) -> LocatingEncoder | None:
         now, count = clock.now, self._guard.count
+        remembered = self._encoder_of_state()
+        if count & 1 or self._guard.count != count:
+            return None  # half of a change: nothing of it must be kept
+        encoder = None
+        if remembered is not None:
+            self._remembered = remembered
+            encoder = remembered[1]
+        if encoder is not None:
+            encoder.epoch = now
+        self._looked = now, encoder
+        return encoder
+
+    def _encoder_of_state(self) -> tuple[tuple[Any, ...], LocatingEncoder | None] | None:
+        """The state, and its encoder, the one there is if it is of that state; None where a stage is replaced."""
         basic, wordpiece = (self.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer"))
         if (
             not isinstance(basic, self._basic_class)
@@ -183,25 +200,18 @@ class RememberingTokenizer(VocabularyTokenizer):
             or wordpiece.vocab is not self._vocabulary.token_to_id
         ):
             return None
-        special = self._special_tokens()
         state = (
             self._added.version,
-            special,
+            self._special_tokens(),
             basic.version,
             wordpiece.version,
             self._special_tokens_map["unk_token"],
             self._vocabulary,
         )
         remembered = self._remembered
-        if remembered is None or remembered[0] != state:
-            remembered = state, self._new_chunk_encoder(basic, wordpiece, state)
-        if count & 1 or self._guard.count != count:
-            return None  # half of a change: nothing of it must be kept
-        self._remembered = remembered
-        encoder = remembered[1]
-        if encoder is not None:
-            encoder.epoch = now
-        return encoder
+        if remembered is not None and remembered[0] == state:
+            return remembered
+        return state, self._new_chunk_encoder(basic, wordpiece, state)
 
     def _new_chunk_encoder(
         self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer, state: tuple[Any, ...]

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
-from trietok.corpus.shard_files import checksum, open_shard
+from trietok.corpus.shard_files import open_shard
 from trietok.corpus.shard_plan import FULL, Shard, Stretch, naming
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
-from trietok.directory_saves import _flush_directory
+from trietok.directory_saves import _flush_directory, checksum
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"

@@ -12,7 +12,6 @@ The same rows in the same portions give the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from array import array
 from itertools import accumulate
@@ -126,12 +125,3 @@ def _flush(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
     file.close()
-
-
-def checksum(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
 from trietok.basic_tokenizer import BasicTokenizer
+from trietok.bounded_counts import highest_to_drop
 from trietok.errors import InputError, InputTypeError
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 
@@ -264,16 +265,11 @@ def _add(counts: dict[str, int], counted: Mapping[str, int]) -> None:
 
 
 def _prune(counts: dict[str, int], max_words: int) -> int:
-    """Drop the rarest words until three quarters of `max_words` are left at most; return the highest count dropped."""
-    of_count = Counter(counts.values())
-    left, threshold = len(counts), 0
-    for threshold in sorted(of_count):
-        left -= of_count[threshold]
-        if left <= max_words * 3 // 4:
-            break
-    for word in [word for word, count in counts.items() if count <= threshold]:
+    """Drop the rarest words; return the highest count dropped."""
+    highest = highest_to_drop(counts, max_words)
+    for word in [word for word, count in counts.items() if count <= highest]:
         del counts[word]
-    return threshold
+    return highest
 
 
 def _progress(texts: Iterable[str], counts: WordCounts) -> Progress:
