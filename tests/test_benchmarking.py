@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.contenders import write_flash, write_package
-from trietok import benchmark_worker
-from trietok.benchmark_report import Benchmark, Round, Throughput
 from trietok.benchmarking import CONTENDERS, measure, validate
+from trietok.benchmarking import worker as benchmark_worker
+from trietok.benchmarking.report import Benchmark, Round, Throughput
 from trietok.errors import FileError, InputError, InputTypeError
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5

@@ -18,10 +18,10 @@ from trietok import (
     BertTokenizer,
     InputError,
     WordpieceTokenizer,
-    added_tokens,
-    chunk_memory,
 )
-from trietok.chunk_encoder import ChunkEncoder
+from trietok.text import added_tokens
+from trietok.text import memory as chunk_memory
+from trietok.text.chunk_encoder import ChunkEncoder
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [

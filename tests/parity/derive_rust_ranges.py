@@ -1,4 +1,4 @@
-"""Derive trietok/rust_profile_ranges.txt: the Unicode tables of the Rust tokenizers, found by asking them.
+"""Derive trietok/text/rust_characters_ranges.txt: the Unicode tables of the Rust tokenizers, found by asking them.
 
     python tests/parity/derive_rust_ranges.py            # needs tokenizers==0.22.2; writes the file
     python tests/parity/derive_rust_ranges.py --check    # fails where the file is not what would be written
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tokenizers import AddedToken, Tokenizer, __version__, models, normalizers, pre_tokenizers
 
-FILE = pathlib.Path(__file__).parent.parent.parent / "trietok" / "rust_profile_ranges.txt"
+FILE = pathlib.Path(__file__).parent.parent.parent / "trietok" / "text" / "rust_characters_ranges.txt"
 CHARACTERS = [chr(c) for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 LOW_MARK, HIGH_MARK = "\u0334", "\u0345"  # combining classes 1 and 240: the lowest and the highest there are
 

@@ -1,0 +1,153 @@
+"""The house at a glance: `python tests/layout.py` prints the packages, what each imports, and what runs against the rows.
+
+In: a checkout. Out: for each package its modules, lines and the packages it imports; the floors of the import graph
+(how many modules the longest chain of imports holds); imports that run against `ROWS`; cycles.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+# From the top of the house to its ground: a package imports from the rows below its own, never from its neighbours.
+ROWS: tuple[tuple[str, ...], ...] = (
+    ("cli",),
+    ("benchmarking", "checking", "comparing", "suggesting"),
+    ("training", "corpus", "batches"),
+    ("google_bert", "tokenizer"),
+    ("tokenizer_json", "files"),
+    ("inputs",),
+    ("text",),
+    ("errors", "log"),
+)
+
+
+def modules_of(root: Path) -> dict[str, Path]:
+    """The modules of the package by their dotted names below it; a package itself is named as its folder."""
+    found = {}
+    for path in sorted((root / "trietok").rglob("*.py")):
+        parts = path.relative_to(root / "trietok").with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name not in ("", "__main__"):
+            found[name] = path
+    return found
+
+
+def imports_of(path: Path, modules: dict[str, Path]) -> set[str]:
+    """The modules that a file imports when it runs, function bodies included; what only types need does not count."""
+    found: set[str] = set()
+    for node in _running(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "trietok":
+            base = ".".join((node.module or "").split(".")[1:])
+            for alias in node.names:
+                below = f"{base}.{alias.name}".lstrip(".")
+                found.add(below if below in modules else base)
+    return found & modules.keys()
+
+
+def _running(tree: ast.AST) -> list[ast.AST]:
+    nodes: list[ast.AST] = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            nodes += [inner for other in node.orelse for inner in (other, *_running(other))]
+        else:
+            nodes += [node, *_running(node)]
+    return nodes
+
+
+def graph_of(root: Path) -> dict[str, set[str]]:
+    """Which modules each module imports."""
+    modules = modules_of(root)
+    return {name: imports_of(path, modules) - {name} for name, path in modules.items()}
+
+
+def against_rows(graph: dict[str, set[str]]) -> list[str]:
+    """The imports that run upwards or to a neighbour."""
+    row = {package: number for number, packages in enumerate(ROWS) for package in packages}
+    wrong = []
+    for name, imported in sorted(graph.items()):
+        package = name.split(".")[0]
+        for other in sorted(imported):
+            there = other.split(".")[0]
+            if there != package and row.get(there, -1) <= row.get(package, len(ROWS)):
+                wrong.append(f"{name} imports {other}")
+    return wrong
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that import one another (Tarjan's strongly connected components)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(graph[name]):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in sorted(graph):
+        if name not in index:
+            visit(name)
+    return found
+
+
+def longest_chain(graph: dict[str, set[str]]) -> list[str]:
+    """The longest chain of imports, from the top; modules of a cycle count as one floor."""
+    group_of = {name: group[0] for group in cycles(graph) for name in group}
+    merged: dict[str, set[str]] = defaultdict(set)
+    for name, imported in graph.items():
+        here = group_of.get(name, name)
+        merged[here] |= {group_of.get(other, other) for other in imported} - {here}
+    chains: dict[str, list[str]] = {}
+
+    def chain(name: str) -> list[str]:
+        if name not in chains:
+            chains[name] = [name, *max((chain(other) for other in sorted(merged[name])), key=len, default=[])]
+        return chains[name]
+
+    return max((chain(name) for name in sorted(merged)), key=len)
+
+
+def main(root: Path = ROOT) -> int:
+    graph = graph_of(root)
+    modules = modules_of(root)
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules.items()}
+    packages: dict[str, list[str]] = defaultdict(list)
+    for name in modules:
+        packages[name.split(".")[0]].append(name)
+    order = {package: number for number, row in enumerate(ROWS) for package in row}
+    print(f"{'package':14}{'modules':>8}{'lines':>7}  imports")
+    for package, names in sorted(packages.items(), key=lambda item: (order.get(item[0], -1), item[0])):
+        imported = sorted({other.split(".")[0] for name in names for other in graph[name]} - {package})
+        print(f"{package:14}{len(names):8}{sum(lines[name] for name in names):7}  {', '.join(imported)}")
+    total = len((root / "trietok" / "__init__.py").read_text(encoding="utf-8").splitlines()) + sum(lines.values())
+    deepest = longest_chain(graph)
+    wrong, loops = against_rows(graph), cycles(graph)
+    print(f"{len(modules)} modules, {total} lines")
+    print(f"{len(deepest)} floors: {' > '.join(deepest)}")
+    for package in sorted(packages):
+        inner = {name: graph[name] & set(packages[package]) for name in packages[package]}
+        if len(inner) > 1:
+            print(f"  {package}: {len(longest_chain(inner))} floors inside")
+    print(f"{len(wrong)} imports against the rows", *wrong, sep="\n  ")
+    print(f"{len(loops)} cycles", *map(", ".join, loops), sep="\n  ")
+    return 1 if wrong or loops else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:])))
