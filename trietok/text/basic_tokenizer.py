@@ -12,9 +12,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from trietok.errors import InputTypeError
-from trietok.text.change_guard import Versioned, WatchedSet
+from trietok.text.changes import Changeable
 from trietok.text.characters import (
     CHINESE_CLASS,
     REPLACEMENT_CHARACTER,
@@ -26,6 +27,9 @@ from trietok.text.characters import (
     is_whitespace,
     normalize,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class CleaningTable(TranslationTable):
@@ -72,7 +76,7 @@ def _to_clean(tokenize_chinese_chars: bool) -> re.Pattern[str]:
     return re.compile(f"[{REPLACEMENT_CHARACTER}{CHINESE_CLASS if tokenize_chinese_chars else ''}]")
 
 
-class BasicTokenizer(Versioned):
+class BasicTokenizer(Changeable):
     """Splits a text into words and punctuation, with the parameters of transformers' `BasicTokenizer`.
 
     Args:
@@ -81,9 +85,6 @@ class BasicTokenizer(Versioned):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         do_split_on_punc: make every punctuation character a word of its own.
-
-    Attributes:
-        version: a number that changes with every change of an attribute.
 
     >>> BasicTokenizer().tokenize("Héllo, 世界!\\u200b")
     ['hello', ',', '世', '界', '!']
@@ -107,9 +108,12 @@ class BasicTokenizer(Versioned):
         self.strip_accents = strip_accents
         self.do_split_on_punc = do_split_on_punc
 
-    def __setattr__(self, name: str, value: object) -> None:
-        # A set that is changed in place has to be seen, too.
-        super().__setattr__(name, WatchedSet(value) if name == "never_split" and type(value) is set else value)
+    def snapshot(self) -> Self:
+        """The same options, which stay as they are now."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        other.never_split = frozenset(self.never_split)
+        return other
 
     def tokenize(self, text: str, never_split: Iterable[str] | None = None) -> list[str]:
         """Split `text` into words.

@@ -1,6 +1,6 @@
-"""The fast path: a text's chunks between spaces to ids, each worked out once and remembered.
+"""Text to ids, tokens and spans with the tokens and options of one moment; what chunks of texts became is remembered.
 
-In: a text. Out: its ids, without special tokens around.
+In: a text. Out: its ids, without special tokens around; or its tokens, or their spans.
 
 In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
 punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
@@ -13,24 +13,24 @@ whitespace and BERT deletes ("a\\x0bb" is one word): a chunk that holds some is 
 added token such as "new york" reaches over chunks: a chunk at whose end one may begin stops the quick reading of its
 text, which is then cut at the added tokens first.
 
-Tokenizers whose stages a subclass has replaced, and those with other whitespace in an added token, do not come here.
+What holds of ids holds of spans counted from a chunk's beginning. They are kept as steps from each beginning and end to
+the next, so that those of a text are one running sum.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import chain
-from typing import Any, TypeVar
+from itertools import accumulate, chain
+from operator import sub
 
-from trietok.text.added_tokens import AddedTokens
-from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.change_guard import ChangeGuard, clock
+from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
-from trietok.text.memory import STOP, CacheInfo, Changed, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
-from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.stages import Stages
+from trietok.text.vocabulary import Vocabulary
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -38,161 +38,222 @@ _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
-MOST_TOUCHED = 64
-
-_Result = TypeVar("_Result")
+MOST_VARIANTS = 16
 
 
-class ChunkEncoder:
-    """Encodes texts chunk by chunk for one state of a tokenizer.
+class TextEncoder:
+    """Encodes texts by the stages alone; `ChunkEncoder` remembers. Neither ever changes, but for what it remembers.
 
     Args:
-        basic, wordpiece: its stages.
-        vocab: its vocabulary without the added tokens.
-        added: its added tokens; none of them holds whitespace but single spaces between words.
-        special: the special tokens in their order, which are kept whole as words too.
-        tokenize: its tokens of one chunk, by the plain path; asked where an added token stands in a chunk.
-        to_id: the id of a token.
-        to_token: the token of an id, None where it belongs to two.
-        guard: tells whether the tokenizer is changing.
-        limit: how many bytes may be remembered.
+        stages: what a text goes through.
     """
 
-    def __init__(
-        self,
-        *,
-        basic: BasicTokenizer,
-        wordpiece: WordpieceTokenizer,
-        vocab: Mapping[str, int],
-        added: AddedTokens,
-        special: tuple[str, ...],
-        tokenize: Callable[[str], list[str]],
-        to_id: Callable[[str], int],
-        to_token: Callable[[int], str | None],
-        guard: ChangeGuard,
-        limit: int,
-    ) -> None:
-        self.epoch = clock.now  # of the latest look that found the state unchanged
+    remembers = False
+
+    def __init__(self, stages: Stages) -> None:
+        self.stages = stages
+        self._variants: dict[object, TextEncoder] = {}
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of `text`."""
+        return self.stages.ids(text)
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of `text`."""
+        return self.stages.tokens(text)
+
+    def locate(self, text: str) -> Located:
+        """The tokens of `text` with their ids, spans and words."""
+        return self.stages.locate(text)
+
+    def spans(self, text: str, count: int = -1) -> list[Span]:
+        """The span of each token of `text`: half-open, in code points.
+
+        Args:
+            text: the text.
+            count: how many tokens it has, where that is known.
+        """
+        return self.stages.locate(text).spans
+
+    def as_text(self) -> TextEncoder:
+        """The encoder of texts in which special tokens are text, as transformers' `split_special_tokens` has it."""
+        return self._variant(None)
+
+    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> TextEncoder:
+        """The encoder of texts in which, of the special tokens, only those allowed can come about."""
+        return self._variant((special, allowed))
+
+    def _variant(self, key: tuple[frozenset[str], frozenset[str]] | None) -> TextEncoder:
+        variant = self._variants.get(key)
+        if variant is None:
+            if len(self._variants) >= MOST_VARIANTS:
+                self._variants.clear()
+            stages = self.stages.as_text() if key is None else self.stages.untrusted(*key)
+            variant = self._variants[key] = TextEncoder(stages)
+        return variant
+
+    def info(self, limit: int) -> CacheInfo:
+        """What is remembered now, of at most so many bytes."""
+        return CacheInfo(0, 0, 0, limit, 0)
+
+    def forget(self) -> None:
+        """Forget all that is remembered."""
+
+
+class WordMemory(Memory):
+    """What words became: their ids by word. It rests on the vocabulary and WordPiece only, so encoders can share it."""
+
+    __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "stages")
+
+    def __init__(self, stages: Stages, limit: int) -> None:
+        super().__init__(self._ids_of_word, limit)
+        self.stages = stages
+        self._vocab = stages.vocab
+        self._wordpiece = stages.wordpiece
+        self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
+        self._encoder = stages.added.encoder
+
+    def _ids_of_word(self, word: str) -> Ids:
+        token_id = self._vocab.get(word)
+        if token_id is not None and len(word) <= self._longest and word not in self._encoder:
+            return (token_id,)
+        pieces = self._wordpiece.pieces_of(word)
+        if not any(piece in self._encoder for piece in pieces):
+            try:
+                return tuple(map(self._vocab.__getitem__, pieces))
+            except KeyError:  # of a WordPiece stage with entries of its own
+                pass
+        return tuple(map(self.stages.to_id, pieces))
+
+
+class ChunkEncoder(TextEncoder):
+    """Encodes texts chunk by chunk.
+
+    Args:
+        stages: what a text goes through; see `can_remember`.
+        vocabulary: the vocabulary without the added tokens.
+        limit: how many bytes may be remembered.
+        words: what words became in an encoder with the same vocabulary and WordPiece, to go on with.
+    """
+
+    remembers = True
+
+    def __init__(self, stages: Stages, vocabulary: Vocabulary, limit: int, words: WordMemory | None = None) -> None:
+        super().__init__(stages)
+        basic, wordpiece = stages.basic, stages.wordpiece
+        assert basic is not None  # `can_remember` asks for it
+        self.limit = limit
+        self.words = self._words = WordMemory(stages, limit // 4) if words is None else words
         self._basic = basic
         self._wordpiece = wordpiece
-        self._vocab = vocab
-        self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is vocab else -1
-        self._added = added
-        self._special_in_order = special
-        self._special = frozenset(special)
-        self._tokenize = tokenize
-        self._to_id = to_id
-        self._guard = guard
-        self.limit = limit
+        self._vocab: Mapping[str, int] = stages.vocab
+        self._vocabulary = vocabulary
+        self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is stages.vocab else -1
+        self._added = stages.added
+        self._special = frozenset(stages.special)
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
-        self._words = Memory(self._ids_of_word, limit // 4)
+        self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
+        self._has_words = self._may_be_words()
         self._chunks = Memory(self._ids_of_chunk, limit // 2)  # a quarter is for `_outer`, or else for spans
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
-        self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if added.spaced else self._chunks
+        self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
         self.chunk_ids = self._outer.__getitem__
         self.work_out_chunk = self._outer.work_out  # past what is remembered
-        # What unknown words became is remembered by word, and no text shows it: a state with another id starts afresh.
-        self.unknown_id = to_id(wordpiece.unk_token)
-        self._tokens = Tokens(to_token)
-        tells_tokens = wordpiece.vocab is vocab and to_token(self.unknown_id) == wordpiece.unk_token
-        self._tokens_of_ids = self._tokens.__getitem__ if tells_tokens else None
-        self._touched: frozenset[str] = frozenset()  # added tokens changed since what `earlier` remembers
-        self._has_words = self._may_be_words(added)
+        # Filled where spans are asked for; the share of memory that is `_outer`'s where that is filled.
+        self._steps = Memory(self._steps_of_chunk, 0 if self._has_spaces else limit // 4)
+        self.chunk_steps = self._steps.__getitem__
+        self._tokens = Tokens(self._only_token_of)
+        self._tells_tokens = wordpiece.vocab is stages.vocab and self._tells_unknown()
 
-    def _may_be_words(self, added: AddedTokens) -> bool:
+    @staticmethod
+    def can_remember(stages: Stages) -> bool:
+        """Whether the ids of a text are those of its chunks."""
+        added, basic = stages.added, stages.basic
+        return (
+            basic is not None
+            and not basic.never_split
+            and not added.has_odd_spaces
+            and all(token in added.encoder for token in stages.special)
+        )
+
+    def _tells_unknown(self) -> bool:
+        unknown = self._wordpiece.unk_token
+        return self._only_token_of(self.stages.to_id(unknown)) == unknown
+
+    def _may_be_words(self) -> bool:
         """Whether an added token may stand in a chunk of ASCII letters and digits."""
-        return bool(added.words)
+        return self._added.has_ascii_words
 
-    def encode(self, text: str) -> list[int]:
-        """The ids of `text`.
+    def _only_token_of(self, token_id: int) -> str | None:
+        """The token of an id; None where it belongs to two."""
+        lines = self._vocabulary.tokens
+        line = lines[token_id] if 0 <= token_id < len(lines) else None
+        added = self._added.decoder.get(token_id)
+        token = line if added is None else added.content
+        if token is None or (line is not None and line != token):
+            return None
+        return token if self.stages.to_id(token) == token_id else None
 
-        Raises:
-            Changed: the tokenizer has changed meanwhile.
-        """
+    def ids(self, text: str) -> list[int]:
+        """The ids of `text`."""
         try:
             return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
         except MayBeSpaced:
-            return self.encode_around_tokens(text)
+            return self.ids_around_tokens(text)
 
-    def encode_around_tokens(self, text: str) -> list[int]:
-        """The ids of a text in which an added token with spaces may stand; see `encode`."""
-        return self._in_one_state(self._ids_of_spaced, text)
-
-    def _ids_of_spaced(self, text: str) -> list[int]:
+    def ids_around_tokens(self, text: str) -> list[int]:
+        """The ids of a text in which an added token with spaces may stand; see `ids`."""
         if not self._stands_in(text, self._lowered(text)):
             return self._ids_of_chunks(text.split(" "))
         ids = self._ids_around_tokens(text) if self._added.is_plain else None
-        return list(map(self._to_id, self._tokenize(text))) if ids is None else ids
+        return self.stages.ids(text) if ids is None else ids
 
-    def tokens(self, text: str) -> list[str] | None:
-        """The tokens of `text`; None where ids do not tell them.
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of `text`."""
+        if self._tells_tokens:
+            try:
+                return [*map(self._tokens.__getitem__, self.ids(text))]
+            except NotOne:
+                pass
+        return self.stages.tokens(text)
 
-        Raises:
-            Changed: the tokenizer has changed meanwhile.
-        """
-        tokens_of_ids = self._tokens_of_ids
-        if tokens_of_ids is None:
-            return None
-        ids = self.encode(text)
-        try:
-            return self._in_one_state(lambda: [*map(tokens_of_ids, ids)])
-        except NotOne:
-            return None
+    def spans(self, text: str, count: int = -1) -> list[Span]:
+        """The span of each token of `text`; see `TextEncoder.spans`."""
+        if not self._has_chunked_spans(text):
+            return self.stages.locate(text).spans
+        bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
+        next(bounds)
+        spans = list(zip(bounds, bounds, strict=True))
+        return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
+
+    def _has_chunked_spans(self, text: str) -> bool:
+        """Whether the spans of a text are those of its chunks."""
+        return not self._has_spaces
 
     # ---- what is remembered -----------------------------------------------------------------------------------------
 
-    def info(self) -> CacheInfo:
-        """What is remembered now."""
-        chunks, words = self._chunks, self._words
-        memories = {id(memory): memory for memory in (chunks, words, self._outer)}.values()
+    def info(self, limit: int) -> CacheInfo:
+        memories = {id(memory): memory for memory in (self._chunks, self._words, self._outer, self._steps)}.values()
         return CacheInfo(
-            chunks=len(chunks.keys() | chunks.earlier.keys()),
-            words=len(words),
+            chunks=len(self._chunks),
+            words=len(self._words),
             bytes=sum(memory.bytes for memory in memories),
-            limit=self.limit,
+            limit=limit,
             times_full=sum(memory.times_full for memory in memories),
         )
 
     def forget(self) -> None:
-        """Forget all that is remembered."""
-        self._outer.forget()
-        self._chunks.forget()
-        self._words.forget()
+        for memory in (self._outer, self._chunks, self._words, self._steps):
+            memory.forget()
         self._characters.clear()
-
-    def inherit(self, earlier: ChunkEncoder, touched: frozenset[str]) -> None:
-        """Take over what the encoder of an earlier state remembers.
-
-        It costs no more than was newly remembered since that one inherited itself. What may be wrong now is told apart
-        when it is met: the chunks in which a touched token stands.
-
-        Args:
-            earlier: an encoder of the same words and pieces.
-            touched: the added tokens that have come, gone or changed since.
-        """
-        self._words = earlier._words
-        self._words.work_out = self._ids_of_word
-        self._chunks.times_full = earlier._chunks.times_full
-        touched = earlier._touched.union(map(lower_each, touched) if self._lower else touched)
-        if len(touched) > MOST_TOUCHED:
-            return
-        self._touched = touched
-        self._chunks.bytes = earlier._chunks.bytes
-        self._chunks.earlier = earlier._chunks.earlier or earlier._chunks
-        if earlier._chunks.earlier:
-            for chunk, ids in list(earlier._chunks.items()):
-                if not _any_in(touched, lower_each(chunk) if self._lower else chunk):
-                    self._chunks.earlier[chunk] = ids
 
     # ---- what is worked out -----------------------------------------------------------------------------------------
 
     def _ids_of_outer_chunk(self, chunk: str) -> Ids:
-        ids = STOP if self._in_one_state(self._may_go_on, chunk) else self._chunks[chunk]
-        self._require_now()
-        return ids
+        return STOP if self._may_go_on(chunk) else self._chunks[chunk]
 
     def _may_go_on(self, chunk: str) -> bool:
         """Whether an added token may begin at the end of a chunk and go on in the next."""
@@ -200,45 +261,12 @@ class ChunkEncoder:
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> Ids:
-        try:  # as `_in_one_state`, in place: a call less for each chunk
-            if chunk.isascii() and chunk.isalnum() and not (self._has_words or self._chunks.earlier):
-                # Most are such, and no added token stands in them.
-                ids = self._ids_of_word(chunk.lower() if self._lower else chunk)
-            else:
-                lowered = self._lowered(chunk)
-                earlier = self._ids_of_earlier(chunk, lowered)
-                ids = self._ids_by_stages(chunk, lowered) if earlier is None else earlier
-        except Exception:
-            self._require_now()
-            raise
-        self._require_now()
-        return ids
+        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most are such; no added token stands in them
+            return self._words.work_out(chunk.lower() if self._lower else chunk)
+        return self._ids_by_stages(chunk, self._lowered(chunk))
 
     def _lowered(self, chunk: str) -> str:
         return lower_each(chunk) if self._lower else chunk
-
-    def _require_now(self) -> None:
-        """Raise `Changed` unless this is still the tokenizer's state, and no change is under way.
-
-        It is what makes ids be of one state: whatever is worked out from the living tokenizer is used, remembered or
-        raised only after it. What is remembered is of this state, so a hit needs no look.
-        """
-        if clock.now != self.epoch or self._guard.count & 1:
-            raise Changed
-
-    def _in_one_state(self, work_out: Callable[..., _Result], *args: Any) -> _Result:
-        """`work_out(*args)`, if it is of this state; half of a change can break anything."""
-        try:
-            result = work_out(*args)
-        except Exception:
-            self._require_now()
-            raise
-        self._require_now()
-        return result
-
-    def _ids_of_earlier(self, chunk: str, lowered: str) -> Ids | None:
-        ids = self._chunks.earlier.get(chunk)
-        return None if ids is None or _any_in(self._touched, lowered) else ids
 
     def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
@@ -247,7 +275,7 @@ class ChunkEncoder:
                 return tuple(self._ids_of_chunks(parts))
         if self._stands_in(chunk, lowered):
             around = self._ids_around_tokens(chunk) if self._added.is_plain and chunk.isprintable() else None
-            return tuple(map(self._to_id, self._tokenize(chunk)) if around is None else around)
+            return tuple(self.stages.ids(chunk) if around is None else around)
         return self._ids_of_text(lowered)
 
     def _stands_in(self, text: str, lowered: str) -> bool:
@@ -263,7 +291,7 @@ class ChunkEncoder:
         It is not where the end of a token that is kept as it is written is the beginning of another one's match.
         """
         if self._lower:
-            text = self._added.lower_between(text, self._special_in_order)
+            text = self._added.lower_between(text, self.stages.special)
         ids: list[int] = []
         for piece, is_token in self._added.pieces(text):
             if is_token:
@@ -283,7 +311,7 @@ class ChunkEncoder:
         """
         if text.isascii():
             if text.isalnum() or (len(text) == 1 and text.isprintable()):
-                return self._ids_of_word(text)
+                return self._words.work_out(text)
             if self._split_punctuation and text.isprintable():
                 word = text[:-1]
                 if word.isalnum():  # such as "end."
@@ -302,7 +330,7 @@ class ChunkEncoder:
                 return self._ids_of_chinese(others.split(text))
             if text.isalnum() and composed not in self._special:  # a word, however it is written
                 word = self._basic.normalize(composed)
-                return self._ids_of_word(word) if word == text else self._words[word]
+                return self._words.work_out(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
     def _ids_of_words(self, text: str) -> Ids:
@@ -329,24 +357,49 @@ class ChunkEncoder:
 
     def _ids_of_character(self, char: str) -> Ids:
         if char.isprintable() and not unicodedata.decomposition(char):  # assigned, and the same in every form
-            return self._ids_of_word(char)
+            return self._words.work_out(char)
         return self._ids_of_words(char)
 
-    def _ids_of_word(self, word: str) -> Ids:
-        token_id = self._vocab.get(word)
-        if token_id is not None and len(word) <= self._longest_word and word not in self._added.encoder:
-            return (token_id,)
-        pieces = self._wordpiece.pieces_of(word)
-        if self._added.encoder.keys().isdisjoint(pieces):
-            try:
-                return tuple(map(self._vocab.__getitem__, pieces))
-            except KeyError:  # of a WordPiece stage with entries of its own
-                pass
-        return tuple(map(self._to_id, pieces))
+    def _steps_of_chunk(self, chunk: str) -> Ids:
+        """The beginnings and ends of a chunk's tokens, in turn, as steps.
 
+        The first step is from the end of the last token before, which is the space before the chunk. Where a chunk goes
+        on behind its last token, a span of no characters at its end stands for that.
+        """
+        if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
+            return (1, len(chunk))  # most are such: a word that is one token
+        bounds = self._bounds_of_chunk(chunk)
+        if bounds[-1] != len(chunk):
+            bounds += len(chunk), len(chunk)
+        return tuple(map(sub, bounds[1:], bounds))
 
-def _any_in(contents: Iterable[str], chunk: str) -> bool:
-    return any(content in chunk for content in contents)
+    def _bounds_of_chunk(self, chunk: str) -> list[int]:
+        bounds = self._bounds_of_ascii(chunk) if chunk.isascii() and chunk.isprintable() else None
+        return [-1, *chain.from_iterable(self.stages.locate(chunk).spans)] if bounds is None else bounds
+
+    def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
+        """The beginnings and ends of the tokens of printable ASCII; None where an added token may stand in it."""
+        if not self._split_punctuation:
+            return None
+        lowered = chunk.lower() if self._lower else chunk
+        is_word = chunk.isalnum()
+        if (self._has_words or not is_word) and self._stands_in(chunk, lowered):
+            return None
+        bounds = [-1]
+        vocab, longest, prefix = self._vocab, self._longest_word, len(self._wordpiece.continuing_subword_prefix)
+        end = 0
+        for word in (lowered,) if is_word else ASCII_WORDS.findall(lowered):
+            start, end = end, end + len(word)
+            bounds.append(start)
+            if not (word in vocab and len(word) <= longest):
+                pieces = self._wordpiece.pieces_of(word)
+                if len(pieces) > 1:
+                    start += len(pieces[0])
+                    for piece in pieces[1:]:
+                        bounds += start, start
+                        start += len(piece) - prefix
+            bounds.append(end)
+        return bounds
 
 
 @lru_cache(maxsize=2)

@@ -15,10 +15,6 @@ MEMORY_LIMIT = 64_000_000  # bytes
 ENTRY_BYTES = 190  # of an entry beside its characters and ids: a str, a tuple, and its share of a dict that grows
 
 
-class Changed(Exception):
-    """The tokenizer has changed since a text was begun, so its ids would be of two states."""
-
-
 class MayBeSpaced(Exception):
     """A chunk of the text ends as an added token with spaces begins."""
 
@@ -57,10 +53,9 @@ class Memory(dict[str, Ids]):
     Attributes:
         bytes: what it takes, estimated from above.
         times_full: how often it was full.
-        earlier: what an earlier state remembered; to be asked by whoever works out, who can tell what still holds.
     """
 
-    __slots__ = ("bytes", "earlier", "limit", "times_full", "work_out")
+    __slots__ = ("bytes", "limit", "times_full", "work_out")
 
     def __init__(self, work_out: Callable[[str], Ids], limit: int) -> None:
         super().__init__()
@@ -83,7 +78,6 @@ class Memory(dict[str, Ids]):
 
     def forget(self) -> None:
         self.clear()
-        self.earlier: dict[str, Ids] = {}
         self.bytes = 0
 
 

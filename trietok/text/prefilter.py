@@ -10,40 +10,41 @@ speed of C. Words such as `<ent>` or `drug-4711` have keys that most texts lack.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # Characters by how often English texts have them, the most common first; any other is rarer than all of these.
 _BY_FREQUENCY = " etaoinshrdlcumwfgypb,.v-k'\"jx;:qz"
 
 
-class KeyCharacters:
-    """The key characters of a set of words.
+class Prefilter:
+    """One look that tells that none of some words is in a text.
 
-    >>> keys = KeyCharacters(["<ent>", "drug-4711", "<sep>"])
+    >>> keys = Prefilter(["<ent>", "drug-4711", "<sep>"])
     >>> keys.any_in("plain text"), keys.any_in("a < b")
     (False, True)
     """
 
-    def __init__(self, words: Iterable[str] = ()) -> None:
-        self._keys: set[str] = set()
-        self._pattern: tuple[int, re.Pattern[str]] | None = None  # and of how many keys
-        self.update(words)
+    __slots__ = ("_keys", "_search")
 
-    def update(self, words: Iterable[str]) -> None:
-        """Take words in; an empty one has no key and is ignored."""
-        lacks_key = self._keys.isdisjoint
+    def __init__(self, words: Iterable[str] = (), keys: frozenset[str] = frozenset()) -> None:
+        new = set(keys)
+        lacks_key = new.isdisjoint
         for word in words:
-            if lacks_key(word) and word:
-                self._keys.add(min(word, key=_commonness))
+            if word and lacks_key(word):
+                new.add(min(word, key=_commonness))
+        self._keys = frozenset(new)
+        self._search: Callable[[str], object] | None = None
+
+    def with_words(self, words: Iterable[str]) -> Prefilter:
+        """The same look for more words; an empty one has no key and is ignored."""
+        return Prefilter(words, self._keys)
 
     def any_in(self, text: str) -> bool:
         """Whether one of the words may stand in `text`: False is certain, True is to be looked into."""
-        count = len(self._keys)
-        kept = self._pattern
-        if kept is None or kept[0] != count:
+        if self._search is None:
             chars = "".join(map(re.escape, sorted(self._keys)))
-            kept = self._pattern = count, re.compile(f"[{chars}]" if chars else r"(?!)")
-        return kept[1].search(text) is not None
+            self._search = re.compile(f"[{chars}]" if chars else r"(?!)").search
+        return self._search(text) is not None
 
 
 def _commonness(char: str) -> int:

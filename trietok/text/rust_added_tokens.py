@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
+from trietok.text.layers import Layers
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import boundaries, is_in
+from trietok.text.word_search import WordSearch
 
 
 class Part(NamedTuple):
@@ -42,37 +44,48 @@ def _run_of_whitespace() -> re.Pattern[str]:
     return re.compile(f"[{_whitespace()}]*")
 
 
-class _Patterns:
-    """Texts to look for, and the content of the token that each stands for; of equal patterns the first counts."""
+class Patterns:
+    """Texts to look for, and the content of the token that each stands for; of equal patterns the first counts.
+
+    Attributes:
+        search: where the patterns stand.
+        contents: pattern → content.
+    """
 
     def __init__(self) -> None:
-        self.tokens = AddedTokens()
-        self.contents: dict[str, str] = {}
-        self._of_special: set[str] = set()  # they are listed before the others
+        self.search = WordSearch()
+        self.contents: Layers[str, str] = Layers({})
+        self._of_special: frozenset[str] = frozenset()  # they are listed before the others
 
-    def add(self, patterns: Iterable[tuple[str, AddedToken]]) -> None:
-        new: dict[int, AddedToken] = {}
+    def with_tokens(self, patterns: Iterable[tuple[str, AddedToken]]) -> Patterns:
+        """These patterns and more."""
+        contents: dict[str, str] = {}
+        special: set[str] = set()
+        new: list[str] = []
         for pattern, token in patterns:
             if not pattern:  # nothing is left of it: it stands nowhere
                 continue
-            if pattern not in self.contents:
-                new[len(self.contents)] = AddedToken(pattern)
-                self.contents[pattern] = token.content
-            elif token.special and pattern not in self._of_special:
-                self.contents[pattern] = token.content
+            if pattern not in self.contents and pattern not in contents:
+                new.append(pattern)
+                contents[pattern] = token.content
+            elif token.special and pattern not in special and pattern not in self._of_special:
+                contents[pattern] = token.content
             if token.special:
-                self._of_special.add(pattern)
-        if new:
-            self.tokens.update(new)
+                special.add(pattern)
+        grown = Patterns()
+        grown.search = self.search.with_words(new)
+        grown.contents = self.contents.with_items(contents)
+        grown._of_special = self._of_special | special if special else self._of_special
+        return grown
 
 
 class RustAddedTokens(AddedTokens):
-    """The added tokens of one tokenizer by id, and where they stand in texts.
+    """Added tokens by id, and where they stand in texts.
 
     Args:
         decoder: id → token, in the order of adding.
-        basic: what normalizes. The patterns of normalized tokens are those of its options when a token was added last,
-            as in Rust.
+        basic: what normalizes; it is not changed. The patterns of normalized tokens are those of its options when a
+            token was added last, as in Rust.
 
     >>> tokens = RustAddedTokens({5: AddedToken("<A>", normalized=False), 6: AddedToken("New")})
     >>> [part.content for part in tokens.raw_parts("x<A> <a>")], [part.content for part in tokens.raw_parts("New")]
@@ -82,82 +95,118 @@ class RustAddedTokens(AddedTokens):
     """
 
     def __init__(
-        self, decoder: Mapping[int, AddedToken] | None = None, basic: RustBasicTokenizer | None = None
+        self,
+        decoder: Mapping[int, AddedToken] | None = None,
+        max_id: int = -1,
+        basic: RustBasicTokenizer | None = None,
     ) -> None:
+        super().__init__(decoder, max_id)
         self.basic = RustBasicTokenizer() if basic is None else basic
-        self._first_special: dict[str, AddedToken] = {}  # as each was when it was first special
-        self._others: dict[str, list[AddedToken]] = {}  # every adding
-        self._make_patterns()
-        super().__init__(decoder)
+        # As each token was when it was first special; and every adding of the others.
+        self._first_special: Layers[str, AddedToken] = Layers({})
+        self._others: Layers[str, tuple[AddedToken, ...]] = Layers({})
+        self.raw = self.normalized = Patterns()
+        self._look_for((decoder or {}).values())
 
     def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "basic": self.basic}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["decoder"], state["basic"])  # type: ignore[misc]
-        self.max_id = state["max_id"]
+        self.__init__(state["decoder"], state["max_id"], state["basic"])  # type: ignore[misc]
 
-    # ---- changing them ----------------------------------------------------------------------------------------------
+    # ---- other ones made of these -----------------------------------------------------------------------------------
 
-    def update(self, tokens: Mapping[int, AddedToken]) -> None:
-        self.set_listed(tokens, tokens.values())
+    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> RustAddedTokens:
+        return self.with_listed(tokens, tokens.values(), self.basic)
 
-    def set_listed(self, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken]) -> None:
-        """Set the tokens of these ids, and look for `listed` from now on, which may hold a content twice."""
-        replaced = {i: self.decoder[i] for i in tokens if i in self.decoder}
-        moved = [before.content for i, before in replaced.items() if before.content != tokens[i].content]
-        super().update(tokens)
-        for content in moved:
-            self._forget(content)
+    def with_listed(
+        self, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken], basic: RustBasicTokenizer
+    ) -> RustAddedTokens:
+        """The same with the tokens of these ids, and with `listed` looked for, which may hold a content twice.
+
+        Args:
+            tokens: id → token.
+            listed: what is added, in its order.
+            basic: what normalizes now.
+        """
+        moved = [
+            before.content
+            for token_id, token in tokens.items()
+            if (before := self.decoder.get(token_id)) is not None and before.content != token.content
+        ]
+        grown = super().with_tokens(tokens)
+        assert isinstance(grown, RustAddedTokens)
+        if grown is self:
+            grown = self._copy()
         if moved:
-            self._make_patterns()
-        self._list_tokens(listed)
+            grown._forget(moved)
+        if moved or _options(basic) != _options(grown.basic):
+            grown.basic = basic
+            grown._make_patterns()
+        grown._look_for(listed)
+        return grown
 
-    def _list_tokens(self, tokens: Iterable[AddedToken]) -> None:
-        """Look for these from now on too. What is looked for is never taken back, only `remove` does that."""
+    def without_ids(self, token_ids: Iterable[int]) -> RustAddedTokens:
+        token_ids = list(token_ids)
+        left = super().without_ids(token_ids)
+        assert isinstance(left, RustAddedTokens)
+        left._forget([self.decoder[token_id].content for token_id in token_ids])
+        left._make_patterns()
+        return left
+
+    def _copy(self) -> RustAddedTokens:
+        other = super()._copy()
+        assert isinstance(other, RustAddedTokens)
+        return other
+
+    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> RustAddedTokens:
+        other = self._copy()
+        AddedTokens.__init__(other, decoder, max_id)  # what is looked for is never taken back, but by removing
+        return other
+
+    # What follows is for an object that nobody has seen yet.
+
+    def _look_for(self, tokens: Iterable[AddedToken]) -> None:
         tokens = list(tokens)
-        if not tokens:
-            return
+        first_special: dict[str, AddedToken] = {}
         for token in tokens:
-            if token.special:
-                self._first_special.setdefault(token.content, token)
+            if token.special and token.content not in self._first_special:
+                first_special.setdefault(token.content, token)
+        self._first_special = self._first_special.with_items(first_special)
         others = [token for token in tokens if token.content not in self._first_special]
+        every: dict[str, tuple[AddedToken, ...]] = {}
         for token in others:
-            self._others.setdefault(token.content, []).append(token)
-        if self._made_with != self.basic.version:
-            self._make_patterns()
-            return
+            before = every.get(token.content) or self._others.get(token.content) or ()
+            every[token.content] = (*before, token)
+        self._others = self._others.with_items(every)
         special = [self._first_special[token.content] for token in tokens if token.content in self._first_special]
         self._list(special + others)
 
-    def remove(self, token_ids: Iterable[int]) -> None:
-        token_ids = list(token_ids)
-        for token_id in token_ids:
-            self._forget(self.decoder[token_id].content)
-        super().remove(token_ids)
-        self._make_patterns()
-
-    def _forget(self, content: str) -> None:
-        self._first_special.pop(content, None)
-        self._others.pop(content, None)
+    def _forget(self, contents: Iterable[str]) -> None:
+        gone = set(contents)
+        special, others = self._first_special.flat(), self._others.flat()
+        self._first_special = Layers({content: token for content, token in special.items() if content not in gone})
+        self._others = Layers({content: tokens for content, tokens in others.items() if content not in gone})
 
     def _make_patterns(self) -> None:
-        self.raw, self.normalized = _Patterns(), _Patterns()
-        self._made_with = self.basic.version
-        self._list([*self._first_special.values(), *(token for several in self._others.values() for token in several)])
+        self.raw = self.normalized = Patterns()
+        others = (token for several in self._others.flat().values() for token in several)
+        self._list([*self._first_special.flat().values(), *others])
 
     def _list(self, tokens: Iterable[AddedToken]) -> None:
         tokens = list(tokens)
         normalized = self.basic.normalized
-        self.raw.add((token.content, token) for token in tokens if not token.normalized)
-        self.normalized.add((normalized(token.content), token) for token in tokens if token.normalized)
+        self.raw = self.raw.with_tokens((token.content, token) for token in tokens if not token.normalized)
+        self.normalized = self.normalized.with_tokens(
+            (normalized(token.content), token) for token in tokens if token.normalized
+        )
 
     # ---- looking for them -------------------------------------------------------------------------------------------
 
     @property
     def contents_special(self) -> Collection[str]:
         """The contents of the tokens that are special, or once were."""
-        return self._first_special.keys()
+        return self._first_special
 
     def raw_parts(self, text: str, skip: Collection[str] = ()) -> list[Part]:
         """Cut a raw text at the tokens that are not normalized; `skip` is the contents that count for nothing."""
@@ -167,11 +216,11 @@ class RustAddedTokens(AddedTokens):
         """Cut a normalized text at the tokens that are normalized."""
         return self._parts(self.normalized, text, skip)
 
-    def _parts(self, patterns: _Patterns, text: str, skip: Collection[str]) -> list[Part]:
+    def _parts(self, patterns: Patterns, text: str, skip: Collection[str]) -> list[Part]:
         parts: list[Part] = []
         position = 0
         # All matches are found before any takes its whitespace.
-        for start, end in patterns.tokens.find(text) if patterns.contents else ():
+        for start, end in patterns.search.find(text):
             content = patterns.contents[text[start:end]]
             if content in skip:
                 continue
@@ -195,3 +244,7 @@ class RustAddedTokens(AddedTokens):
 
 def _is_word(text: str, position: int) -> bool:
     return 0 <= position < len(text) and is_in("word", text[position])
+
+
+def _options(basic: RustBasicTokenizer) -> tuple[object, ...]:
+    return basic.do_lower_case, basic.tokenize_chinese_chars, basic.strip_accents, basic.clean_text

@@ -1,8 +1,8 @@
 """The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
 
-In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and NFD
-and lower case as Rust has them, the same on every Python. The file is read when a class is first asked for, and each class
-is parsed by itself.
+In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and
+NFD and lower case as Rust has them, the same on every Python. The file is read when a class is first asked for, and
+each class is parsed by itself.
 """
 
 from __future__ import annotations

@@ -8,17 +8,15 @@ what is remembered is their words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from functools import cache
-from typing import Any
 
-from trietok.text.added_tokens import AddedTokens
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
-from trietok.text.locating_encoder import LocatingEncoder
 from trietok.text.memory import STOP, Ids
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import character_class
+from trietok.text.rust_stages import RustStages
+from trietok.text.stages import Stages
 
 
 @cache
@@ -26,48 +24,45 @@ def _chinese() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return character_runs(character_class("chinese") + CHINESE_PUNCTUATION)
 
 
-class RustChunkEncoder(LocatingEncoder):
-    """Encodes texts for one state of a tokenizer of the Rust profile. The arguments are those of `LocatingEncoder`."""
+class RustChunkEncoder(ChunkEncoder):
+    """Encodes texts by stages of the Rust profile. The arguments are those of `ChunkEncoder`."""
 
     _basic: RustBasicTokenizer
     _added: RustAddedTokens
+    stages: RustStages
 
-    def __init__(self, **parts: Any) -> None:
-        super().__init__(**parts)
-        if self._added.normalized.contents or not self._added.is_plain:
-            self._tokens_of_ids = None  # an added token shows the text that it took
+    @staticmethod
+    def can_remember(stages: Stages) -> bool:
+        return True
 
-    def _may_be_words(self, added: AddedTokens) -> bool:
-        assert isinstance(added, RustAddedTokens)
-        return bool(added.raw.tokens.words or added.normalized.tokens.words)
+    def _tells_unknown(self) -> bool:
+        # An added token that is normalized, or takes whitespace along, shows the text that it took.
+        return self._added.is_plain and not self._added.normalized.contents and super()._tells_unknown()
+
+    def _may_be_words(self) -> bool:
+        return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
 
     def _ids_of_outer_chunk(self, chunk: str) -> Ids:
         """Asked where an added token holds whitespace: then chunks say nothing."""
-        self._require_now()
         return STOP
 
-    def _ids_of_spaced(self, text: str) -> list[int]:
+    def ids_around_tokens(self, text: str) -> list[int]:
         return self.ids_around(text)
 
     def _has_chunked_spans(self, text: str) -> bool:
         added = self._added
-        if added.spaced:
+        if self._has_spaces or self.stages.trims_offsets:
             return False
         if added.is_plain:
             return True
         # A token that takes whitespace along reaches over chunks.
-        return not (added.normalized.contents or added.raw.tokens.stands_in(text))
+        return not (added.normalized.contents or added.raw.search.stands_in(text))
 
-    def inherit(self, earlier: ChunkEncoder, touched: frozenset[str]) -> None:
-        """Take over the words; of chunks an added token may stand in too many."""
-        self._words = earlier._words
-        self._words.work_out = self._ids_of_word
-
-    def ids_around(self, text: str, skip: Collection[str] = ()) -> list[int]:
-        """The ids of the added tokens in a text, and of the words between; `skip` as in `RustAddedTokens`."""
+    def ids_around(self, text: str) -> list[int]:
+        """The ids of the added tokens in a text, and of the words between."""
         added, normalized = self._added, self._basic.normalized
         ids: list[int] = []
-        for start, end, content in added.raw_parts(text, skip):
+        for start, end, content in added.raw_parts(text):
             if content is not None:
                 ids.append(added.encoder[content])
                 continue
@@ -75,7 +70,7 @@ class RustChunkEncoder(LocatingEncoder):
             if not added.normalized.contents:
                 ids += self._ids_of_stretch(stretch)
                 continue
-            for first, last, content in added.normalized_parts(stretch, skip):
+            for first, last, content in added.normalized_parts(stretch):
                 if content is not None:
                     ids.append(added.encoder[content])
                 else:
@@ -93,10 +88,10 @@ class RustChunkEncoder(LocatingEncoder):
 
     def _stands_in(self, text: str, lowered: str) -> bool:
         added = self._added
-        stands_in = added.raw.tokens.stands_in
+        stands_in = added.raw.search.stands_in
         if stands_in(text) or (lowered != text and stands_in(lowered)):
             return True
-        return bool(added.normalized.contents) and added.normalized.tokens.stands_in(self._basic.normalized(text))
+        return bool(added.normalized.contents) and added.normalized.search.stands_in(self._basic.normalized(text))
 
     def _ids_of_more(self, text: str) -> Ids:
         if self._chinese_apart:
@@ -104,9 +99,3 @@ class RustChunkEncoder(LocatingEncoder):
             if chinese.search(text):
                 return self._ids_of_chinese(others.split(text))
         return self._ids_of_words(text)
-
-    def _ids_of_word(self, word: str) -> Ids:
-        token_id = self._vocab.get(word)
-        if token_id is not None and len(word) <= self._longest_word:
-            return (token_id,)
-        return tuple(map(self._vocab.__getitem__, self._wordpiece.pieces_of(word)))

@@ -16,7 +16,7 @@ no word, is skipped; the walk goes on at x from the root.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trietok.text.bulk import bulk
@@ -199,33 +199,32 @@ class Trie:
         >>> Trie(["ab", "abcd"]).find("abcx abcd")
         [(0, 2), (5, 9)]
         """
-        spans: list[_Span] = []
+        return list(self.scan(text))
+
+    def scan(self, text: str, position: int = 0) -> Iterator[tuple[int, int]]:
+        """The spans of `find` one after the other, in what follows a position."""
         root = self.data
         search = self._start_pattern().search
         length = len(text)
-        position = 0
         while position < length:
             # At the root nothing is pending: let the regular expression find the next character that begins a word.
             first = search(text, position)
             if first is None:
-                break
+                return
             start = first.start()
             position = start + 1
             node: TrieNode = root[first.group()]
             while node is not root:
                 child = node.get(text[position]) if position < length else None
-                if child is None:
-                    node, start = self._fail(node, start, spans)
-                else:
+                if child is not None:
                     node = child
                     position += 1
-        return spans
-
-    def _fail(self, node: TrieNode, start: int, spans: list[_Span]) -> tuple[TrieNode, int]:
-        """Settle the path that began at `start` and ends at `node`; return the rest of it: a node and its start."""
-        target, pops = self._link(node)
-        spans.extend((start + first, start + last) for first, last in pops)
-        return target, start + node.depth - target.depth
+                    continue
+                # The path that began at `start` is settled; what is left of it is the target's path.
+                target, pops = self._link(node)
+                for first_place, last_place in pops:
+                    yield start + first_place, start + last_place
+                node, start = target, start + node.depth - target.depth
 
     def _link(self, node: TrieNode) -> _Link:
         """The failure link of `node`: the node that its path comes down to, and the spans of words on the way."""

@@ -17,20 +17,23 @@ Whatever the words are, the whole costs at most twice what the better of the two
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
 from trietok.text.bulk import bulk
-from trietok.text.change_guard import Versioned
+from trietok.text.changes import Changeable
 from trietok.text.trie import END, TrieNode
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 
 LOOKUPS_PER_ENTRY = 16  # of the vocabulary: as many as its share in building the tries costs
 
 
-class WordpieceTokenizer(Versioned):
+class WordpieceTokenizer(Changeable):
     """Greedy longest-match-first WordPiece, with the parameters of transformers' `WordpieceTokenizer`.
 
     Args:
@@ -39,9 +42,6 @@ class WordpieceTokenizer(Versioned):
         unk_token: what a word becomes that the entries cannot cover, or that is too long.
         max_input_chars_per_word: longest word, in code points, that is tried.
         continuing_subword_prefix: what marks an entry that continues a word.
-
-    Attributes:
-        version: a number that changes with every change of an attribute.
 
     >>> vocab = {"[UNK]": 0, "un": 1, "##aff": 2, "##able": 3}
     >>> WordpieceTokenizer(vocab, unk_token="[UNK]").tokenize("unaffable unaffected")
@@ -62,7 +62,7 @@ class WordpieceTokenizer(Versioned):
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
         self.continuing_subword_prefix = continuing_subword_prefix
-        self._matcher: _Slices | _Tries | None = None
+        self._matching: list[_Slices | _Tries] = []  # at most one; snapshots share it
 
     def tokenize(self, text: str) -> list[str]:
         """Split every whitespace-separated word of `text` into pieces.
@@ -95,15 +95,34 @@ class WordpieceTokenizer(Versioned):
         >>> WordpieceTokenizer({"ab": 0, "abcd": 1, "##c": 2}, "[UNK]").match_word("abc")
         ['ab', '##c']
         """
-        matcher = self._matcher
+        matching = self._matching
+        matcher = matching[0] if matching else None
         if matcher is None or not matcher.is_of(self.vocab, self.continuing_subword_prefix):
-            matcher = self._matcher = _Slices(self.vocab, self.continuing_subword_prefix)
+            matcher = _Slices(self.vocab, self.continuing_subword_prefix)
+            matching[:] = [matcher]
         elif matcher.is_spent():
-            matcher = self._matcher = _Tries(self.vocab, self.continuing_subword_prefix)
+            matcher = _Tries(self.vocab, self.continuing_subword_prefix)
+            matching[:] = [matcher]
         return matcher.match(word)
 
+    def snapshot(self) -> Self:
+        """The same options, which stay as they are now; what has been built to match words serves both."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__dict__)
+        return other
+
+    def without(self, entries: Collection[str]) -> WordpieceTokenizer:
+        """The same options without some of the entries."""
+        vocab = {entry: value for entry, value in self.vocab.items() if entry not in entries}
+        return WordpieceTokenizer(
+            vocab,
+            self.unk_token,
+            self.max_input_chars_per_word,
+            continuing_subword_prefix=self.continuing_subword_prefix,
+        )
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_matcher": None}  # derived: made again when a word needs it
+        return {**super().__getstate__(), "_matching": []}  # derived: made again when a word needs it
 
 
 class _Matcher:

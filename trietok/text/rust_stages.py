@@ -1,71 +1,98 @@
-"""The Rust profile with spans: what its stages make of a text, and where each token came from.
+"""The Rust profile: what the Rust tokenizers do with a text behind `BertTokenizerFast`, stage by stage.
 
-In: a text and the stages. Out: `Located`. The spans are those of the Rust tokenizers: what a character becomes has its
+In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers: what a character becomes has its
 span, what is deleted gives its span to nobody, and where decomposition puts characters in another order the spans stay.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
 
 from trietok.text import rust_characters
-from trietok.text.alignment import AlignedText, Located, piece_spans, places
+from trietok.text.alignment import AlignedText, Located, places
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import LOWER, MARKS, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
+from trietok.text.stages import Stages, Word
 from trietok.text.wordpiece import WordpieceTokenizer
 
 
-class RustStages(NamedTuple):
-    """What a text goes through; `vocab` is the vocabulary without the added tokens."""
-
-    basic: RustBasicTokenizer
-    wordpiece: WordpieceTokenizer
-    vocab: Mapping[str, int]
-    added: RustAddedTokens
-
-
-def locate(text: str, stages: RustStages, skip: Collection[str] = ()) -> Located:
-    """The tokens of `text`.
+class RustStages(Stages):
+    """The stages of a tokenizer of the Rust profile at one moment.
 
     Args:
-        text: any string.
-        stages: what it goes through.
+        basic, wordpiece, vocab, added, special: see `Stages`.
         skip: contents of added tokens that count for nothing.
+        trims_offsets: whether whitespace at either end of a token's text is taken off its span.
+        keeps_one_space: whether a single one at the beginning of a text stays in the span.
     """
-    located = Located.empty()
-    whole = AlignedText.of(text)
-    for start, end, content in stages.added.raw_parts(text, skip):
-        stretch = whole.cut(start, end)
-        if content is not None:
-            _add_token(located, stretch, stages.added.encoder[content])
-            continue
-        stretch = normalized(stretch, stages.basic)
-        for first, last, content in stages.added.normalized_parts(stretch.text, skip):
+
+    basic: RustBasicTokenizer
+    added: RustAddedTokens
+
+    def __init__(
+        self,
+        basic: RustBasicTokenizer,
+        wordpiece: WordpieceTokenizer,
+        vocab: Mapping[str, int],
+        added: RustAddedTokens,
+        special: tuple[str, ...],
+        *,
+        skip: Collection[str] = (),
+        trims_offsets: bool = False,
+        keeps_one_space: bool = False,
+    ) -> None:
+        super().__init__(basic, wordpiece, vocab, added, special)
+        self.skip = skip
+        self.trims_offsets = trims_offsets
+        self.keeps_one_space = keeps_one_space
+
+    def as_text(self) -> RustStages:
+        return self._skipping(self.added.contents_special, self.wordpiece)
+
+    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> RustStages:
+        return self._skipping(special - allowed, self.wordpiece.without(special))
+
+    def _skipping(self, skip: Collection[str], wordpiece: WordpieceTokenizer) -> RustStages:
+        return RustStages(
+            self.basic,
+            wordpiece,
+            self.vocab,
+            self.added,
+            self.special,
+            skip=skip,
+            trims_offsets=self.trims_offsets,
+            keeps_one_space=self.keeps_one_space,
+        )
+
+    def to_id(self, piece: str) -> int:
+        return self.vocab[piece]
+
+    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+        """The parts; an added token is shown as the text that it took, whitespace included."""
+        whole, added = AlignedText.of(text), self.added
+        for start, end, content in added.raw_parts(text, self.skip):
+            stretch = whole.cut(start, end)
             if content is not None:
-                _add_token(located, stretch.cut(first, last), stages.added.encoder[content])
-            else:
-                _add_words(located, stretch.cut(first, last), stages)
-    return located
+                yield stretch, added.encoder[content]
+                continue
+            stretch = _normalized(stretch, self.basic)
+            for first, last, content in added.normalized_parts(stretch.text, self.skip):
+                yield stretch.cut(first, last), None if content is None else added.encoder[content]
+
+    def words(self, part: AlignedText) -> Iterator[Word]:
+        for word, start, end in places(part.text, self.basic.words(part.text)):
+            yield part, start, end, self.wordpiece.pieces_of(word)
+
+    def locate(self, text: str) -> Located:
+        located = super().locate(text)
+        if self.trims_offsets:
+            trim_offsets(located, self.keeps_one_space)
+        return located
 
 
-def _add_token(located: Located, part: AlignedText, token_id: int) -> None:
-    """An added token is shown as the text that it took, whitespace included."""
-    located.add(token_id, part.text, part.span(0, len(part.text)), located.next_word())
-
-
-def _add_words(located: Located, part: AlignedText, stages: RustStages) -> None:
-    prefix = stages.wordpiece.continuing_subword_prefix
-    for word, start, end in places(part.text, stages.basic.words(part.text)):
-        pieces = stages.wordpiece.pieces_of(word)
-        number = located.next_word()
-        for piece, span in zip(pieces, piece_spans(part, start, end, pieces, prefix), strict=True):
-            located.add(stages.vocab[piece], piece, span, number)
-
-
-def normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:
+def _normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:
     """`RustBasicTokenizer.normalized` with spans."""
     if aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text):
         return aligned.written_as(basic.normalized(aligned.text))

@@ -1,0 +1,81 @@
+"""Seeing that something has changed since it was looked at: an object's attribute, or a method of its class.
+
+In: objects that others remember something of. Out: two marks to compare by identity. `version` is the object's own, and
+another one once a public attribute is set. `patched` is its class's, and another one once an attribute of that class,
+or of one that it inherits from, is set or deleted, as `unittest.mock.patch.object` and a notebook do it.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from typing import Any
+
+
+class ChangeableType(ABCMeta):
+    """The type of classes whose methods may be replaced while their objects are in use.
+
+    It is an `ABCMeta`, so that a class can inherit from an abstract base class as well.
+    """
+
+    patched: object
+
+    def __init__(cls, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        type.__setattr__(cls, "patched", object())
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if not name.startswith("_abc_"):
+            cls._note_patch()
+
+    def __delattr__(cls, name: str) -> None:
+        super().__delattr__(name)
+        cls._note_patch()
+
+    def _note_patch(cls) -> None:
+        type.__setattr__(cls, "patched", object())
+        kinds: list[ChangeableType] = type.__subclasses__(cls)  # type: ignore[arg-type]
+        for kind in kinds:
+            kind._note_patch()
+
+
+class Changeable(metaclass=ChangeableType):
+    """An object that has another `version` once a public attribute has been set.
+
+    >>> class Thing(Changeable): pass
+    >>> thing = Thing()
+    >>> before = thing.version, thing.patched
+    >>> thing.colour = "red"
+    >>> thing.version is before[0], thing.patched is before[1]
+    (False, True)
+    >>> Thing.paint = lambda self: None
+    >>> thing.patched is before[1]
+    False
+    """
+
+    version: object = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+        if not name.startswith("_"):
+            self.__dict__["version"] = object()
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self.__dict__["version"] = object()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "version"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, version=object())
+
+
+def is_ours(function: object) -> bool:
+    """Whether a function is of this library: not a user's, nor a mock or wrapper in its place.
+
+    >>> is_ours(Changeable.__setattr__), is_ours(len)
+    (True, False)
+    """
+    home = getattr(function, "__globals__", {}).get("__name__", "")
+    return bool(home.split(".")[0] == __name__.split(".")[0])

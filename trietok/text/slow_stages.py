@@ -1,0 +1,229 @@
+"""The slow profile: what transformers' slow `BertTokenizer` does with a text, stage by stage.
+
+In: a text. Out: its tokens, ids and spans. The spans are trietok's own, since the slow tokenizer has none: a character
+that becomes several hands its span to each; several that become one (NFC) have it from the first to the last; what is
+deleted, and whitespace, gives its span to nobody; where accents are put in another order spans are widened until they
+never go back.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+
+from trietok.text.added_tokens import AddedTokens
+from trietok.text.alignment import AlignedText, places
+from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
+from trietok.text.characters import lower_each, normalize
+from trietok.text.stages import Stages, Word, require_text
+from trietok.text.wordpiece import WordpieceTokenizer
+
+NO_TOKENS = AddedTokens()
+
+
+class SlowStages(Stages):
+    """The stages of a tokenizer of the slow profile at one moment.
+
+    Args:
+        basic, wordpiece, vocab, added, special: see `Stages`.
+        unknown_id: the id of the unknown token, for pieces that have none.
+        lowers: whether texts are lower-cased where no token is to be matched as it is written.
+        written: the added tokens that are matched as they are written; `added` unless given.
+        never_split: words that basic tokenization leaves as they are.
+        whole: words that are left as they are and are tokens.
+    """
+
+    def __init__(
+        self,
+        basic: BasicTokenizer | None,
+        wordpiece: WordpieceTokenizer,
+        vocab: Mapping[str, int],
+        added: AddedTokens,
+        special: tuple[str, ...],
+        *,
+        unknown_id: int | None,
+        lowers: bool,
+        written: AddedTokens | None = None,
+        never_split: Collection[str] | None = None,
+        whole: Collection[str] | None = None,
+    ) -> None:
+        super().__init__(basic, wordpiece, vocab, added, special)
+        self.unknown_id = unknown_id
+        self.lowers = lowers
+        self._written = added if written is None else written
+        self._never_split = frozenset(special) if never_split is None else never_split
+        self._whole: Collection[str] = (() if basic is None else basic.never_split) if whole is None else whole
+
+    def as_text(self) -> SlowStages:
+        return SlowStages(
+            self.basic,
+            self.wordpiece,
+            self.vocab,
+            NO_TOKENS,
+            self.special,
+            unknown_id=self.to_id(self.wordpiece.unk_token),
+            lowers=self.lowers,
+            written=self._written,
+        )
+
+    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> SlowStages:
+        return SlowStages(
+            self.basic,
+            self.wordpiece.without(special),
+            self.vocab,
+            self.added.without(special - allowed),
+            tuple(token for token in self.special if token in allowed),
+            unknown_id=self.to_id(self.wordpiece.unk_token),
+            lowers=self.lowers,
+            never_split=(),
+            whole=(),
+        )
+
+    def to_id(self, piece: str) -> int:
+        token_id = self.added.encoder.get(piece)
+        if token_id is None:
+            token_id = self.vocab.get(piece, self.unknown_id)
+        return token_id  # type: ignore[return-value]  # None only where the unknown token has no id
+
+    # ---- tokens and ids ---------------------------------------------------------------------------------------------
+
+    def lowered(self, text: str) -> str:
+        """The text, lower-cased where no token is to be matched as it is written."""
+        return self._written.lower_between(text, self.special) if self.lowers else text
+
+    def tokens(self, text: str) -> list[str]:
+        require_text(text)
+        tokens: list[str] = []
+        for piece, is_token in self.added.pieces(self.lowered(text)):
+            if is_token:
+                tokens.append(piece)
+            else:
+                tokens += self._tokens_between(piece)
+        return tokens
+
+    def _tokens_between(self, text: str) -> list[str]:
+        """The tokens of a text in which no added token stands."""
+        tokenize = self.wordpiece.tokenize
+        if self.basic is None:
+            return tokenize(text)
+        words = self.basic.tokenize(text, self._never_split)
+        if not self._whole:
+            return tokenize(" ".join(words))
+        return [token for word in words for token in ([word] if word in self._whole else tokenize(word))]
+
+    def ids(self, text: str) -> list[int]:
+        return list(map(self.to_id, self.tokens(text)))
+
+    # ---- spans ------------------------------------------------------------------------------------------------------
+
+    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+        aligned = _lowered_between(AlignedText.of(text), self.lowered(text))
+        for start, end, is_token in self.added.places(aligned.text):
+            part = aligned.cut(start, end)
+            yield part, self.to_id(part.text) if is_token else None
+
+    def words(self, part: AlignedText) -> Iterator[Word]:
+        for word, start, end in self._places_of_words(part):
+            text = word.text[start:end]
+            yield word, start, end, [text] if text in self._whole else self.wordpiece.pieces_of(text)
+
+    def _places_of_words(self, part: AlignedText) -> Iterator[tuple[AlignedText, int, int]]:
+        basic = self.basic
+        if basic is None:
+            for _, start, end in places(part.text, part.text.split()):
+                yield part, start, end
+            return
+        never_split = {*self._never_split, *basic.never_split}
+        cleaned = part
+        if not (part.text.isascii() and part.text.isprintable()):
+            cleaned = part.translated(basic.cleaning_table)
+            if basic.composes:
+                cleaned = composed(cleaned)
+        for text, start, end in places(cleaned.text, cleaned.text.split()):
+            word = cleaned.cut(start, end)
+            if text not in never_split:
+                word = _normalized(word, basic)
+            if word.text in never_split or not basic.do_split_on_punc:
+                cut = word.text.split()
+            else:
+                cut = word.text.translate(PUNCTUATION).split()
+            for _, first, last in places(word.text, cut):
+                yield word, first, last
+
+
+def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
+    """The text as it was lower-cased in parts: every character is as it was, or lower-cased."""
+    if len(lowered) == len(aligned.text):
+        return aligned.written_as(lowered)
+    position = 0
+
+    def change(char: str) -> str:
+        nonlocal position
+        small = lower_each(char)
+        char = small if lowered.startswith(small, position) else char
+        position += len(char)
+        return char
+
+    return aligned.each(change)
+
+
+def _normalized(word: AlignedText, basic: BasicTokenizer) -> AlignedText:
+    if word.text.isascii():
+        return word.written_as(basic.normalize(word.text))
+    if basic.do_lower_case:
+        # How a capital sigma is written depends on its neighbours; how long each character is does not.
+        lowered = word.each(lambda char: char.lower())
+        word = lowered.written_as(word.text.lower())
+    strip_accents = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
+    return decomposed(word).translated(MARKS) if strip_accents else word
+
+
+def decomposed(aligned: AlignedText) -> AlignedText:
+    """NFD: accents in order, each with its span."""
+    if normalize("NFD", aligned.text) == aligned.text:
+        return aligned
+    parts = aligned.each(lambda char: unicodedata.normalize("NFD", char))
+    classes = [unicodedata.combining(char) for char in parts.text]
+    order: list[int] = []
+    run: list[int] = []
+    for place, combining_class in enumerate(classes):
+        if combining_class:
+            run.append(place)
+            continue
+        order += sorted(run, key=classes.__getitem__)
+        order.append(place)
+        run = []
+    order += sorted(run, key=classes.__getitem__)
+    return AlignedText(
+        "".join([parts.text[place] for place in order]),
+        [parts.starts[place] for place in order],
+        [parts.ends[place] for place in order],
+    ).forwards()
+
+
+def composed(aligned: AlignedText) -> AlignedText:
+    """NFC: a character joins the last one that begins a group, unless one of its class or higher lies between."""
+    text = aligned.text
+    if not any(map(unicodedata.combining, text)) and normalize("NFC", text) == text:
+        return aligned
+    aligned = decomposed(aligned)
+    chars: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    first: int | None = None  # where the group begins
+    last_class = 0
+    for char, start, end in zip(*aligned, strict=True):
+        combining_class = unicodedata.combining(char)
+        if first is not None and (len(chars) == first + 1 or last_class < combining_class):
+            joined = unicodedata.normalize("NFC", chars[first] + char)
+            if len(joined) == 1:
+                chars[first] = joined
+                starts[first], ends[first] = min(starts[first], start), max(ends[first], end)
+                continue
+        if not combining_class:
+            first = len(chars)
+        chars.append(char)
+        starts.append(start)
+        ends.append(end)
+        last_class = combining_class
+    return AlignedText("".join(chars), starts, ends).forwards()

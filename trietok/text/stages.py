@@ -1,0 +1,101 @@
+"""What a text goes through, stage by stage, with the tokens and options of one moment: the plain way to ids and spans.
+
+In: a text. Out: its tokens, their ids, and where each came from. `SlowStages` and `RustStages` are the two profiles:
+they say how a text is cut into added tokens and what is between, and how that is cut into words. What follows, from
+words to pieces with their spans, is the same in both and stands here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+
+from trietok.errors import InputTypeError
+from trietok.text.added_tokens import AddedTokens
+from trietok.text.alignment import AlignedText, Located, piece_spans
+from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.wordpiece import WordpieceTokenizer
+
+Word = tuple[AlignedText, int, int, list[str]]  # a text, where the word begins and ends in it, its pieces
+
+
+class Stages(ABC):
+    """The stages of a tokenizer at one moment. Nothing in it changes.
+
+    Args:
+        basic: what cuts a text into words; None for a cut at whitespace only.
+        wordpiece: what cuts words into pieces.
+        vocab: token → id, without the added tokens.
+        added: the added tokens.
+        special: the special tokens in the order of their roles.
+    """
+
+    basic: BasicTokenizer | None
+    added: AddedTokens
+
+    def __init__(
+        self,
+        basic: BasicTokenizer | None,
+        wordpiece: WordpieceTokenizer,
+        vocab: Mapping[str, int],
+        added: AddedTokens,
+        special: tuple[str, ...],
+    ) -> None:
+        self.basic = basic
+        self.wordpiece = wordpiece
+        self.vocab = vocab
+        self.added = added
+        self.special = special
+
+    # ---- what a profile says ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def as_text(self) -> Stages:
+        """The stages for a text in which special tokens are text, as transformers' `split_special_tokens` has it."""
+
+    @abstractmethod
+    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Stages:
+        """The stages for a text in which, of the special tokens, only those allowed can come about."""
+
+    @abstractmethod
+    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+        """The text cut into added tokens, each with its id, and what is between, with None."""
+
+    @abstractmethod
+    def words(self, part: AlignedText) -> Iterator[Word]:
+        """The words of what is between added tokens."""
+
+    @abstractmethod
+    def to_id(self, piece: str) -> int:
+        """The id of a piece."""
+
+    # ---- what follows from it ---------------------------------------------------------------------------------------
+
+    def locate(self, text: str) -> Located:
+        """The tokens of a text with their ids, spans and words."""
+        require_text(text)
+        located = Located.empty()
+        prefix = self.wordpiece.continuing_subword_prefix
+        for part, token_id in self.parts(text):
+            if token_id is not None:
+                located.add(token_id, part.text, part.span(0, len(part.text)), located.next_word())
+                continue
+            for word, start, end, pieces in self.words(part):
+                number = located.next_word()
+                for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
+                    located.add(self.to_id(piece), piece, span, number)
+        return located
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        return self.locate(text).tokens
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of a text."""
+        return self.locate(text).ids
+
+
+def require_text(text: object) -> None:
+    """Raise for what is no str."""
+    if not isinstance(text, str):
+        raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)

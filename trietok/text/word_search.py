@@ -1,0 +1,243 @@
+"""Finding many words in a text at once, for sets of words that grow one by one and are never changed in place.
+
+In: words, then a text. Out: where they stand, leftmost first; of those that begin at one character the longest, or the
+one that came first.
+
+A `WordSearch` is a few parts that fall off in size, as in `trietok.text.layers`: one with more words shares the big
+parts with the one before it. A small part is searched by one compiled pattern, a big one by a prefilter, which tells at
+the speed of C that a text holds none of its words, and a trie.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from trietok.text.layers import RATIO
+from trietok.text.prefilter import Prefilter
+from trietok.text.trie import END, Trie, TrieNode
+
+Span = tuple[int, int]
+
+FEW = 32  # words: so many are searched by one pattern
+SHORT = 64  # code points: a text of so many is searched without building the trie
+
+
+class WordSearch:
+    """Where words of a set stand in texts.
+
+    Args:
+        words: none empty, none twice.
+        first_wins: of the words that begin at one character, take the one that comes first in `words`; else the
+            longest.
+
+    >>> WordSearch(["ab", "abcd"]).find("abcx abcd"), WordSearch(["ab", "abcd"], first_wins=True).find("abcx abcd")
+    ([(0, 2), (5, 9)], [(0, 2), (5, 7)])
+    """
+
+    __slots__ = ("_first_wins", "parts")
+
+    def __init__(self, words: Iterable[str] = (), *, first_wins: bool = False) -> None:
+        self._first_wins = first_wins
+        words = tuple(words)
+        self.parts: tuple[Part, ...] = (Part(words, first_wins),) if words else ()
+
+    def with_words(self, words: Iterable[str]) -> WordSearch:
+        """The search for these words and more, which come last."""
+        new = Part(tuple(words), self._first_wins)
+        if not new.words:
+            return self
+        parts = [*self.parts, new]
+        while len(parts) > 1 and len(parts[-2].words) < RATIO * len(parts[-1].words):
+            top = parts.pop()
+            parts[-1] = Part(parts[-1].words + top.words, self._first_wins)
+        return self._of(parts)
+
+    def without(self, words: Iterable[str]) -> WordSearch:
+        """The search for these words but some. It costs as much as the parts they are in have words."""
+        gone = set(words)
+        kept = [part if gone.isdisjoint(part.words) else part.without(gone) for part in self.parts]
+        return self._of([part for part in kept if part.words])
+
+    def _of(self, parts: Iterable[Part]) -> WordSearch:
+        search = WordSearch(first_wins=self._first_wins)
+        search.parts = tuple(parts)
+        return search
+
+    def find(self, text: str) -> list[Span]:
+        """Where words stand: half-open spans of code points, in order, disjoint."""
+        if not self.parts:
+            return []
+        if len(self.parts) == 1:
+            return self.parts[0].find(text)
+        found = [(part, spans) for part in self.parts if (spans := part.find(text))]
+        if len(found) <= 1:
+            return found[0][1] if found else []
+        return list(self._merged(text, [part for part, _ in found]))
+
+    def stands_in(self, text: str) -> bool:
+        """Whether any word stands in `text`."""
+        return any(part.stands_in(text) for part in self.parts)
+
+    @property
+    def has_ascii_words(self) -> bool:
+        """Whether some word is made of ASCII letters and digits only."""
+        return any(part.has_ascii_words for part in self.parts)
+
+    @property
+    def has_spaces(self) -> bool:
+        """Whether some word holds single spaces between words."""
+        return any(part.heads for part in self.parts)
+
+    @property
+    def has_odd_spaces(self) -> bool:
+        """Whether some word holds other whitespace."""
+        return any(part.has_odd_spaces for part in self.parts)
+
+    def may_begin_at_the_end_of(self, chunk: str) -> bool:
+        """Whether a chunk ends with what stands before the first space of some word."""
+        return any(chunk[-length:] in heads for part in self.parts for length, heads in part.heads.items())
+
+    def _merged(self, text: str, parts: list[Part]) -> Iterator[Span]:
+        """The spans of several parts: again and again the leftmost of what each part finds next.
+
+        What a part has found is void where another part's word reaches into it; that part looks again from there.
+        """
+        scans = [part.scan(text, 0) for part in parts]
+        heads = [next(scan, None) for scan in scans]
+        position = 0
+        while True:
+            best: Span | None = None
+            for number, head in enumerate(heads):
+                if head is not None and head[0] < position:
+                    scans[number] = parts[number].scan(text, position)
+                    head = heads[number] = next(scans[number], None)
+                if head is not None and (best is None or self._comes_before(head, best)):
+                    best = head
+            if best is None:
+                return
+            yield best
+            position = best[1]
+
+    def _comes_before(self, span: Span, best: Span) -> bool:
+        """Whether a later part's span is to be taken instead of that of an earlier one."""
+        return span[0] < best[0] or (span[0] == best[0] and not self._first_wins and span[1] > best[1])
+
+
+class Part:
+    """Some words that are searched together.
+
+    Attributes:
+        words: in their order.
+    """
+
+    def __init__(self, words: tuple[str, ...], first_wins: bool) -> None:
+        self.words = words
+        self._first_wins = first_wins
+        self._trie: Trie | None = None
+
+    def without(self, words: set[str]) -> Part:
+        """A part with fewer words."""
+        return Part(tuple(word for word in self.words if word not in words), self._first_wins)
+
+    def find(self, text: str) -> list[Span]:
+        """Where words stand in `text`."""
+        if len(self.words) <= FEW:
+            return [match.span() for match in self._pattern.finditer(text)]
+        if not self._prefilter.any_in(text):
+            return []
+        if len(text) <= SHORT and self._trie is None and not self._first_wins:
+            return self._find_by_length(text)
+        return self._built_trie().find(text)
+
+    def scan(self, text: str, position: int) -> Iterator[Span]:
+        """The spans in what follows a position, one after the other."""
+        if len(self.words) <= FEW:
+            return (match.span() for match in self._pattern.finditer(text, position))
+        return self._built_trie().scan(text, position)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether any word stands in `text`."""
+        if len(self.words) <= FEW:
+            return self._pattern.search(text) is not None
+        return bool(self.find(text))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        words = self.words if self._first_wins else sorted(self.words, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, words)))
+
+    @cached_property
+    def _prefilter(self) -> Prefilter:
+        return Prefilter(self.words)
+
+    def _built_trie(self) -> Trie:
+        if self._trie is None:
+            self._trie = _FirstAddedTrie(self.words) if self._first_wins else Trie(self.words)
+        return self._trie
+
+    @cached_property
+    def _by_length(self) -> tuple[list[int], frozenset[str]]:
+        return sorted(set(map(len, self.words)), reverse=True), frozenset(self.words)
+
+    def _find_by_length(self, text: str) -> list[Span]:
+        """`find` for a few characters, without the trie: look every stretch of a word's length up."""
+        longest_first, words = self._by_length
+        spans: list[Span] = []
+        start = 0
+        while start < len(text):
+            for length in longest_first:
+                if text[start : start + length] in words:
+                    end = min(start + length, len(text))
+                    spans.append((start, end))
+                    start = end
+                    break
+            else:
+                start += 1
+        return spans
+
+    # ---- what the words are like, for whoever cuts texts at spaces first ---------------------------------------------
+
+    @cached_property
+    def has_ascii_words(self) -> bool:
+        """Whether some word is made of ASCII letters and digits only."""
+        return any(word.isalnum() and word.isascii() for word in self.words)
+
+    @cached_property
+    def has_odd_spaces(self) -> bool:
+        """Whether some word holds whitespace other than single spaces between words."""
+        return self._has_spaces and any(word.split() != word.split(" ") for word in self.words)
+
+    @cached_property
+    def heads(self) -> dict[int, set[str]]:
+        """What stands before the first space of a word that holds spaces between words, by its length."""
+        heads: dict[int, set[str]] = {}
+        for word in self.words if self._has_spaces else ():
+            head, space, _ = word.partition(" ")
+            if space and word.split() == word.split(" "):
+                heads.setdefault(len(head), set()).add(head)
+        return heads
+
+    @cached_property
+    def _has_spaces(self) -> bool:
+        joined = "\0".join(self.words)  # one look in C: few words hold whitespace
+        return joined.split() != [joined]
+
+
+class _FirstAddedTrie(Trie):
+    """A trie in which, of the words that begin at one character, the one added first wins, not the longest."""
+
+    def _end_mark(self, word: str) -> int:
+        return len(self._tokens)  # the word's rank: it has just been taken in
+
+    def _settles(self, node: TrieNode) -> bool:
+        rank = node.get(END)
+        if rank is None:
+            return False
+        above = node.parent
+        while above is not None:
+            if above.get(END, rank) < rank:
+                return False
+            above = above.parent
+        return True
