@@ -86,6 +86,16 @@ class Stages(ABC):
                     located.add(self.to_id(piece), piece, span, number)
         return located
 
+    def specials_in(self, text: str) -> Iterator[str]:
+        """The tokens that a text gives and that no unknown word gave."""
+        require_text(text)
+        unknown = self.wordpiece.unk_token
+        for part, token_id in self.parts(text):
+            if token_id is not None:
+                yield self.added.decoder[token_id].content
+            else:
+                yield from (piece for *_, pieces in self.words(part) for piece in pieces if piece != unknown)
+
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text."""
         return self.locate(text).tokens

@@ -1,0 +1,187 @@
+"""Methods of HuggingFace's classes that a subclass, an instance or a patch has replaced, and texts that go through them.
+
+In: a tokenizer. Out: which of the methods are not trietok's own; an encoder that calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trietok.errors import NotSupportedError, SpecialTokenError
+from trietok.inputs.call_inputs import reject_unknown
+from trietok.text.alignment import Located, Span
+from trietok.text.changes import is_ours
+from trietok.text.chunk_encoder import TextEncoder
+from trietok.text.stages import Stages, require_text
+from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
+from trietok.tokenizer.token_table import TokenTable
+
+# From a text to its ids.
+TEXT_HOOKS = (
+    "tokenize",
+    "prepare_for_tokenization",
+    "_tokenize",
+    "convert_tokens_to_ids",
+    "_convert_token_to_id_with_added_voc",
+    "_convert_token_to_id",
+    "do_lower_case",
+    "vocab",
+)
+# From ids to what a call returns.
+INPUT_HOOKS = (
+    "encode_plus",
+    "batch_encode_plus",
+    "prepare_for_model",
+    "pad",
+    "_pad",
+    "truncate_sequences",
+    "num_special_tokens_to_add",
+    "build_inputs_with_special_tokens",
+    "create_token_type_ids_from_sequences",
+    "get_special_tokens_mask",
+    "pad_token_type_id",
+)
+# Of the objects that cut texts into words and words into pieces, with what these methods rest on.
+STAGE_HOOKS = (
+    "tokenize",
+    "clean",
+    "cleaning_table",
+    "rust_cleaning_table",
+    "compose",
+    "normalize",
+    "normalized",
+    "words",
+    "_split_on_punctuation",
+    "pieces_of",
+    "match_word",
+)
+
+
+def is_replaced(holder: object, names: Iterable[str]) -> bool:
+    """Whether one of these methods of an object is not trietok's own."""
+    kind = type(holder)
+    for name in names:
+        if name in holder.__dict__:
+            return True
+        method = getattr(kind, name, None)
+        if method is not None and not is_ours(getattr(method, "fget", method)):
+            return True
+    return False
+
+
+class HookEncoder(TextEncoder):
+    """Encodes texts by the methods of a tokenizer, in the order in which transformers calls them.
+
+    Args:
+        tokenizer: whose methods they are.
+        table: its tokens at one moment.
+        stages: what texts go through where no method is replaced, which can be followed; None for a class of its own.
+        options: keywords of a call that concern its texts.
+    """
+
+    def __init__(
+        self, tokenizer: Any, table: TokenTable, stages: Stages | None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._table = table
+        self._stages = stages
+        self._options = dict(options or {})
+
+    def with_options(self, options: Mapping[str, Any]) -> HookEncoder:
+        """The encoder for a call with other keywords."""
+        return HookEncoder(self._tokenizer, self._table, self._stages, options) if options else self
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of `text`, by `tokenize` and `convert_tokens_to_ids`."""
+        ids: list[int] = self._tokenizer.convert_tokens_to_ids(self._tokenizer.tokenize(text, **self._options))
+        return ids
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of `text`: prepared, lower-cased, cut at the added tokens, and what is between by `_tokenize`."""
+        require_text(text)
+        tokenizer, options = self._tokenizer, dict(self._options)
+        as_text = options.pop("split_special_tokens", tokenizer.split_special_tokens)
+        policy = special_policy(self._table.special_contents, options) if options else None
+        text, unknown = tokenizer.prepare_for_tokenization(text, **options)
+        reject_unknown(unknown)
+        if policy is not None:
+            return self._tokens_by_policy(text, policy)
+        text = self._lowered(text, self._table.special_tokens)
+        if as_text:
+            return list(tokenizer._tokenize(text)) if text else []
+        tokens: list[str] = []
+        for piece, is_token in self._table.added.pieces(text):
+            if is_token:
+                tokens.append(piece)
+            else:
+                tokens += tokenizer._tokenize(piece)
+        return tokens
+
+    def _lowered(self, text: str, special_tokens: tuple[str, ...]) -> str:
+        lowers = getattr(self._tokenizer, "do_lower_case", False)
+        return self._table.added.lower_between(text, special_tokens) if lowers else text
+
+    def _tokens_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
+        table = self._table
+        if policy.refused:
+            self._refuse(text, policy.refused)
+        allowed = tuple(token for token in table.special_tokens if token in policy.allowed)
+        added = table.added.without(table.special_contents - policy.allowed)
+        if getattr(self._tokenizer, "do_lower_case", False):
+            text = added.lower_between(text, allowed)
+        tokens: list[str] = []
+        for piece, is_token in added.pieces(text):
+            if is_token:
+                tokens.append(piece)
+                continue
+            for token in self._tokenizer._tokenize(piece):
+                if token in table.special_contents and token != self._tokenizer.unk_token:
+                    raise SpecialTokenError(
+                        f"{type(self._tokenizer).__name__} cannot take {token!r} for plain text: its _tokenize gives "
+                        "the special token"
+                    )
+                tokens.append(token)
+        return tokens
+
+    def _refuse(self, text: str, refused: frozenset[str]) -> None:
+        """Raise where the text would ordinarily give one of these tokens."""
+        for piece, is_token in self._table.added.pieces(self._lowered(text, self._table.special_tokens)):
+            # An unknown word gives the unknown token, which is no forgery.
+            unknown = self._tokenizer.unk_token
+            given = [piece] if is_token else [token for token in self._tokenizer._tokenize(piece) if token != unknown]
+            for token in given:
+                if token in refused:
+                    refuse(token, text)
+
+    # ---- where tokens came from -------------------------------------------------------------------------------------
+
+    def locate(self, text: str) -> Located:
+        """The tokens of `text` with their spans, where the methods give what the stages would.
+
+        Raises:
+            NotSupportedError: they do not.
+        """
+        kind = type(self._tokenizer).__name__
+        if self._stages is None:
+            raise NotSupportedError(
+                f"{kind} does not tell which characters its tokens stand for", name="return_offsets_mapping"
+            )
+        options = dict(self._options)
+        as_text = options.pop("split_special_tokens", self._tokenizer.split_special_tokens)
+        policy = special_policy(self._table.special_contents, options) if options else None
+        stages = self._stages
+        if policy is not None:
+            stages = stages.untrusted(self._table.special_contents, policy.allowed)
+        elif as_text:
+            stages = stages.as_text()
+        located = stages.locate(text)
+        if located.tokens != self._tokenizer.tokenize(text, **self._options):
+            raise NotSupportedError(
+                f"{kind} has stages of its own, so where its tokens came from cannot be told",
+                name="return_offsets_mapping",
+            )
+        return located
+
+    def spans(self, text: str, count: int = -1) -> list[Span]:
+        return self.locate(text).spans

@@ -1,0 +1,148 @@
+"""A tokenizer at one moment: what every call, batch and result uses from beginning to end.
+
+In: a tokenizer. Out: its tokens, its encoder, and whether its calls go through methods that a user has replaced. A
+change of the tokenizer makes no `Moment` worse: it is of the past then, and the next call makes another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trietok.errors import SpecialTokenError
+from trietok.inputs.call_inputs import reject_unknown
+from trietok.text.changes import Changeable
+from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder, WordMemory
+from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
+from trietok.tokenizer.hooks import INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
+
+_NO_STAGE = Changeable()
+
+
+class Moment:
+    """A tokenizer as it is now.
+
+    Args:
+        tokenizer: what it is of.
+        before: the moment before, whose memory of words is used again where it is still right.
+
+    Attributes:
+        table: its tokens.
+        encoder: text → ids, tokens, spans.
+        goes_by_methods: whether texts go through methods of the user's.
+        calls_methods: whether what a call returns does.
+        plans: by options, what calls come to.
+    """
+
+    def __init__(self, tokenizer: Any, before: Moment | None = None) -> None:
+        # Read before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
+        self._version = tokenizer._version
+        self._patched = type(tokenizer).patched
+        self._basic = _stage(tokenizer, "basic_tokenizer")
+        self._wordpiece = _stage(tokenizer, "wordpiece_tokenizer")
+        self._marks = _marks(self._basic), _marks(self._wordpiece)
+        self._never_split = frozenset(getattr(self._basic, "never_split", ()))
+        self.table = tokenizer._changes.committed
+        self._split_special_tokens = bool(tokenizer.split_special_tokens)
+        has_foreign_stage = any(
+            isinstance(stage, Changeable) is False or is_replaced(stage, STAGE_HOOKS)
+            for stage in (self._basic, self._wordpiece)
+        )
+        stages = tokenizer._stages_of(self.table, has_foreign_stage)
+        self.goes_by_methods = (
+            stages is None or is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
+        )
+        self.calls_methods = is_replaced(tokenizer, INPUT_HOOKS)
+        self.words_key: tuple[object, ...] = ()
+        if self.goes_by_methods:
+            self.encoder: TextEncoder = HookEncoder(tokenizer, self.table, stages)
+        elif has_foreign_stage or not tokenizer._encoder_class.can_remember(stages):
+            self.encoder = TextEncoder(stages)
+        else:
+            self.words_key = (
+                self.table.pieces_mark,
+                self.table.special_set,
+                *self._marks,
+                stages.to_id(stages.wordpiece.unk_token),
+                tokenizer.cache_limit,
+            )
+            self.encoder = tokenizer._encoder_class(
+                stages, self.table.vocabulary, tokenizer.cache_limit, self._words_of(before)
+            )
+        self.plans: dict[Any, Any] = {}
+
+    def _words_of(self, before: Moment | None) -> WordMemory | None:
+        if before is None or before.words_key != self.words_key or not isinstance(before.encoder, ChunkEncoder):
+            return None
+        return before.encoder.words
+
+    def is_now(self, tokenizer: Any) -> bool:
+        """Whether the tokenizer is still as it was; asked before every call."""
+        basic, wordpiece = self._basic, self._wordpiece
+        (basic_version, basic_patched), (wordpiece_version, wordpiece_patched) = self._marks
+        return (
+            tokenizer._version is self._version
+            and tokenizer.patched is self._patched
+            and basic.version is basic_version
+            and wordpiece.version is wordpiece_version
+            and basic.patched is basic_patched
+            and wordpiece.patched is wordpiece_patched
+            and (basic is _NO_STAGE or basic.never_split == self._never_split)
+        )
+
+    def encoder_for(self, options: Mapping[str, Any]) -> TextEncoder:
+        """The encoder for a call with keywords that concern its texts.
+
+        Args:
+            options: `split_special_tokens`, `allowed_special`, `disallowed_special`, and what a subclass's
+                `prepare_for_tokenization` takes.
+
+        Raises:
+            OptionError: a keyword that nothing understands.
+        """
+        encoder = self.encoder
+        if isinstance(encoder, HookEncoder):
+            return encoder.with_options(options)
+        as_text, policy = self._split_special_tokens, None
+        if options:
+            left = dict(options)
+            as_text = left.pop("split_special_tokens", as_text)
+            policy = special_policy(self.table.special_contents, left)
+            reject_unknown(left)
+        if policy is not None:
+            allowed = encoder.untrusted(self.table.special_contents, policy.allowed)
+            return RefusingEncoder(encoder, allowed, policy) if policy.refused else allowed
+        return encoder.as_text() if as_text else encoder
+
+
+class RefusingEncoder(TextEncoder):
+    """Encodes texts that hold none of some special tokens, and refuses others."""
+
+    def __init__(self, full: TextEncoder, allowed: TextEncoder, policy: SpecialPolicy) -> None:
+        super().__init__(allowed.stages)
+        self._full = full
+        self._policy = policy
+
+    def _checked(self, text: str) -> str:
+        for token in self._full.stages.specials_in(text):
+            if token in self._policy.refused:
+                refuse(token, text)
+        return text
+
+    def ids(self, text: str) -> list[int]:
+        return super().ids(self._checked(text))
+
+    def tokens(self, text: str) -> list[str]:
+        return super().tokens(self._checked(text))
+
+    def locate(self, text: str) -> Any:
+        return super().locate(self._checked(text))
+
+
+def _stage(tokenizer: Any, name: str) -> Any:
+    stage = tokenizer.__dict__.get(name)
+    return _NO_STAGE if stage is None else stage
+
+
+def _marks(stage: Any) -> tuple[object, object]:
+    return getattr(stage, "version", None), getattr(stage, "patched", None)

@@ -1,0 +1,160 @@
+"""The tokens of a tokenizer at one moment, and how one moment becomes the next.
+
+In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes; a tokenizer holds one,
+and every read of it is of one state. `Changes` lets a change be made in steps that others see only when all are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from threading import RLock, get_ident
+from typing import Any
+
+from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedTokens
+from trietok.text.vocabulary import Vocabulary
+
+ADDITIONAL = "additional_special_tokens"
+Token = str | AddedToken
+
+
+class TokenTable:
+    """Vocabulary, added tokens and roles of one moment.
+
+    Attributes:
+        vocabulary: the vocabulary; None for a class of the user's own, which looks its tokens up itself.
+        added: the added tokens.
+        roles: role → token, list of tokens (for `additional_special_tokens`), or None.
+        assigned: slot of the vocabulary → the token that has been given its id.
+        pieces_mark: an object that stays the same while no vocabulary entry changes its meaning, so that what words
+            became stays right.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | None,
+        added: AddedTokens,
+        roles: Mapping[str, Any],
+        assigned: Mapping[str, str] | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.added = added
+        self.roles = roles
+        self.assigned: Mapping[str, str] = assigned or {}
+        self.pieces_mark = object()
+
+    def replace(self, **changes: Any) -> TokenTable:
+        """The table with other parts."""
+        parts = {"vocabulary": self.vocabulary, "added": self.added, "roles": self.roles, "assigned": self.assigned}
+        return TokenTable(**{**parts, **changes})
+
+    def with_tokens(self, added: AddedTokens, new: Mapping[int, AddedToken]) -> TokenTable:
+        """The table with other added tokens, which differ from these only in `new`."""
+        table = self.replace(added=added)
+        entries = () if self.vocabulary is None else self.vocabulary.token_to_id
+        if not any(token.content in entries for token in new.values()):
+            table.pieces_mark = self.pieces_mark
+        return table
+
+    # ---- roles ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def special_tokens_extended(self) -> tuple[Token, ...]:
+        """The tokens of the roles in their order, as they were given; see `all_special_tokens_extended`."""
+        tokens: list[Token] = []
+        for value in self.roles.values():
+            seen = set(map(str, tokens))
+            several = value if isinstance(value, list) else [value] if value else []
+            tokens += [token for token in several if str(token) not in seen]
+        return tuple(tokens)
+
+    @cached_property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The tokens of the roles in their order."""
+        return tuple(map(str, self.special_tokens_extended))
+
+    @cached_property
+    def special_set(self) -> frozenset[str]:
+        """The tokens of the roles, to look up in."""
+        return frozenset(self.special_tokens)
+
+    @cached_property
+    def special_contents(self) -> frozenset[str]:
+        """Every special token: those of the roles, and added ones that are marked."""
+        marked = (token.content for token in self.added.decoder.flat().values() if token.special)
+        return self.special_set.union(marked)
+
+    # ---- tokens and ids, where there is a vocabulary -----------------------------------------------------------------
+
+    @property
+    def entries(self) -> Mapping[str, int]:
+        """The vocabulary without the added tokens: token → id."""
+        assert self.vocabulary is not None  # asked of classes with one
+        return self.vocabulary.token_to_id
+
+    @cached_property
+    def size(self) -> int:
+        """The number of different tokens with the added ones."""
+        entries = self.entries
+        return len(entries) + sum(token not in entries for token in self.added.encoder.flat())
+
+    @property
+    def max_id(self) -> int:
+        """The highest id that any token has or, if it was removed, had."""
+        assert self.vocabulary is not None
+        return max(self.vocabulary.max_id, self.added.max_id)
+
+    def known_id(self, token: str) -> int | None:
+        """The id of a token, or None."""
+        token_id = self.added.encoder.get(token)
+        return self.entries.get(token) if token_id is None else token_id
+
+
+class Changes:
+    """The table that counts, and the one that a change under way is making. A copy of it is ready for changes anew.
+
+    Attributes:
+        committed: the table that counts.
+    """
+
+    def __init__(self, table: TokenTable) -> None:
+        self.committed = table
+        self._lock = RLock()
+        self._changer: int | None = None
+        self._draft = table
+
+    @property
+    def table(self) -> TokenTable:
+        """The table: for the thread that is changing it as it is by then, for all others the one that counts."""
+        return self._draft if self._changer is not None and self._changer == get_ident() else self.committed
+
+    @table.setter
+    def table(self, table: TokenTable) -> None:
+        with self.changing():
+            self._draft = table
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Around a change in several steps. It counts when the outermost block ends; if one fails, nothing of it does."""
+        with self._lock:
+            if self._changer is not None:  # a step of a change that is under way in this thread
+                yield
+                return
+            self._draft = self.committed
+            self._changer = get_ident()
+            try:
+                yield
+                self.committed = self._draft
+            finally:
+                self._changer = None
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Around a long look at more than the table: changes wait until it is over."""
+        with self._lock:
+            yield
+
+    def __reduce__(self) -> Any:
+        return Changes, (self.committed,)
