@@ -68,6 +68,8 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         self.deprecation_warnings: dict[str, bool] = {}  # what has been warned of once, by key
         self.name_or_path: str = kwargs.pop("name_or_path", "")
         max_length = kwargs.pop("model_max_length", kwargs.pop("max_len", None))
+        if isinstance(max_length, float) and max_length.is_integer():  # files may say 512.0, and a slice takes no float
+            max_length = int(max_length)
         self.model_max_length: int = VERY_LARGE_INTEGER if max_length is None else max_length
         for name in ("padding_side", "truncation_side"):
             side = kwargs.pop(name, getattr(self, name))

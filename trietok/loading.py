@@ -160,9 +160,11 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     decoder = ids.decoder
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
-    by_content = {token.content: token for token in decoder.values()}
+    # A role's token has the flags it was added with. added_tokens.json says no flags, so there the role's own count.
+    without_flags = files.found.get(ADDED_TOKENS_FILE)
+    by_content = {token.content: token for i, token in decoder.items() if ids.sources[i] != without_flags}
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
-        if arguments[role] is not None:  # the role's token with the flags it was added with
+        if arguments[role] is not None:
             arguments[role] = by_content.get(str(arguments[role]), arguments[role])
     arguments["added_tokens_decoder"] = decoder
     return arguments, ids.sources
@@ -218,8 +220,8 @@ def _take_added_tokens_file(
             continue
         where = f"{path}: {content!r}"
         token_id = checked_id(value, where, path)
-        token = checked_added_token({"content": content, "special": content in special}, where, path)
-        ids.add(token_id, token, path)
+        flags = {"special": content in special, "normalized": content not in special}
+        ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)
 
 
 def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
@@ -232,8 +234,12 @@ def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any
             if kwargs.get(role) or not is_role(role):
                 continue  # this file is about roles: it can set nothing else
             if role == ADDITIONAL and isinstance(value, list):
-                tokens = [_special_token(token, f"{path}: {role}", path) for token in value]
-                arguments[role] = list(dict.fromkeys([*(arguments.get(ADDITIONAL) or []), *tokens]))
+                tokens = list(arguments.get(ADDITIONAL) or ())
+                # The config's objects of flags are tokens only later, so the same token may be listed twice.
+                for token in (_special_token(token, f"{path}: {role}", path) for token in value):
+                    if token not in tokens:
+                        tokens.append(token)
+                arguments[role] = tokens
             else:
                 arguments[role] = _special_token(value, f"{path}: {role}", path)
     _take_added_tokens_file(ids, files, arguments)
@@ -270,6 +276,8 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
         return [_token_objects(item, where, path) for item in value]
     if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # roles of the user's own
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
+    if isinstance(value, dict) and "__type" in value:  # what is not said follows from `special` as the file has it
+        value = {"normalized": not value.get("special", False), **value}
     return _special_token(value, where, path)
 
 

@@ -158,9 +158,11 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     # ---- added tokens -----------------------------------------------------------------------------------------------
 
     def _add_role_tokens(self) -> None:
-        there = self._added.encoder
-        missing = [token for token in self.all_special_tokens_extended if str(token) not in there]
-        self._add_tokens(missing, special_tokens=True)
+        there, roles = self._added.encoder, self._special_set()
+        tokens: list[Token] = [t for t in self._added.decoder.values() if t.content in roles and not t.special]
+        # A plain string says nothing about flags, so it leaves those that a file has; an `AddedToken` replaces them.
+        tokens += [t for t in self.all_special_tokens_extended if isinstance(t, AddedToken) or t not in there]
+        self._add_tokens(tokens, special_tokens=True)
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._guard.changing(), bulk():
