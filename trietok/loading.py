@@ -276,8 +276,8 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
         return [_token_objects(item, where, path) for item in value]
     if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # roles of the user's own
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
-    if isinstance(value, dict) and "__type" in value:  # what is not said follows from `special` as the file has it
-        value = {"normalized": not value.get("special", False), **value}
+    if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
+        return checked_added_token(value, where, path)
     return _special_token(value, where, path)
 
 
