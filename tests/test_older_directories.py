@@ -117,7 +117,15 @@ def test_a_string_in_the_map_says_nothing_about_flags(kind, directory):
     assert kind.from_pretrained(path).added_tokens_decoder[BEHIND] == AddedToken("<e>", special=True)
 
 
-@pytest.mark.parametrize("text, ids", [("<E>", [2, BEHIND, 3]), ("<e>", [2, 1, 1, 1, 3])])
+@CLASSES
+def test_only_the_roles_of_the_class_make_a_token_special(kind, directory):
+    path = directory({"image_token": "<e>"}, {"video_token": "<f>"}, {"<e>": BEHIND, "<f>": BEHIND + 1})
+    tokenizer = kind.from_pretrained(path)
+    assert [tokenizer.added_tokens_decoder[i] for i in (BEHIND, BEHIND + 1)] == [AddedToken("<e>"), AddedToken("<f>")]
+    assert tokenizer.decode([5, BEHIND], skip_special_tokens=True) == "a <e>"
+
+
+@pytest.mark.parametrize(("text", "ids"), [("<E>", [2, BEHIND, 3]), ("<e>", [2, 1, 1, 1, 3])])
 def test_the_rust_profile_looks_for_what_added_tokens_json_says_first(directory, text, ids):
     """The map says that it is normalized, which comes too late: the flag changes, but not what is looked for."""
     path = directory(None, {"eos_token": flagged("<E>")}, {"<E>": BEHIND})

@@ -154,9 +154,11 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     ids = AddedIds()
     if "added_tokens_decoder" in arguments:
         _take_config(ids, arguments["added_tokens_decoder"], config)
-        _take_added_tokens_file(ids, files, arguments, flags_count=False)
+        _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments), flags_count=False)
     else:
-        _take_older_files(ids, files, arguments, kwargs)
+        _take_map_of_roles(files, arguments, kwargs)
+        _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
+        _take_added_tokens_of_tokenizer_json(ids, files)
     decoder = ids.decoder
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
@@ -206,14 +208,11 @@ def _take_config(ids: AddedIds, value: Any, source: str) -> None:
         ids.add(checked_id(key, where, source), checked_added_token(token, where, source), source)
 
 
-def _take_added_tokens_file(
-    ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], flags_count: bool = True
-) -> None:
+def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str], flags_count: bool = True) -> None:
     """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what that says."""
     if ADDED_TOKENS_FILE not in files.found:
         return
     path = files.found[ADDED_TOKENS_FILE]
-    special = _contents_of_roles(arguments)
     for content, value in read_json_object(path).items():
         there = ids.decoder.get(value) if type(value) is int else None
         if there is not None and there.content == content and not flags_count:
@@ -224,8 +223,8 @@ def _take_added_tokens_file(
         ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)
 
 
-def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
-    """What transformers wrote before 4.34: special_tokens_map.json and added_tokens.json, and any tokenizer.json."""
+def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
+    """special_tokens_map.json, which counts where no `added_tokens_decoder` says more, as before transformers 4.34."""
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
         roles = read_json_object(path)
@@ -242,7 +241,9 @@ def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any
                 arguments[role] = tokens
             else:
                 arguments[role] = _special_token(value, f"{path}: {role}", path)
-    _take_added_tokens_file(ids, files, arguments)
+
+
+def _take_added_tokens_of_tokenizer_json(ids: AddedIds, files: ModelFiles) -> None:
     if TOKENIZER_FILE in files.found:
         path = files.found[TOKENIZER_FILE]
         for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
@@ -255,13 +256,12 @@ def is_role(key: str) -> bool:
     return key.endswith(("_token", "_tokens"))
 
 
-def _contents_of_roles(arguments: dict[str, Any]) -> set[str]:
+def _contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
+    """The tokens of the roles that a class has. An object of flags is not one yet, as in transformers."""
     contents: set[str] = set()
-    for role, value in arguments.items():
-        if role == ADDITIONAL:
-            contents.update(map(str, value or ()))
-        elif role.endswith("_token") and value is not None:
-            contents.add(str(value))
+    for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys():
+        value = arguments[role]
+        contents.update(map(str, value if isinstance(value, (list, tuple)) else () if value is None else [value]))
     return contents
 
 

@@ -43,6 +43,7 @@ ROLES = st.fixed_dictionaries(
         "bos_token": TOKENS,
         "mask_token": st.one_of(st.just("[MASK]"), OBJECTS),
         "additional_special_tokens": st.lists(TOKENS, max_size=3),
+        "image_token": TOKENS,  # which no class has
     },
 )
 
