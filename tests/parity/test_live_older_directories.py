@@ -107,7 +107,7 @@ def directories(draw: st.DrawFn) -> dict[str, Any]:
     ids = {content: len(VOCABULARY) + i for i, content in enumerate(added[: draw(st.integers(1, len(added)))])}
     if draw(st.booleans()):
         files["added_tokens.json"] = ids
-    if draw(st.booleans()):  # without tokens neither special nor normalized: such match as written by design
+    if draw(st.booleans()):  # no token is neither special nor normalized: such match as they are written, by design
         flags = st.one_of(st.just({"normalized": True}), FLAGS.map(lambda flags: {**flags, "special": True}))
         files["tokenizer.json"] = [
             {"id": token_id, "content": content, **draw(flags)} for content, token_id in ids.items()
@@ -151,11 +151,8 @@ def test_older_directories_load_as_in_transformers(class_name: str, files: dict[
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
         for name, value in files.items():
-            value = (
-                tokenizer_json(value, lower=files.get("tokenizer_config.json", {}).get("do_lower_case", True))
-                if name == "tokenizer.json"
-                else value
-            )
+            if name == "tokenizer.json":
+                value = tokenizer_json(value, lower=files.get("tokenizer_config.json", {}).get("do_lower_case", True))
             Path(directory, name).write_text(json.dumps(value), encoding="utf-8")
         theirs = loaded(transformers, class_name, directory)
         ours = loaded(trietok, class_name, directory)
