@@ -100,6 +100,9 @@ HIDDEN_BY_MEMORY = pytest.mark.xfail(
     strict=False,
     reason="BertTokenizer has a `tokenize` of its own, which hides one that is put into PreTrainedTokenizer",
 )
+ONLY_BATCHES = pytest.mark.xfail(
+    strict=False, reason="a single text is padded without a call of `pad`, so a replacement counts for batches only"
+)
 PLACES = ("class", "subclass", "tokenizer", "base class")
 STAGES = ("BasicTokenizer", "WordpieceTokenizer")
 
@@ -155,6 +158,8 @@ def cases(methods: Iterable[str], places: Iterable[str], mark_of: Callable[[str,
 
 
 def mark_of_call(method: str, place: str) -> Any:
+    if method == "pad":
+        return ONLY_BATCHES
     if method in OF_DECODING or place == "tokenizer" or (place == "base class" and method in HIDDEN):
         return ()
     return HIDDEN_BY_MEMORY if (method, place) == ("tokenize", "base class") else NOT_SEEN

@@ -107,16 +107,7 @@ class ModelInputsMixin(SpecialTokensMixin):
         if not values["input_ids"]:  # nothing to pad, as in transformers
             values.update({"attention_mask": []} if with_mask else {})
         elif with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
-            values = dict(
-                self.pad(
-                    values,
-                    padding=strategies.padding,
-                    max_length=max_length,
-                    pad_to_multiple_of=pad_to_multiple_of,
-                    padding_side=padding_side,
-                    return_attention_mask=with_mask,
-                )
-            )
+            values = self._pad_one(values, strategies.padding, max_length, pad_to_multiple_of, padding_side, with_mask)
         if return_length:
             values["length"] = len(values["input_ids"])
         return BatchEncoding(values, tensor_type=return_tensors, prepend_batch_axis=prepend_batch_axis)
