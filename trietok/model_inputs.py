@@ -11,6 +11,7 @@ from typing import Any
 
 from trietok import log
 from trietok.batch_encoding import BatchEncoding
+from trietok.call_inputs import reject_replaced
 from trietok.call_options import Padding, Truncation, resolve_strategies
 from trietok.errors import InputError, InputTypeError, NotSupportedError, SpecialTokenError
 from trietok.padding import PaddingStrategy, pad_values, padded_length
@@ -62,6 +63,7 @@ class ModelInputsMixin(SpecialTokensMixin):
 
         The other arguments are those of a call.
         """
+        reject_replaced(kwargs)
         reject_offsets(return_offsets_mapping)
         strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose)
         max_length = strategies.max_length

@@ -16,6 +16,7 @@ from trietok.aligned_text import Located, Span
 from trietok.bert import BertTokenizer
 from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
+from trietok.call_options import CallOptions
 from trietok.decoding import ARTIFACTS
 from trietok.errors import InputTypeError
 from trietok.pieces_around import Piece
@@ -144,16 +145,21 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     ) -> list[str]:
         """Split a text, or a pair, into tokens; with `add_special_tokens` those of the template are around.
 
+        A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in transformers.
+
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        if pair is None and not add_special_tokens:
+        is_bare = isinstance(text, str) and pair is None and not add_special_tokens
+        if is_bare and kwargs.keys().isdisjoint(CallOptions._fields):
             return super().tokenize(text, **kwargs)
-        ids = self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).input_ids
-        tokens: list[str] = self.convert_ids_to_tokens(ids)
-        return tokens
+
+        def tokens() -> list[str]:
+            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+
+        return self._guard.read(tokens)
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
 
