@@ -8,6 +8,7 @@ template and inputs of the model it shares.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 is_stage(RustBasicTokenizer, "tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
+_ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
 # What `_located` and `_text_ids` take beside a text.
 Options = Mapping[str, Any]
 
@@ -336,6 +338,8 @@ class RustProfile(RustCallsMixin, BertTokenizer):
 
 def _cleaned_up(token: str) -> str:
     """A token without the artifacts of tokenization that the WordPiece decoder knows; it has one more than Python."""
+    if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
+        return token
     for artifact, original in _ARTIFACTS:
         token = token.replace(artifact, original)
     return token
