@@ -17,7 +17,7 @@ from trietok.bert import BertTokenizer
 from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
 from trietok.decoding import ARTIFACTS
-from trietok.errors import InputTypeError
+from trietok.errors import InputTypeError, NotSupportedError
 from trietok.pieces_around import Piece
 from trietok.post_processors import PostProcessor, RobertaProcessing, bare_pieces
 from trietok.remembering import is_stage
@@ -55,6 +55,7 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     _added: RustAddedTokens
     # Which of the normalizer's settings the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
     def __init__(
         self,
@@ -64,6 +65,9 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         **kwargs: Any,
     ) -> None:
         self._file: TokenizerJson | None = None
+        self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
+        if kwargs.pop("from_slow", False):
+            tokenizer_file = None
         if tokenizer_file is not None:
             from trietok.fast_files import added_tokens_of
             from trietok.tokenizer_json import read_tokenizer_json
@@ -75,9 +79,20 @@ class RustProfile(RustCallsMixin, BertTokenizer):
                 if setting is not None:
                     kwargs.setdefault(side, setting.direction.lower())
         elif vocab_file is None:
-            raise InputTypeError(f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both", value=None)
-        kwargs.update(do_basic_tokenize=True, never_split=None)  # of the slow profile only
+            raise InputTypeError(
+                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; from_slow=True needs a vocab_file",
+                value=None,
+            )
+        else:
+            kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
+        # These two are kept and saved for the slow profile, which alone heeds them.
+        slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
+        slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
+        self._without_basic = slow_options.get("do_basic_tokenize") is False
         super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+        for name in self.options_of_slow:
+            del self.init_kwargs[name]
+        self.init_kwargs.update(slow_options)
         self._override_normalizer(kwargs)
         if self._file is None:
             self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
@@ -100,9 +115,10 @@ class RustProfile(RustCallsMixin, BertTokenizer):
             "handle_chinese_chars": options["tokenize_chinese_chars"],
         }
         if self._file is None:
-            return RustBasicTokenizer(
-                options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
-            )
+            chinese = options["tokenize_chinese_chars"]
+            if self._without_basic and "handle_chinese_chars" not in self._overriding:
+                chinese = False  # transformers makes the normalizer of a slow tokenizer, and that has no such stage
+            return RustBasicTokenizer(options["do_lower_case"], chinese, options["strip_accents"])
         from trietok.tokenizer_parts import NO_NORMALIZER
 
         said = self._file.normalizer or NO_NORMALIZER
@@ -155,12 +171,60 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         tokens: list[str] = self.convert_ids_to_tokens(ids)
         return tokens
 
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether texts are lower-cased."""
+        return self.basic_tokenizer.do_lower_case
+
+    @do_lower_case.setter
+    def do_lower_case(self, value: bool) -> None:
+        if bool(value) != self.do_lower_case:
+            raise NotSupportedError(
+                f"do_lower_case of {type(self).__name__} cannot be set: in transformers that changes no id until the "
+                f"tokenizer is saved and loaded again; load it with do_lower_case={bool(value)}, or set "
+                f"tokenizer.basic_tokenizer.do_lower_case = {bool(value)}, which counts from the next call on",
+                name="do_lower_case",
+            )
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        token_id = self.vocab.get(token)
+        if token_id is None and self.unk_token is not None:  # which may be an added token
+            token_id = self._added.encoder.get(self.unk_token, self.vocab.get(self.unk_token))
+        return token_id
+
     # ---- added tokens -----------------------------------------------------------------------------------------------
+
+    def _as_special(self, token: AddedToken) -> AddedToken:
+        return token.as_special()
+
+    def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
+        """Take in the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
+
+        Where they differ, the flags are the latter's, and both are looked for.
+        """
+        if self._file is not None:
+            self._added.update(self._file.added_tokens)
+        roles = self._special_set()
+        there = self._added.decoder
+        saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
+        marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
+        new = {token_id: token for token_id, token in marked.items() if there.get(token_id) != token}
+        if new:
+            self._added.update(new)
 
     def _add_role_tokens(self) -> None:
         there = self._added.encoder
-        missing = [token for token in self.all_special_tokens_extended if str(token) not in there]
-        self._add_tokens(missing, special_tokens=True)
+        roles = self.all_special_tokens_extended
+        to_add = [token for token in roles if isinstance(token, AddedToken) or token not in there]
+        self._add_tokens(to_add, special_tokens=True)
+
+    @classmethod
+    def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a tokenizer that is loaded without a tokenizer.json.
+
+        transformers loads a slow tokenizer then and takes over what that has made of them.
+        """
+        return arguments
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._guard.changing(), bulk():
@@ -324,6 +388,20 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         if clean_up is None:
             clean_up = self.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up else text
+
+
+def _settled(name: str, value: Any) -> Any:
+    """An argument with the flags of every `AddedToken` as they are now.
+
+    transformers copies what it hands to the slow tokenizer, and in a copy `normalized` follows from nothing any more.
+    """
+    if isinstance(value, AddedToken) and name != "added_tokens_decoder":
+        return value.replace()
+    if isinstance(value, (list, tuple)):
+        return [_settled(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _settled(name, item) for key, item in value.items()}
+    return value
 
 
 def _cleaned_up(token: str) -> str:

@@ -116,6 +116,7 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     live = {"model_max_length", "clean_up_tokenization_spaces"} | (
         config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
     )
+    live -= set(getattr(tokenizer, "options_of_slow", ()))
     for key in live:  # any other key is kept as it came, though an attribute may have its name
         if hasattr(tokenizer, key):
             config[key] = getattr(tokenizer, key)
@@ -130,7 +131,8 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     config["added_tokens_decoder"] = {
         token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
     }
-    config["tokenizer_class"] = type(tokenizer).__name__
+    # The name of the slow class: from it either class is found, as `use_fast` asks for.
+    config["tokenizer_class"] = type(tokenizer).__name__.removesuffix("Fast" if tokenizer.is_fast else "")
     record = tokenizer.record()
     if record:
         config[RECORD] = record

@@ -88,7 +88,15 @@ class SpecialTokensMixin:
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
-                setattr(self, role, list(map(_marked, value)) if role == ADDITIONAL else _marked(value))
+                setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
+
+    def _marked(self, token: Token) -> Token:
+        """A token that plays a role is special, whatever its `AddedToken` says."""
+        return self._as_special(token) if isinstance(token, AddedToken) else token
+
+    def _as_special(self, token: AddedToken) -> AddedToken:
+        """A token marked as special; its other flags stay."""
+        return token.replace(special=True)
 
     # ---- a role's token and id ------------------------------------------------------------------------------------
 
@@ -221,7 +229,8 @@ class SpecialTokensMixin:
             if value is None:
                 raise SpecialTokenError(f"the token for {role} is None; give a string or an AddedToken", role=role)
             value = _checked_role(role, value)
-            checked[role] = [_as_special(t) for t in value] if role == ADDITIONAL else [_as_special(value)]
+            tokens = value if role == ADDITIONAL else [value]
+            checked[role] = [self._as_special(AddedToken.of(t, special=True)) for t in tokens]
         with self._guard.changing():
             new_tokens: list[AddedToken] = []
             for role, tokens in checked.items():
@@ -331,12 +340,3 @@ def _checked_token(role: str, token: Any) -> Token:
             f"a special token is a string or an AddedToken, but {role} was given {type(token).__name__}: {token!r}",
             role=role,
         ) from None
-
-
-def _marked(token: Token) -> Token:
-    """A token that plays a role is special, whatever its `AddedToken` says; its other flags stay."""
-    return token.replace(special=True) if isinstance(token, AddedToken) else token
-
-
-def _as_special(token: Token) -> AddedToken:
-    return token.replace(special=True) if isinstance(token, AddedToken) else AddedToken(token, special=True)
