@@ -8,25 +8,24 @@ template and inputs of the model it shares.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.added_token import AddedToken
 from trietok.aligned_text import Located, Span
 from trietok.bert import BertTokenizer
-from trietok.bulk import bulk
 from trietok.call_inputs import reject_unknown
 from trietok.decoding import ARTIFACTS
-from trietok.errors import InputTypeError, NotSupportedError
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.pieces_around import Piece
 from trietok.post_processors import PostProcessor, RobertaProcessing, bare_pieces
 from trietok.remembering import is_stage
 from trietok.rust_added_tokens import RustAddedTokens
+from trietok.rust_adding import RustAddingMixin
 from trietok.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.rust_calls import RustCallsMixin
 from trietok.rust_chunk_encoder import RustChunkEncoder
 from trietok.rust_spans import RustStages, locate, trim_offsets
-from trietok.special_tokens import Token
 from trietok.templates import Template, template_processing_of
 from trietok.tokenizer_parts import WordPieceDecoder
 from trietok.untrusted import SpecialPolicy, special_policy
@@ -44,7 +43,7 @@ _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 Options = Mapping[str, Any]
 
 
-class RustProfile(RustCallsMixin, BertTokenizer):
+class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
     """What makes a tokenizer one of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
 
     vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
@@ -73,14 +72,15 @@ class RustProfile(RustCallsMixin, BertTokenizer):
             from trietok.tokenizer_json import read_tokenizer_json
 
             self._file = read_tokenizer_json(tokenizer_file)
-            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, kwargs.get("added_tokens_decoder") or {})
+            saved = kwargs.get("added_tokens_decoder") or {}
+            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
             for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
                 if setting is not None:
                     kwargs.setdefault(side, setting.direction.lower())
         elif vocab_file is None:
             raise InputTypeError(
-                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; from_slow=True needs a vocab_file",
+                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with from_slow a vocab_file",
                 value=None,
             )
         else:
@@ -95,11 +95,19 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         self.init_kwargs.update(slow_options)
         self._override_normalizer(kwargs)
         if self._file is None:
+            unknown = self.wordpiece_tokenizer.unk_token
+            if unknown not in self.vocabulary:  # an added token will not do: words are looked up in the vocabulary
+                raise VocabularyError(
+                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the vocabulary, so an "
+                    "unknown word has no id; add it as a line, or save the tokenizer with its tokenizer.json",
+                    path=vocab_file,
+                    token=unknown,
+                )
             self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
             self.decoder: WordPieceDecoder | None = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
-        self._file = None
+        self._file, self._saved_ids = None, []
 
     # ---- what it is made of -----------------------------------------------------------------------------------------
 
@@ -194,30 +202,6 @@ class RustProfile(RustCallsMixin, BertTokenizer):
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
 
-    def _as_special(self, token: AddedToken) -> AddedToken:
-        return token.as_special()
-
-    def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
-        """Take in the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
-
-        Where they differ, the flags are the latter's, and both are looked for.
-        """
-        if self._file is not None:
-            self._added.update(self._file.added_tokens)
-        roles = self._special_set()
-        there = self._added.decoder
-        saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
-        marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
-        new = {token_id: token for token_id, token in marked.items() if there.get(token_id) != token}
-        if new:
-            self._added.update(new)
-
-    def _add_role_tokens(self) -> None:
-        there = self._added.encoder
-        roles = self.all_special_tokens_extended
-        to_add = [token for token in roles if isinstance(token, AddedToken) or token not in there]
-        self._add_tokens(to_add, special_tokens=True)
-
     @classmethod
     def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a tokenizer that is loaded without a tokenizer.json.
@@ -225,43 +209,6 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         transformers loads a slow tokenizer then and takes over what that has made of them.
         """
         return arguments
-
-    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._guard.changing(), bulk():
-            to_set, listed, new = self._plan_listing(new_tokens, special_tokens)
-            if to_set:
-                self._added.set_listed(to_set, listed)
-            size = self._sizes.there("len")
-            self._sizes.begin_another_state(len=None if size is None else size + new)
-        return len(listed)
-
-    def _plan_listing(
-        self, new_tokens: Sequence[Token], special_tokens: bool
-    ) -> tuple[dict[int, AddedToken], list[AddedToken], int]:
-        """What adding comes to: the token of each id, all that is to be listed, and how many have a new id."""
-        decoder, there, known_ids = self._added.decoder, self._added.encoder, self._known_ids()
-        first_id = next_id = self.max_id + 1
-        to_set: dict[int, AddedToken] = {}
-        ids: dict[str, int] = {}
-        listed: dict[AddedToken, None] = {}
-        for given in new_tokens:
-            token = AddedToken.of(given)
-            if special_tokens:
-                token = token.as_special()
-            content = token.content
-            self._check_addable(content)
-            known_id = there.get(content)
-            if token in listed or (known_id is not None and decoder[known_id] == token):
-                continue
-            token_id = ids.get(content, there.get(content, known_ids.get(content)))
-            if token_id is None:
-                token_id, next_id = next_id, next_id + 1
-            ids[content] = token_id
-            to_set.pop(token_id, None)
-            to_set[token_id] = token
-            listed[token] = None
-        self._require_rows(next_id if next_id > first_id else 0)
-        return to_set, list(listed), next_id - first_id
 
     def _close_holes(self, left: set[int]) -> dict[int, int]:
         new_ids = super()._close_holes(left)
