@@ -77,8 +77,10 @@ def _load_once(
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
         arguments.setdefault(argument, vocabulary_path)
-    if "tokenizer_file" in cls.vocab_files_names and (arguments.get("from_slow") or "tokenizer_file" not in arguments):
-        arguments = cls.settled_by_slow(arguments)
+    if "tokenizer_file" in cls.vocab_files_names:
+        has_json = TOKENIZER_FILE in files.found or (files.single_file or "").endswith(".json")
+        if arguments.get("from_slow") or not has_json:
+            arguments = cls.settled_by_slow(arguments)
     saved_inputs = arguments.pop("init_inputs", None) or ()
     try:
         tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)

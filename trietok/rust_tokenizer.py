@@ -123,18 +123,19 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
             "handle_chinese_chars": options["tokenize_chinese_chars"],
         }
         if self._file is None:
-            chinese = options["tokenize_chinese_chars"]
-            if self._without_basic and "handle_chinese_chars" not in self._overriding:
-                chinese = False  # transformers makes the normalizer of a slow tokenizer, and that has no such stage
-            return RustBasicTokenizer(options["do_lower_case"], chinese, options["strip_accents"])
+            if self._without_basic:  # transformers makes the normalizer of a slow tokenizer, and that does nothing
+                return RustBasicTokenizer(False, False, False)
+            return RustBasicTokenizer(
+                options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
+            )
         from trietok.tokenizer_parts import NO_NORMALIZER
 
         said = self._file.normalizer or NO_NORMALIZER
         return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
 
     def _override_normalizer(self, kwargs: Options) -> None:
-        """Put the arguments in the place of what the file says; added tokens stay as the file normalizes them."""
-        if self._file is None or self._file.normalizer is None:
+        """Put the arguments in the place of what there is; added tokens stay as they were normalized."""
+        if self._file is not None and self._file.normalizer is None:
             return
         for name in self._overriding:
             attribute = _ATTRIBUTES[name]

@@ -82,9 +82,12 @@ def _unsayable_tokens(tokenizer: Any, basic: Any) -> Iterator[str]:
     for token in tokenizer.added_tokens_decoder.values():
         content = token.content
         if token.normalized and rust.normalized(content) != content:
-            yield f"the added token {content!r}, which is normalized to {rust.normalized(content)!r} (normalized=False)"
+            yield f"the added token {content!r}, which readers of the file would find in {rust.normalized(content)!r}"
         elif lower and token.special and content not in roles and _is_found_in_capitals(token):
-            yield f"the special token {content!r}, which stands for its capitals too (normalized=True)"
+            yield (
+                f"the special token {content!r}, which here is found in {content.upper()!r} too (it can be said of "
+                "one added with normalized=True)"
+            )
 
 
 def _is_found_in_capitals(token: AddedToken) -> bool:

@@ -230,21 +230,25 @@ class SpecialTokensMixin:
                 raise SpecialTokenError(f"the token for {role} is None; give a string or an AddedToken", role=role)
             value = _checked_role(role, value)
             tokens = value if role == ADDITIONAL else [value]
-            checked[role] = [self._as_special(AddedToken.of(t, special=True)) for t in tokens]
+            checked[role] = [AddedToken.of(token, special=True) for token in tokens]
         with self._guard.changing():
-            new_tokens: list[AddedToken] = []
-            for role, tokens in checked.items():
+            to_add: list[AddedToken] = []
+            for role, given in checked.items():
+                tokens = list(map(self._as_special, given))
                 if role != ADDITIONAL:
                     setattr(self, role, tokens[0])
+                    if given[0] in to_add:  # one token for two roles is added once, as it was given first
+                        continue
                 elif not replace_additional_special_tokens:
                     there = set(self.additional_special_tokens)
-                    tokens = [token for token in tokens if str(token) not in there]
+                    given = [token for token in given if str(token) not in there]
+                    tokens = list(map(self._as_special, given))
                     self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
                 elif tokens:
                     self._warn_of_dropping(tokens)
                     self.additional_special_tokens = tokens
-                new_tokens += tokens
-            return self.add_tokens(new_tokens, special_tokens=True)
+                to_add += given
+            return self.add_tokens(list(map(self._as_special, to_add)), special_tokens=True)
 
     def _warn_of_dropping(self, tokens: list[AddedToken]) -> None:
         kept = set(map(str, tokens))
