@@ -256,15 +256,19 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
+        *,
+        tokenizer_json: bool = False,
         **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write the tokenizer's files to a directory, which is made if need be, as transformers writes them.
 
         Args:
             save_directory: where to.
-            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile has no
-                tokenizer.json.
+            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile writes a
+                tokenizer.json only where `tokenizer_json` asks for it.
             filename_prefix: put before every file's name, with a hyphen.
+            tokenizer_json: write a tokenizer.json in the slow profile too. Who reads that file gets the ids of the
+                Rust profile, with which those of the slow one agree but for what `docs/profiles.md` lists.
 
         Returns:
             The paths of the files written.
@@ -272,10 +276,13 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         Raises:
             FileError: a file cannot be written.
             VocabularyError: a token cannot be kept in its file.
+            NotSupportedError: `tokenizer_json`, and the tokenizer has what such a file cannot say. Nothing is written.
         """
         from trietok.saving import save  # not needed to encode
 
-        return save(self, save_directory, legacy_format, filename_prefix, push_to_hub, **kwargs)
+        return save(
+            self, save_directory, legacy_format, filename_prefix, push_to_hub, tokenizer_json=tokenizer_json, **kwargs
+        )
 
     convert_added_tokens = staticmethod(convert_added_tokens)
 

@@ -215,6 +215,11 @@ class BertTokenizer(RememberingTokenizer):
         """
         return " ".join(tokens).replace(" ##", "").strip()
 
+    def _write_slow_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+        from trietok.slow_json import write  # not needed to encode
+
+        write(path, self)
+
     # ---- the template -----------------------------------------------------------------------------------------------
 
     @property

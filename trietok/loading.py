@@ -75,8 +75,12 @@ def _load_once(
     files = locate(name, names, subfolder=subfolder, **hub_options)
     arguments, sources = _arguments(cls, files, dict(kwargs))
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
-    for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
+    for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
         arguments.setdefault(argument, vocabulary_path)
+    if "tokenizer_file" in cls.vocab_files_names:
+        has_json = TOKENIZER_FILE in files.found or (files.single_file or "").endswith(".json")
+        if arguments.get("from_slow") or not has_json:
+            arguments = cls.settled_by_slow(arguments)
     saved_inputs = arguments.pop("init_inputs", None) or ()
     try:
         tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
@@ -107,6 +111,21 @@ def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFi
                 f"{path}: {RECORD}.assigned_unused says {slot!r} became {token!r}, which is not in the vocabulary",
                 path=path,
             )
+
+
+def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -> ModelFiles:
+    """The files of which the vocabulary is read: without tokenizer.json, where `from_slow` or a null says so."""
+    from_slow = bool(arguments.get("from_slow"))
+    is_null = "tokenizer_file" in arguments and arguments["tokenizer_file"] is None
+    if "tokenizer_file" not in cls.vocab_files_names or not (from_slow or is_null):
+        return files
+    if VOCAB_FILE not in files.found and arguments.get("vocab_file") is None and files.single_file is None:
+        why = "from_slow=True" if from_slow else "a tokenizer_file of None (null in tokenizer_config.json)"
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs here: {why} leaves {TOKENIZER_FILE} aside",
+            path=os.path.join(name, VOCAB_FILE),
+        )
+    return files._replace(found={file: path for file, path in files.found.items() if file != TOKENIZER_FILE})
 
 
 def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
@@ -145,8 +164,11 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         if saved_class is not None:
             _check_class(cls, str(saved_class), source)
         # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
+        says_null = "tokenizer_file" in cls.vocab_files_names and arguments.get("tokenizer_file", "") is None
         for key in paths_in_files(cls):
             arguments.pop(key, None)
+        if says_null:  # no path, but that tokenizer.json is not to be read
+            arguments["tokenizer_file"] = None
         check_settings(arguments, source, cls)
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
