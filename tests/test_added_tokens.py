@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.conftest import SPECIAL
 from tests.reference import tokenizer as reference
 from trietok import AddedToken, BertTokenizer, InputError, InputTypeError
-from trietok.added_tokens import AddedTokens
+from trietok.text.added_tokens import AddedTokens
 
 FIELDS = ["content", "single_word", "lstrip", "rstrip", "normalized", "special"]
 

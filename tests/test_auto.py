@@ -8,7 +8,8 @@ import pytest
 
 import trietok
 from tests.conftest import SPECIAL
-from trietok import AutoTokenizer, FileError, InputError, InputTypeError, TokenizerClassError, auto
+from trietok import AutoTokenizer, FileError, InputError, InputTypeError, TokenizerClassError
+from trietok.tokenizer import auto
 
 
 @pytest.fixture

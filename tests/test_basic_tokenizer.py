@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import basic_tokenizer as reference
-from trietok import BasicTokenizer, char_classes
-from trietok.char_classes import is_chinese_char, is_punctuation, normalize
-from trietok.chunk_encoder import CHINESE_PUNCTUATION
+from trietok import BasicTokenizer
+from trietok.text import characters as char_classes
+from trietok.text.characters import is_chinese_char, is_punctuation, normalize
+from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
 
 original = unicodedata.normalize
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.contenders import write_flash, write_package
-from trietok import benchmark_worker
-from trietok.benchmark_report import Benchmark, Round, Throughput
-from trietok.benchmarking import CONTENDERS, measure, validate
+from trietok.benchmarking import worker as benchmark_worker
+from trietok.benchmarking.report import Benchmark, Round, Throughput
+from trietok.benchmarking.run import CONTENDERS, measure, validate
 from trietok.errors import FileError, InputError, InputTypeError
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5
@@ -213,7 +213,7 @@ def test_a_contender_has_one_thread_and_no_hub(packages, model):
 def test_this_process_imports_no_contender(packages, model):
     write_flash(packages)
     code = (
-        "import json, sys; from trietok.benchmarking import measure, validate\n"
+        "import json, sys; from trietok.benchmarking.run import measure, validate\n"
         f"measure(['hello'], {model!r}, rounds=1, passes=2); validate(['hello'], {model!r})\n"
         "print(*sorted(sys.modules))"
     )

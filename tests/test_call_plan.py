@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import SPECIAL
 from trietok import BertTokenizer, FunnelTokenizer, MPNetTokenizer, PaddingStrategy, TensorType
-from trietok.call_options import CallOptions
-from trietok.call_plan import CallPlan
+from trietok.inputs.call_plan import CallPlan
+from trietok.inputs.options import CallOptions
 
 numpy = pytest.importorskip("numpy")
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import trietok
 from trietok import BertTokenizer, check, fix
-from trietok.basic_tokenizer import BasicTokenizer
-from trietok.check_reach import Reach
-from trietok.check_report import TITLES
+from trietok.checking.reach import Reach
+from trietok.checking.report import TITLES
+from trietok.text.basic_tokenizer import BasicTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 BASE = [*SPECIAL, "un", "##able", "the"]  # ids 0 to 7

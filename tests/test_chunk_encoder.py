@@ -21,7 +21,7 @@ from trietok import (
     added_tokens,
     chunk_memory,
 )
-from trietok.chunk_encoder import ChunkEncoder
+from trietok.text.chunk_encoder import ChunkEncoder
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [

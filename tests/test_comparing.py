@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from trietok import AddedToken, BertTokenizer, InputTypeError, PreTrainedTokenizer, compare, fingerprint, google_bert
-from trietok.comparing import Comparison
+from trietok.comparing.compare import Comparison
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "comparing.md"
 
 # Kept by users beside what they have encoded. It may change only together with the built-in vocabulary, or with the
-# number in front: then trietok.fingerprints.FORMAT goes up, and the changelog says so.
+# number in front: then trietok.tokenizer.fingerprint.FORMAT goes up, and the changelog says so.
 GOLDEN = "trietok-1:3bbfc06f5f08c153b647fe0da7f8f4b56b2ead8424b0f9aef7786dabdbd86f9c"
 
 WORDS = ("ab", "abc", "##c", "##d", "x", "##x", "[unused0]", "[unused1]", "[unused2]", "東", "é", "AB", "Q")

@@ -12,8 +12,9 @@ import time
 import pytest
 
 from tests.conftest import SPECIAL
-from trietok import BertTokenizer, FileError, FileFormatError, check, directory_saves
-from trietok.directory_saves import JOURNAL
+from trietok import BertTokenizer, FileError, FileFormatError, check
+from trietok.files import atomic as directory_saves
+from trietok.files.atomic import JOURNAL
 
 
 @pytest.fixture

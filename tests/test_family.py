@@ -10,9 +10,9 @@ import pytest
 import trietok
 from tests.conftest import SPECIAL
 from trietok import AddedToken, InputError, OptionError, SpecialTokenError
-from trietok.family import CLASSES
-from trietok.settings_check import WORDPIECE_FAMILY
-from trietok.templates import BERT
+from trietok.files.settings import WORDPIECE_FAMILY
+from trietok.inputs.template import BERT
+from trietok.tokenizer.relatives import CLASSES
 
 FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]
 MPNET = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]

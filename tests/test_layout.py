@@ -89,7 +89,7 @@ print(*sorted(set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     loaded = set(done.stdout.split())
-    assert "trietok.bert" in loaded
+    assert "trietok.tokenizer.bert" in loaded
     unwanted = {"dataclasses", "inspect", "pathlib", "logging", "tempfile", "hashlib", "regex", "pygtrie", "numpy"}
     unwanted |= {
         f"trietok.{name}" for name in ("saving", "checking", "comparing", "training", "rust_profile", "details")

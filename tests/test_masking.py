@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 numpy = pytest.importorskip("numpy")
 
 from trietok import DataCollatorForLanguageModeling  # noqa: E402
-from trietok.corpus.masking import Shares, mask_ids, random_source, word_numbers  # noqa: E402
+from trietok.batches.masking import Shares, mask_ids, random_source, word_numbers  # noqa: E402
 
 from .reference import masking as plain  # noqa: E402
 

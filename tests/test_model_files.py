@@ -16,7 +16,7 @@ import pytest
 
 from tests.hub_server import Hub
 from trietok import BertTokenizer, FileError
-from trietok.model_files import _may_be_a_hub_name, locate
+from trietok.files.find import _may_be_a_hub_name, locate
 
 VOCAB = "".join(f"{token}\n" for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "Hello", "world"))
 CONFIG = json.dumps({"do_lower_case": False, "tokenizer_class": "BertTokenizer"})

@@ -15,7 +15,7 @@ import trietok
 from tests.conftest import SPECIAL
 from tests.reference import suggesting as reference
 from trietok import AddedToken, BertTokenizer, InputError, InputTypeError, VocabularyError, add_suggestions
-from trietok.bounded_counts import BoundedCounts
+from trietok.suggesting.bounded_counts import BoundedCounts
 
 LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
 PIECES = ["co", "##vid", "##vidien", "##ien"]

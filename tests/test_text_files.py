@@ -161,7 +161,7 @@ def test_json_lines_that_hold_no_text(file):
 
 def test_texts_of_a_table_that_are_not_utf8(tmp_path, monkeypatch):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("trietok.training.text_files._ROWS", 2)
+    monkeypatch.setattr("trietok.files.texts._ROWS", 2)
     for number, (binary, text) in enumerate(
         [(pyarrow.binary(), pyarrow.string()), (pyarrow.large_binary(), pyarrow.large_string())]
     ):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.change_guard import ChangeGuard
+from trietok.text.change_guard import ChangeGuard
 
 TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(300)]
 

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 import trietok
 from trietok import AddedToken
-from trietok.post_processors import (
+from trietok.files.tokenizer_json.format import read_tokenizer_json, tokenizer_json_text, write_tokenizer_json
+from trietok.files.tokenizer_json.ids import rust_ids
+from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
+from trietok.inputs.post_processors import (
     BertProcessing,
     Piece,
     RobertaProcessing,
@@ -19,9 +22,6 @@ from trietok.post_processors import (
     TemplateProcessing,
     TemplateToken,
 )
-from trietok.tokenizer_json import read_tokenizer_json, tokenizer_json_text, write_tokenizer_json
-from trietok.tokenizer_json_ids import rust_ids
-from trietok.tokenizer_parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
 
 DATA = pathlib.Path(__file__).parent / "data"
 INVALID = sorted(path for path in (DATA / "invalid_tokenizer_json").iterdir())

@@ -268,7 +268,7 @@ CHINESE = ("--recipe", "chinese", "--test", "text.txt")
 @pytest.mark.parametrize("output", ["out", "new/out", "there"])
 def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypatch, options, output):
     pathlib.Path("there").mkdir()
-    monkeypatch.setattr("trietok.directory_saves._flushed_checksum", interrupted)
+    monkeypatch.setattr("trietok.files.atomic._flushed_checksum", interrupted)
     result = run("train", "bpe", text, "-o", output, *options)
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
     assert files_in(".") == ["text.txt", "there"]
@@ -284,7 +284,7 @@ def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, op
             calls.append(directory)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("trietok.directory_saves._flush_directory", interrupted_once)
+    monkeypatch.setattr("trietok.files.atomic._flush_directory", interrupted_once)
     result = run("train", "bpe", text, "-o", "out", *options)
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
     out("train", "bpe", text, "-o", "whole", *options)
@@ -303,7 +303,7 @@ def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
             raise KeyboardInterrupt
         original(path, **options)
 
-    monkeypatch.setattr("trietok.directory_saves.shutil.rmtree", interrupted_once)
+    monkeypatch.setattr("trietok.files.atomic.shutil.rmtree", interrupted_once)
     result = run("train", "bpe", text, "-o", "out")
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
     assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]

@@ -129,7 +129,7 @@ def test_a_save_cut_short_is_loaded_whole(tmp_path, saved, monkeypatch):
         raise KeyboardInterrupt
 
     bpe = train_bpe({"abab": 3})
-    monkeypatch.setattr("trietok.directory_saves._resolved", interrupted)  # the save counts, and no file is in place
+    monkeypatch.setattr("trietok.files.atomic._resolved", interrupted)  # the save counts, and no file is in place
     with pytest.raises(KeyboardInterrupt):
         bpe.save(saved)
     monkeypatch.undo()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.reference import trie as reference
 from trietok import Trie
-from trietok.trie import TrieNode
+from trietok.text.trie import TrieNode
 
 words = st.text("abc", min_size=1, max_size=6)
 texts = st.text("abcd", max_size=40)

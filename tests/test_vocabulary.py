@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trietok import FileError, FileFormatError, TokenIdError, UnknownTokenError, Vocabulary, VocabularyError, load_vocab
-from trietok.vocab_files import read_added_tokens_of_tokenizer_json, read_json_object, write_text, write_vocab_lines
+from trietok.files.formats import read_added_tokens_of_tokenizer_json, read_json_object, write_text, write_vocab_lines
 
 
 def test_the_id_is_the_line(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.reference import wordpiece as reference
 from tests.test_trie import CountedVisits
 from trietok import WordpieceTokenizer
-from trietok.wordpiece import _Slices, _Tries
+from trietok.text.wordpiece import _Slices, _Tries
 
 # `#` is in the alphabet so that words meet entries that begin with ##, or hold it further in.
 entries = st.sets(st.from_regex(r"\A(##)?[ab#]{1,5}\Z"), max_size=12)

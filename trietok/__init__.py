@@ -6,29 +6,19 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # as in typing, whose import takes longer than this whole module
 if TYPE_CHECKING:
-    from trietok.added_token import AddedToken as AddedToken
-    from trietok.auto import AutoTokenizer as AutoTokenizer
-    from trietok.basic_tokenizer import BasicTokenizer as BasicTokenizer
-    from trietok.batch_encoding import BatchEncoding as BatchEncoding
-    from trietok.batch_encoding import CharSpan as CharSpan
-    from trietok.batch_encoding import TokenSpan as TokenSpan
-    from trietok.bert import BertTokenizer as BertTokenizer
-    from trietok.bert_fast import BertTokenizerFast as BertTokenizerFast
-    from trietok.check_fix import FixResult as FixResult
-    from trietok.check_fix import fix as fix
-    from trietok.check_report import CheckReport as CheckReport
-    from trietok.check_report import Finding as Finding
-    from trietok.checking import check as check
-    from trietok.comparing import Comparison as Comparison
-    from trietok.comparing import compare as compare
-    from trietok.comparing import fingerprint as fingerprint
+    from trietok.batches.mlm_collator import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
+    from trietok.batches.mlm_collator import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
+    from trietok.batches.padding_collator import DataCollatorWithPadding as DataCollatorWithPadding
+    from trietok.checking.check import check as check
+    from trietok.checking.fix import FixResult as FixResult
+    from trietok.checking.fix import fix as fix
+    from trietok.checking.report import CheckReport as CheckReport
+    from trietok.checking.report import Finding as Finding
+    from trietok.comparing.compare import Comparison as Comparison
+    from trietok.comparing.compare import compare as compare
+    from trietok.comparing.compare import fingerprint as fingerprint
     from trietok.corpus.encode_files import encode_files as encode_files
-    from trietok.corpus.mlm_collator import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
-    from trietok.corpus.mlm_collator import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
-    from trietok.corpus.padding_collator import DataCollatorWithPadding as DataCollatorWithPadding
     from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
-    from trietok.dpr_reader import DPRReaderOutput as DPRReaderOutput
-    from trietok.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
     from trietok.errors import FileError as FileError
     from trietok.errors import FileFormatError as FileFormatError
     from trietok.errors import InputError as InputError
@@ -42,71 +32,89 @@ if TYPE_CHECKING:
     from trietok.errors import TrietokError as TrietokError
     from trietok.errors import UnknownTokenError as UnknownTokenError
     from trietok.errors import VocabularyError as VocabularyError
-    from trietok.family import ConvBertTokenizer as ConvBertTokenizer
-    from trietok.family import DistilBertTokenizer as DistilBertTokenizer
-    from trietok.family import DPRContextEncoderTokenizer as DPRContextEncoderTokenizer
-    from trietok.family import DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer
-    from trietok.family import DPRReaderTokenizer as DPRReaderTokenizer
-    from trietok.family import ElectraTokenizer as ElectraTokenizer
-    from trietok.family import FunnelTokenizer as FunnelTokenizer
-    from trietok.family import LayoutLMTokenizer as LayoutLMTokenizer
-    from trietok.family import LxmertTokenizer as LxmertTokenizer
-    from trietok.family import MobileBertTokenizer as MobileBertTokenizer
-    from trietok.family import MPNetTokenizer as MPNetTokenizer
-    from trietok.family import RetriBertTokenizer as RetriBertTokenizer
-    from trietok.family import SplinterTokenizer as SplinterTokenizer
-    from trietok.family import SqueezeBertTokenizer as SqueezeBertTokenizer
-    from trietok.fast_family import (
+    from trietok.inputs.batch_encoding import BatchEncoding as BatchEncoding
+    from trietok.inputs.batch_encoding import CharSpan as CharSpan
+    from trietok.inputs.batch_encoding import TokenSpan as TokenSpan
+    from trietok.inputs.padding import PaddingStrategy as PaddingStrategy
+    from trietok.inputs.template import Template as Template
+    from trietok.inputs.tensors import TensorType as TensorType
+    from trietok.inputs.truncation import TruncationStrategy as TruncationStrategy
+    from trietok.suggesting.report import Suggestion as Suggestion
+    from trietok.suggesting.report import Suggestions as Suggestions
+    from trietok.suggesting.suggest import add_suggestions as add_suggestions
+    from trietok.suggesting.suggest import suggest_tokens as suggest_tokens
+    from trietok.suggesting.unknown_report import UnknownWord as UnknownWord
+    from trietok.suggesting.unknown_report import UnknownWords as UnknownWords
+    from trietok.suggesting.unknown_words import find_unknown as find_unknown
+    from trietok.text.added_token import AddedToken as AddedToken
+    from trietok.text.basic_tokenizer import BasicTokenizer as BasicTokenizer
+    from trietok.text.trie import Trie as Trie
+    from trietok.text.untrusted import Untrusted as Untrusted
+    from trietok.text.vocabulary import Vocabulary as Vocabulary
+    from trietok.text.vocabulary import load_vocab as load_vocab
+    from trietok.text.wordpiece import WordpieceTokenizer as WordpieceTokenizer
+    from trietok.tokenizer.auto import AutoTokenizer as AutoTokenizer
+    from trietok.tokenizer.bert import BertTokenizer as BertTokenizer
+    from trietok.tokenizer.bert_fast import BertTokenizerFast as BertTokenizerFast
+    from trietok.tokenizer.dpr_reader import DPRReaderOutput as DPRReaderOutput
+    from trietok.tokenizer.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
+    from trietok.tokenizer.fast_relatives import (
         ConvBertTokenizerFast as ConvBertTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         DistilBertTokenizerFast as DistilBertTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         DPRContextEncoderTokenizerFast as DPRContextEncoderTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         DPRQuestionEncoderTokenizerFast as DPRQuestionEncoderTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         DPRReaderTokenizerFast as DPRReaderTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         ElectraTokenizerFast as ElectraTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         FunnelTokenizerFast as FunnelTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         LayoutLMTokenizerFast as LayoutLMTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         LxmertTokenizerFast as LxmertTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         MobileBertTokenizerFast as MobileBertTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         MPNetTokenizerFast as MPNetTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         RetriBertTokenizerFast as RetriBertTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         SplinterTokenizerFast as SplinterTokenizerFast,
     )
-    from trietok.fast_family import (
+    from trietok.tokenizer.fast_relatives import (
         SqueezeBertTokenizerFast as SqueezeBertTokenizerFast,
     )
-    from trietok.padding import PaddingStrategy as PaddingStrategy
-    from trietok.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
-    from trietok.suggesting import add_suggestions as add_suggestions
-    from trietok.suggesting import suggest_tokens as suggest_tokens
-    from trietok.suggestion_report import Suggestion as Suggestion
-    from trietok.suggestion_report import Suggestions as Suggestions
-    from trietok.templates import Template as Template
-    from trietok.tensors import TensorType as TensorType
-    from trietok.trained_tokenizer import save_tokenizer as save_tokenizer
+    from trietok.tokenizer.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
+    from trietok.tokenizer.relatives import ConvBertTokenizer as ConvBertTokenizer
+    from trietok.tokenizer.relatives import DistilBertTokenizer as DistilBertTokenizer
+    from trietok.tokenizer.relatives import DPRContextEncoderTokenizer as DPRContextEncoderTokenizer
+    from trietok.tokenizer.relatives import DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer
+    from trietok.tokenizer.relatives import DPRReaderTokenizer as DPRReaderTokenizer
+    from trietok.tokenizer.relatives import ElectraTokenizer as ElectraTokenizer
+    from trietok.tokenizer.relatives import FunnelTokenizer as FunnelTokenizer
+    from trietok.tokenizer.relatives import LayoutLMTokenizer as LayoutLMTokenizer
+    from trietok.tokenizer.relatives import LxmertTokenizer as LxmertTokenizer
+    from trietok.tokenizer.relatives import MobileBertTokenizer as MobileBertTokenizer
+    from trietok.tokenizer.relatives import MPNetTokenizer as MPNetTokenizer
+    from trietok.tokenizer.relatives import RetriBertTokenizer as RetriBertTokenizer
+    from trietok.tokenizer.relatives import SplinterTokenizer as SplinterTokenizer
+    from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertTokenizer
     from trietok.training import Bpe as Bpe
     from trietok.training import TextFiles as TextFiles
     from trietok.training import WordCounts as WordCounts
@@ -114,36 +122,28 @@ if TYPE_CHECKING:
     from trietok.training import train_bpe as train_bpe
     from trietok.training import train_chinese_bpe as train_chinese_bpe
     from trietok.training import train_wordpiece as train_wordpiece
-    from trietok.trie import Trie as Trie
-    from trietok.truncation import TruncationStrategy as TruncationStrategy
-    from trietok.unknown_report import UnknownWord as UnknownWord
-    from trietok.unknown_report import UnknownWords as UnknownWords
-    from trietok.unknown_words import find_unknown as find_unknown
-    from trietok.untrusted import Untrusted as Untrusted
-    from trietok.vocabulary import Vocabulary as Vocabulary
-    from trietok.vocabulary import load_vocab as load_vocab
-    from trietok.wordpiece import WordpieceTokenizer as WordpieceTokenizer
+    from trietok.training.save_tokenizer import save_tokenizer as save_tokenizer
 
 # The public names by the module they live in. Each is imported when it is first asked for: who encodes a text need not
 # wait for what checks, compares or trains.
 _HOMES = {
     name: module
     for module, names in {
-        "added_token": ("AddedToken",),
-        "auto": ("AutoTokenizer",),
-        "basic_tokenizer": ("BasicTokenizer",),
-        "batch_encoding": ("BatchEncoding", "CharSpan", "TokenSpan"),
-        "bert": ("BertTokenizer",),
-        "bert_fast": ("BertTokenizerFast",),
-        "check_fix": ("FixResult", "fix"),
-        "check_report": ("CheckReport", "Finding"),
-        "checking": ("check",),
-        "comparing": ("Comparison", "compare", "fingerprint"),
+        "text.added_token": ("AddedToken",),
+        "tokenizer.auto": ("AutoTokenizer",),
+        "text.basic_tokenizer": ("BasicTokenizer",),
+        "inputs.batch_encoding": ("BatchEncoding", "CharSpan", "TokenSpan"),
+        "tokenizer.bert": ("BertTokenizer",),
+        "tokenizer.bert_fast": ("BertTokenizerFast",),
+        "checking.fix": ("FixResult", "fix"),
+        "checking.report": ("CheckReport", "Finding"),
+        "checking.check": ("check",),
+        "comparing.compare": ("Comparison", "compare", "fingerprint"),
         "corpus.encode_files": ("encode_files",),
         "corpus.tokenize_batch": ("TokenizeBatch",),
-        "corpus.mlm_collator": ("DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask"),
-        "corpus.padding_collator": ("DataCollatorWithPadding",),
-        "dpr_reader": ("DPRReaderOutput", "DPRSpanPrediction"),
+        "batches.mlm_collator": ("DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask"),
+        "batches.padding_collator": ("DataCollatorWithPadding",),
+        "tokenizer.dpr_reader": ("DPRReaderOutput", "DPRSpanPrediction"),
         "errors": (
             "FileError",
             "FileFormatError",
@@ -159,7 +159,7 @@ _HOMES = {
             "UnknownTokenError",
             "VocabularyError",
         ),
-        "family": (
+        "tokenizer.relatives": (
             "ConvBertTokenizer",
             "DPRContextEncoderTokenizer",
             "DPRQuestionEncoderTokenizer",
@@ -175,7 +175,7 @@ _HOMES = {
             "SplinterTokenizer",
             "SqueezeBertTokenizer",
         ),
-        "fast_family": (
+        "tokenizer.fast_relatives": (
             "ConvBertTokenizerFast",
             "DPRContextEncoderTokenizerFast",
             "DPRQuestionEncoderTokenizerFast",
@@ -191,13 +191,13 @@ _HOMES = {
             "SplinterTokenizerFast",
             "SqueezeBertTokenizerFast",
         ),
-        "padding": ("PaddingStrategy",),
-        "pretrained": ("PreTrainedTokenizer",),
-        "suggesting": ("add_suggestions", "suggest_tokens"),
-        "suggestion_report": ("Suggestion", "Suggestions"),
-        "templates": ("Template",),
-        "tensors": ("TensorType",),
-        "trained_tokenizer": ("save_tokenizer",),
+        "inputs.padding": ("PaddingStrategy",),
+        "tokenizer.pretrained": ("PreTrainedTokenizer",),
+        "suggesting.suggest": ("add_suggestions", "suggest_tokens"),
+        "suggesting.report": ("Suggestion", "Suggestions"),
+        "inputs.template": ("Template",),
+        "inputs.tensors": ("TensorType",),
+        "training.save_tokenizer": ("save_tokenizer",),
         "training": (
             "Bpe",
             "TextFiles",
@@ -207,13 +207,13 @@ _HOMES = {
             "train_chinese_bpe",
             "train_wordpiece",
         ),
-        "trie": ("Trie",),
-        "truncation": ("TruncationStrategy",),
-        "unknown_report": ("UnknownWord", "UnknownWords"),
-        "unknown_words": ("find_unknown",),
-        "untrusted": ("Untrusted",),
-        "vocabulary": ("Vocabulary", "load_vocab"),
-        "wordpiece": ("WordpieceTokenizer",),
+        "text.trie": ("Trie",),
+        "inputs.truncation": ("TruncationStrategy",),
+        "suggesting.unknown_report": ("UnknownWord", "UnknownWords"),
+        "suggesting.unknown_words": ("find_unknown",),
+        "text.untrusted": ("Untrusted",),
+        "text.vocabulary": ("Vocabulary", "load_vocab"),
+        "text.wordpiece": ("WordpieceTokenizer",),
     }.items()
     for name in names
 }

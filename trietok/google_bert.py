@@ -13,11 +13,11 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from trietok import basic_tokenizer, wordpiece
-from trietok.basic_tokenizer import CleaningTable
-from trietok.char_classes import is_control_google
 from trietok.errors import InputTypeError, UnknownTokenError
-from trietok.vocab_files import read_vocab_lines
+from trietok.files.formats import read_vocab_lines
+from trietok.text import basic_tokenizer, wordpiece
+from trietok.text.basic_tokenizer import CleaningTable
+from trietok.text.characters import is_control_google
 
 MAX_INPUT_CHARS_PER_WORD = 200
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from trietok.chunk_memory import MEMORY_LIMIT
+from trietok.text.memory import MEMORY_LIMIT
 
 pytestmark = pytest.mark.benchmark
 

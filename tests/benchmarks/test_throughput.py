@@ -10,8 +10,8 @@ import pytest
 
 from tests.benchmarks.texts import lines, size
 from trietok import BertTokenizer
-from trietok.benchmarking import measure
-from trietok.model_files import built_in_directory
+from trietok.benchmarking.run import measure
+from trietok.files.find import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 

@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Callable
 
-from trietok.model_files import built_in_directory
+from trietok.files.find import built_in_directory
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import trietok
-from trietok.model_files import built_in_directory
+from trietok.files.find import built_in_directory
 
 try:
     import torch

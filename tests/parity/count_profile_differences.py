@@ -26,9 +26,9 @@ import transformers
 
 import trietok
 from tests.reference import basic_tokenizer
-from trietok.char_classes import is_chinese_char, lower_each
-from trietok.rust_profile import is_in, lower_case, nfd
-from trietok.wordpiece import WordpieceTokenizer
+from trietok.text.characters import is_chinese_char, lower_each
+from trietok.text.rust_characters import is_in, lower_case, nfd
+from trietok.text.wordpiece import WordpieceTokenizer
 
 Change = Callable[[str], str]
 PAIRS = [

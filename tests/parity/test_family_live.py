@@ -30,7 +30,7 @@ from .conftest import (  # noqa: E402
     torch,
 )
 
-NAMES = [kind.__name__ for kind in trietok.family.CLASSES if kind is not trietok.BertTokenizer]
+NAMES = [kind.__name__ for kind in trietok.tokenizer.relatives.CLASSES if kind is not trietok.BertTokenizer]
 FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]
 MPNET = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
 SPECIAL = {"FunnelTokenizer": FUNNEL, "MPNetTokenizer": MPNET, "SplinterTokenizer": [*ROLES, "[QUESTION]"]}
@@ -285,9 +285,9 @@ def test_the_best_spans(
 def test_every_model_type_has_the_class_of_transformers() -> None:
     from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
-    names = {kind.__name__ for kind in trietok.family.CLASSES}
+    names = {kind.__name__ for kind in trietok.tokenizer.relatives.CLASSES}
     theirs = {model_type: slow for model_type, (slow, _) in TOKENIZER_MAPPING_NAMES.items() if slow in names}
-    assert trietok.auto._registry.model_types == theirs
+    assert trietok.tokenizer.auto._registry.model_types == theirs
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tests.parity.conftest import examples, short_texts, texts  # noqa: E402
 from tests.parity.test_bert_fast_live import RUST_ERRORS, assert_same_encodings, plain  # noqa: E402
 from tests.parity.test_family_live import SPECIAL_TEXTS, vocab_file  # noqa: E402
 from tests.parity.test_naive_rust_oracle import valid  # noqa: E402
-from trietok.fast_family import FAST_CLASSES  # noqa: E402
+from trietok.tokenizer.fast_relatives import FAST_CLASSES  # noqa: E402
 
 NAMES = [kind.__name__ for kind in FAST_CLASSES]
 

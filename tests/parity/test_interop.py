@@ -23,7 +23,7 @@ transformers = pytest.importorskip("transformers")
 
 import trietok  # noqa: E402
 from trietok import AddedToken, BertTokenizer  # noqa: E402
-from trietok.char_classes import is_control  # noqa: E402
+from trietok.text.characters import is_control  # noqa: E402
 
 from .conftest import built_in_directory  # noqa: E402
 from .transformers5 import half_pairs  # noqa: E402

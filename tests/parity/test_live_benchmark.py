@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from trietok.benchmarking import CONTENDERS, measure, validate
+from trietok.benchmarking.run import CONTENDERS, measure, validate
 
 from .conftest import ENGLISH, directory_of
 

@@ -16,15 +16,15 @@ tokenizers = pytest.importorskip("tokenizers")
 import trietok  # noqa: E402
 from tests.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
 from trietok import AddedToken  # noqa: E402
-from trietok.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # noqa: E402
-from trietok.settings_check import WORDPIECE_FAMILY  # noqa: E402
-from trietok.tokenizer_json import (  # noqa: E402
+from trietok.files.settings import WORDPIECE_FAMILY  # noqa: E402
+from trietok.files.tokenizer_json.format import (  # noqa: E402
     read_tokenizer_json,
     tokenizer_json_object,
     tokenizer_json_text,
     write_tokenizer_json,
 )
-from trietok.tokenizer_parts import NO_NORMALIZER, TokenizerJson  # noqa: E402
+from trietok.files.tokenizer_json.parts import NO_NORMALIZER, TokenizerJson  # noqa: E402
+from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # noqa: E402
 
 from .conftest import UNCASED, examples  # noqa: E402
 

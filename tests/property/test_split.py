@@ -7,8 +7,9 @@ import random
 import pytest
 
 from tests.reference import tokenizer as reference
-from trietok import AddedToken, added_tokens
-from trietok.added_tokens import AddedTokens
+from trietok import AddedToken
+from trietok.text import added_tokens
+from trietok.text.added_tokens import AddedTokens
 
 # Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each other's beginnings.
 CONTENTS = ["a", "ab", "abc", "b", "bc", "a b", " ", "  ", "\n", "a\nb", "\t", "x ", " x", "<s>", "<", "s>", "_"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-from trietok.char_classes import is_control, is_punctuation, is_whitespace
+from trietok.text.characters import is_control, is_punctuation, is_whitespace
 
 
 def characters(sentence: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from trietok.benchmark_worker import CONTENDERS
+from trietok.benchmarking.worker import CONTENDERS
 from trietok.cli.inputs import lines_of
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
@@ -19,7 +19,7 @@ from trietok.cli.reporting import reporting
 from trietok.errors import InputError
 
 if TYPE_CHECKING:
-    from trietok.benchmark_report import Agreement, Benchmark
+    from trietok.benchmarking.report import Agreement, Benchmark
 
 _DIFFERENT = 1
 _OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
@@ -66,7 +66,7 @@ def bench(
     Each line is a text, on one thread. Cold is the first pass over the text in a fresh process, warm the best of the
     passes after it; what is shown are medians of the rounds.
     """
-    from trietok.benchmarking import measure, validate  # other commands do not wait for what it imports
+    from trietok.benchmarking.run import measure, validate  # other commands do not wait for what it imports
 
     with reporting():
         if strict and not validate_ids:
@@ -129,7 +129,7 @@ def _write_tables(benchmark: Benchmark | None, agreements: list[Agreement]) -> N
     from rich.table import Table
     from rich.text import Text
 
-    from trietok.benchmark_report import HEAD
+    from trietok.benchmarking.report import HEAD
 
     # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
     console = Console(highlight=False, markup=False, emoji=False)

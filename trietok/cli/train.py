@@ -19,10 +19,10 @@ from trietok.cli import training_options as options
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.reporting import reporting
 from trietok.cli.training_progress import shown_progress
-from trietok.directory_saves import STAGING, finish_save
+from trietok.files.atomic import STAGING, finish_save
+from trietok.files.texts import STANDARD_INPUT
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
-from trietok.training.text_files import STANDARD_INPUT
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
 

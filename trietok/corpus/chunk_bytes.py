@@ -12,9 +12,9 @@ from array import array
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from trietok.call_options import CallOptions
-from trietok.call_plan import NO_LIMIT
-from trietok.chunk_memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
+from trietok.inputs.call_plan import NO_LIMIT
+from trietok.inputs.options import CallOptions
+from trietok.text.memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
 
 ID_BYTES = 4
 TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: so much more is remembered than the tokenizer would

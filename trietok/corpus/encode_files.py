@@ -122,7 +122,7 @@ def encode_files(
         raise OptionError(f"files hold ids alone; leave out what asks for {names[1]}", name=names[1])
     inputs = find_inputs(files)
     check_columns(inputs, column)
-    from trietok.fingerprints import fingerprint
+    from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
         tokenizer=tokenizer,

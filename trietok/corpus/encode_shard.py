@@ -21,8 +21,8 @@ from trietok.corpus.shard_files import open_shard
 from trietok.corpus.shard_plan import FULL, Shard, Stretch, naming
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
-from trietok.directory_saves import _flush_directory, checksum
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
+from trietok.files.atomic import _flush_directory, checksum
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
 _PART = "part-"

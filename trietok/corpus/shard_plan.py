@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.arrow_columns import check_text_type, import_pyarrow
-from trietok.corpus.compressed_files import decompressed
 from trietok.corpus.text_inputs import InputFile
 from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.compressed import decompressed
 
 _BLOCK = 1 << 20  # bytes
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.directory_saves import files_of_interrupted_save, save_files
 from trietok.errors import FileError, FileFormatError, VocabularyError
-from trietok.vocab_files import (
+from trietok.files.atomic import files_of_interrupted_save, save_files
+from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     read_json_object,

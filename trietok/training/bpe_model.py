@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from trietok.errors import VocabularyError
-from trietok.read_only import ReadOnlyDict
+from trietok.text.read_only import ReadOnlyDict
 from trietok.training.bpe_files import BpeParts, read_bpe, save_bpe
 
 _REMEMBERED = 10_000  # words

@@ -26,9 +26,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from trietok.bulk import bulk
-from trietok.char_classes import REPLACEMENT_CHARACTER, is_control, is_punctuation, is_whitespace
 from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.text.bulk import bulk
+from trietok.text.characters import REPLACEMENT_CHARACTER, is_control, is_punctuation, is_whitespace
 from trietok.training.progress import COUNTING_PAIRS, COUNTING_WORDS, MERGING, OnProgress, Progress
 from trietok.training.word_counts import require_texts
 

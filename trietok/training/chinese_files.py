@@ -10,12 +10,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from trietok.char_classes import is_control
-from trietok.directory_saves import save_files
+from trietok.files.atomic import save_files
+from trietok.files.formats import VOCAB_FILE, write_vocab_lines
+from trietok.text.characters import is_control
 from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
-from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 
 LOG_FILE = "train.log"
 RESULT_FILE = "result.txt"

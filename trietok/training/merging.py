@@ -21,7 +21,7 @@ from __future__ import annotations
 import heapq
 from typing import NamedTuple
 
-from trietok.bulk import bulk
+from trietok.text.bulk import bulk
 from trietok.training.progress import COUNTING_PAIRS, MERGING, OnProgress, Progress
 from trietok.training.spelling import Options, Spelling
 

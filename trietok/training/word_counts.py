@@ -12,9 +12,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
-from trietok.basic_tokenizer import BasicTokenizer
-from trietok.bounded_counts import highest_to_drop
 from trietok.errors import InputError, InputTypeError, TrietokError
+from trietok.suggesting.bounded_counts import highest_to_drop
+from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 from trietok.worker_pool import worker_pool
 

@@ -1,0 +1,1 @@
+"""Examples to batches for training: padding, masks for a language model."""

@@ -1,0 +1,275 @@
+"""The files of a tokenizer directory, read as far as they can be; what cannot be is a finding.
+
+In: a path. Out: `CheckedFiles`. No file is opened but those of a tokenizer's names in the directory; paths that stand
+in a file are not followed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from trietok.checking.report import Finding
+from trietok.checking.vocabulary import check_lines
+from trietok.errors import FileError, FileFormatError, TrietokError
+from trietok.files.find import BUILT_IN_NAMES, built_in_directory, current_files
+from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    CONFIG_FILE,
+    JOURNAL,
+    RECORD,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    read_added_tokens_of_tokenizer_json,
+    read_json_object,
+    read_text,
+)
+from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
+from trietok.files.settings import check_settings
+from trietok.text.added_token import AddedToken
+from trietok.tokenizer.bert import BertTokenizer
+
+DECODER = "added_tokens_decoder"
+
+
+@dataclasses.dataclass
+class CheckedFiles:
+    """What the files of a directory say.
+
+    Attributes:
+        path: the directory, or the vocabulary file.
+        findings: what is wrong with the files by themselves.
+        tokens: the lines of the vocabulary, None for a declared hole; None where it cannot be read.
+        odd: the ids of lines about which there is a finding.
+        config, special_map, model_config: the JSON objects, empty where there is none.
+        present: the names of the files that could be read.
+        decoder, added, fast: added tokens with their ids: of tokenizer_config.json's added_tokens_decoder, of
+            added_tokens.json, of tokenizer.json.
+    """
+
+    path: Path
+    findings: list[Finding] = dataclasses.field(default_factory=list)
+    tokens: list[str | None] | None = None
+    odd: set[int] = dataclasses.field(default_factory=set)
+    present: set[str] = dataclasses.field(default_factory=set)
+    config: dict[str, Any] = dataclasses.field(default_factory=dict)
+    special_map: dict[str, Any] = dataclasses.field(default_factory=dict)
+    model_config: dict[str, Any] = dataclasses.field(default_factory=dict)
+    decoder: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    added: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    fast: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    pending: dict[str, Path] | None = None  # where the files are, while a save that was cut short is unfinished
+
+    def file(self, name: str) -> Path:
+        """Where loading finds a file of the directory, if it is there."""
+        if self.pending is None:
+            return self.path / name
+        return self.pending.get(name, self.path / f"{name}.gone")
+
+    def find(self, severity: Any, code: str, message: str, **known: Any) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(severity, code, message, **known))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What trietok itself has noted in tokenizer_config.json."""
+        record = self.config.get(RECORD)
+        return record if isinstance(record, dict) else {}
+
+    @property
+    def holes(self) -> set[int]:
+        """The ids declared to have no token."""
+        holes = self.record.get("vocab_holes")
+        return {hole for hole in holes if type(hole) is int} if isinstance(holes, list) else set()
+
+    def added_that_count(self) -> list[tuple[int, AddedToken, str]]:
+        """The added tokens as id, token, file, in the order of reading; what two files say alike stands once.
+
+        Those of an added_tokens_decoder come first, and then only added_tokens.json is read.
+        """
+        kept: dict[tuple[int, str], tuple[AddedToken, str]] = {}
+        fast = [] if DECODER in self.config else self.fast
+        for name, pairs in (
+            (TOKENIZER_CONFIG_FILE, self.decoder),
+            (ADDED_TOKENS_FILE, self.added),
+            (TOKENIZER_FILE, fast),
+        ):
+            for token_id, token in pairs:
+                if name == TOKENIZER_FILE:  # it has the flags, which added_tokens.json lacks
+                    kept.pop((token_id, token.content), None)
+                kept.setdefault((token_id, token.content), (token, name))
+        return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
+
+
+FILES = (
+    VOCAB_FILE,
+    TOKENIZER_CONFIG_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    ADDED_TOKENS_FILE,
+    TOKENIZER_FILE,
+    CONFIG_FILE,
+)
+
+
+def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
+    """Read a directory, a vocabulary file or a built-in vocabulary; nothing raises."""
+    name = os.fspath(path)
+    if name in BUILT_IN_NAMES and not os.path.exists(name):
+        files = CheckedFiles(built_in_directory(name))
+    else:
+        files = CheckedFiles(Path(name))
+    if os.path.isfile(files.path):
+        _read_vocabulary(files, files.path)
+    elif name and os.path.isdir(files.path):
+        _read_directory(files)
+    else:
+        files.find("error", "unreadable-file", "there is neither a directory nor a file of that name")
+    return files
+
+
+def _read_directory(files: CheckedFiles) -> None:
+    if (files.path / JOURNAL).is_file():
+        try:
+            files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
+            message = "a save was cut short after it counted; loading takes its files, the next save puts them in place"
+            files.find("note", "save-unfinished", message, file=JOURNAL)
+        except (FileError, FileFormatError) as error:
+            files.find("error", "save-mixed", str(error).replace(str(files.path), "").lstrip("/"), file=JOURNAL)
+    files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
+    files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
+    files.model_config = _read_object(files, CONFIG_FILE)
+    _check_settings(files)
+    decoder = files.config.get(DECODER, {})
+    if isinstance(decoder, dict):
+        files.decoder = _entries(files, TOKENIZER_CONFIG_FILE, list(decoder.items()))
+    else:
+        files.find("error", "wrong-shape", f"{DECODER} should be an object id → token", file=TOKENIZER_CONFIG_FILE)
+    special = {content_of(value) for value in (*files.config.values(), *files.special_map.values())}
+    added = _read_object(files, ADDED_TOKENS_FILE)
+    entries = [(value, {"content": content, "special": content in special}) for content, value in added.items()]
+    files.added = _entries(files, ADDED_TOKENS_FILE, entries)
+    _read_fast(files)
+    vocabulary = files.file(VOCAB_FILE)
+    if os.path.isfile(vocabulary):
+        _read_vocabulary(files, vocabulary)
+    else:
+        files.find("error", "missing-vocabulary", f"the directory has no {VOCAB_FILE}", file=VOCAB_FILE)
+
+
+def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        files.find("error", "unreadable-file", f"cannot read it: {error.strerror}", file=path.name)
+        return
+    files.present.add(path.name)
+    added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
+    free = files.holes.union(added.values())  # an added token may have the id of a blank line
+    lines = check_lines(raw, path.name, free, added, files.findings)
+    files.tokens, files.odd = lines.tokens, lines.odd
+
+
+def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
+    """A JSON file that holds an object; empty where it is not there or is something else."""
+    path = files.file(name)
+    if not os.path.isfile(path):
+        return {}
+
+    doubles: list[str] = []
+
+    def noting_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            doubles.extend(key for key, count in counts.items() if count > 1)
+        return value
+
+    try:
+        value = json.loads(read_text(path), object_pairs_hook=noting_doubles)
+        if isinstance(value, dict) and not doubles:
+            read_json_object(path)  # what a tokenizer is loaded with may ask for more
+    except json.JSONDecodeError as error:
+        files.find("error", "not-json", f"column {error.colno}: {error.msg}", file=name, line_number=error.lineno)
+    except FileError as error:
+        files.find("error", "unreadable-file", str(error).replace(str(path), name), file=name)
+    except FileFormatError as error:
+        message = str(error).replace(f"{path}, line {error.line_number}: ", "").replace(str(path), name)
+        code = "not-utf8" if "is not UTF-8" in message else "not-json"
+        files.find("error", code, message, file=name, line_number=error.line_number)
+    except (ValueError, RecursionError):  # a number of thousands of digits, thousands of brackets
+        files.find("error", "not-json", "a number is too long or the nesting too deep", file=name)
+    else:
+        files.present.add(name)
+        for key in doubles:
+            files.find("error", "duplicate-key", f"the key {key!r:.60} stands twice in one object", file=name)
+        if isinstance(value, dict):
+            return value
+        _misshapen(files, name, f"it holds a JSON {type(value).__name__}, not an object {{...}}")
+    return {}
+
+
+def _read_fast(files: CheckedFiles) -> None:
+    """tokenizer.json, where the tokenizer takes added tokens from it: no added_tokens_decoder says otherwise."""
+    path = files.file(TOKENIZER_FILE)
+    if not os.path.isfile(path) or DECODER in files.config:
+        return
+    try:
+        entries = read_added_tokens_of_tokenizer_json(path)
+    except FileFormatError as error:
+        shape = "has no list" in str(error)
+        message = str(error).replace(str(path), TOKENIZER_FILE)
+        files.find("error", "wrong-shape" if shape else "not-json", message, file=TOKENIZER_FILE)
+    except (TrietokError, ValueError, RecursionError) as error:
+        files.find("error", "not-json", str(error).replace(str(path), TOKENIZER_FILE), file=TOKENIZER_FILE)
+    else:
+        files.present.add(TOKENIZER_FILE)
+        files.fast = _entries(files, TOKENIZER_FILE, [(entry.pop("id", None), entry) for entry in entries])
+
+
+def _entries(files: CheckedFiles, name: str, entries: list[tuple[Any, Any]]) -> list[tuple[int, AddedToken]]:
+    """Ids with tokens; those that are none are findings."""
+    pairs: list[tuple[int, AddedToken]] = []
+    for key, entry in entries:
+        content = entry.get("content") if isinstance(entry, dict) else None
+        where = f"the added token {content!r:.60} ({key!r:.60})"
+        try:
+            pairs.append((checked_id(key, where, name), checked_added_token(entry, where, name)))
+        except FileFormatError as error:
+            _misshapen(files, name, str(error))
+    return pairs
+
+
+def content_of(value: Any) -> str | None:
+    """The content of a token as a file has it: a string, or an object of the six fields; None for anything else."""
+    if isinstance(value, dict):
+        value = value.get("content")
+    return value if isinstance(value, str) and value else None
+
+
+def _check_settings(files: CheckedFiles) -> None:
+    """The values that decide what a text becomes, each by itself, by the rule that loading has for all."""
+    left_out = {*paths_in_files(BertTokenizer), "tokenizer_class", DECODER}
+    for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (SPECIAL_TOKENS_MAP_FILE, files.special_map)):
+        is_map = name == SPECIAL_TOKENS_MAP_FILE
+        if is_map and DECODER in files.config:
+            return  # it is not read then
+        for key, value in values.items():
+            if key in left_out or (key, value) == ("unk_token", None) or (is_map and not is_role(key)):
+                continue
+            try:
+                check_settings({key: value}, name, object if is_map else BertTokenizer)
+            except FileFormatError as error:
+                _misshapen(files, name, str(error).removeprefix(f"{name}: "))
+    rows = files.model_config.get("vocab_size")
+    if rows is not None and (type(rows) is not int or rows < 1):
+        _misshapen(files, CONFIG_FILE, f"vocab_size should be a whole number from 1, not {rows!r:.60}")
+
+
+def _misshapen(files: CheckedFiles, name: str, message: str) -> None:
+    files.find("error", "wrong-shape", message, file=name)

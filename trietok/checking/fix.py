@@ -1,0 +1,280 @@
+"""`fix`: a repaired copy of a tokenizer directory.
+
+In: a directory or a vocab.txt. Out: a new directory, and what was changed. No id moves unless renumbering is asked for:
+the line of a duplicate or a blank line is given to a placeholder such as `[unused17]`, and ids that tokens are given on
+loading are written down.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from trietok.checking.check import check, load_quietly
+from trietok.checking.files import DECODER, CheckedFiles, read_files
+from trietok.checking.report import CheckReport
+from trietok.checking.rules import ROLES, TokenRules
+from trietok.checking.vocabulary import BOM
+from trietok.errors import FileError, FileFormatError
+from trietok.files.formats import (
+    CONFIG_FILE,
+    RECORD,
+    TOKENIZER_CONFIG_FILE,
+    VOCAB_FILE,
+    read_json_object,
+    write_json,
+    write_vocab_lines,
+)
+from trietok.text.added_token import AddedToken
+from trietok.tokenizer.auto import class_or_bert
+from trietok.tokenizer.special_tokens import ADDITIONAL, EXTRA
+
+ID_MAP_FILE = "id_map.json"
+_SLOT = re.compile(r"\[unused\d+\]")
+_UNREADABLE = {
+    "unreadable-file",
+    "missing-vocabulary",
+    "empty-vocabulary",
+    "not-utf8",
+    "not-json",
+    "duplicate-key",
+    "wrong-shape",
+}
+_CONFLICTS = {"id-clash", "added-id-differs", "added-id-twice", "added-content-twice", "added-tokens-contradiction"}
+
+
+@dataclasses.dataclass(frozen=True)
+class FixResult:
+    """What `fix` has done.
+
+    Attributes:
+        out: the new directory.
+        before, after: the reports on what was given and on what was written.
+        changes: what was changed in the vocabulary and the ids, a sentence each.
+        id_map: old id → new id for every id that is left, where ids were renumbered; else None.
+    """
+
+    out: str
+    before: CheckReport
+    after: CheckReport
+    changes: list[str]
+    id_map: dict[int, int] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        id_map = None if self.id_map is None else {str(old): new for old, new in self.id_map.items()}
+        return {
+            "out": self.out,
+            "changes": self.changes,
+            "id_map": id_map,
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        done = [f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"]
+        return "\n".join([*done, *(f"  {change}" for change in self.changes), str(self.after)])
+
+
+def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: bool = False) -> FixResult:
+    r"""Write a repaired copy of a tokenizer's files.
+
+    Args:
+        path: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
+        out: the directory to write; it must not exist, or be empty. It gets the tokenizer's own files and config.json,
+            not tokenizer.json, which holds the vocabulary a second time, and no model weights.
+        renumber: drop the lines of duplicates and blank lines and close all holes, so that ids move; `id_map.json` in
+            `out` then maps old ids to new ones. Without it, every token keeps its id. `docs/checking.md` says what is
+            done for each finding.
+
+    Returns:
+        The reports before and after, and what was changed.
+
+    Raises:
+        FileError: `out` is there and not empty, or cannot be written.
+        FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
+            not to be renumbered; or what is repaired does not load either. The message says why; nothing is written.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nun\n")
+    >>> result = fix(folder / "vocab.txt", folder / "fixed")
+    >>> result.changes
+    ["line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 7"]
+    >>> fix(folder / "vocab.txt", folder / "renumbered", renumber=True).id_map
+    {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6}
+    """
+    target = Path(out)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise FileError(f"{target} is there already; give a directory that does not exist or is empty", path=target)
+    before = check(path)
+    for finding in before.errors:
+        if finding.code in _UNREADABLE:
+            where = f" ({finding.place})" if finding.place else ""
+            raise FileFormatError(
+                f"cannot repair {before.path}: {finding.message}{where}",
+                path=before.path,
+                line_number=finding.line_number,
+            )
+        if finding.code in _CONFLICTS and not renumber:
+            raise FileFormatError(
+                f"cannot repair {before.path} without moving an id: {finding.message}; renumbering gives each its own",
+                path=before.path,
+            )
+    files = read_files(path)
+    repair = _Repair(files, TokenRules(files), renumber)
+    id_map = _write(repair, target, renumber)
+    return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
+
+
+class _Repair:
+    """The lines of the repaired vocabulary.
+
+    Attributes:
+        lines: the new lines, None for one that stays a declared hole.
+        old_ids: the old id of each new line.
+        changes: what was changed, a sentence each.
+        renamed: tokens whose line was repaired.
+    """
+
+    def __init__(self, files: CheckedFiles, rules: TokenRules, renumber: bool) -> None:
+        self.files = files
+        self.rules = rules
+        self.changes: list[str] = []
+        self.renamed: set[str] = set()
+        self._dropped: set[int] = set()
+        # Where texts are split only at whitespace, any placeholder is a word that some text has.
+        self._may_replace = bool(files.config.get("do_basic_tokenize", True))
+        lines = list(files.tokens or [])
+        self._clean(lines, renumber)
+        encoding = {line: token_id for token_id, line in enumerate(lines) if line}
+        # Of the lines of one token an added token's id is the one that encodes, else the last.
+        encoding.update({token: i for token, i in rules.added_ids.items() if i < len(lines) and lines[i] == token})
+        if renumber:
+            self._dropped |= {i for i, line in enumerate(lines) if not line or encoding[line] != i}
+            self.changes += [f"line {i + 1}: {lines[i]!r} is dropped" for i in sorted(self._dropped)]
+        else:
+            self._fill(lines, encoding)
+        self.old_ids = [token_id for token_id in range(len(lines)) if token_id not in self._dropped]
+        self.lines = [lines[token_id] for token_id in self.old_ids]
+
+    def _clean(self, lines: list[str | None], renumber: bool) -> None:
+        """Take off the byte-order mark and the whitespace around tokens, where no other token has that form."""
+        taken = {*filter(None, lines), *self.rules.added_ids}
+        for token_id, line in enumerate(lines):
+            clean = (line.removeprefix(BOM) if token_id == 0 else line).strip() if line else line
+            if not line or not clean or clean == line or clean == "##":
+                continue
+            if clean not in taken:
+                self.changes.append(f"line {token_id + 1}: {line!r} is {clean!r}")
+                lines[token_id] = clean
+                taken.add(clean)
+                self.renamed.add(clean)
+            elif renumber and clean not in self.rules.added_ids:
+                self._dropped.add(token_id)  # the other line has the token that was meant
+
+    def _fill(self, lines: list[str | None], encoding: dict[str, int]) -> None:
+        """Put a placeholder on the lines of duplicates and on blank lines, which no text gives before or after."""
+        if not self._may_replace:
+            return
+        rules = self.rules
+        words = {*encoding, *rules.added_ids, *rules.roles.values(), *rules.additional}
+        words.update(self.files.config.get("never_split") or ())
+        names = {name for word in words for name in _SLOT.findall(word)}
+        for token_id, line in enumerate(lines):
+            if line is None or (line and encoding[line] == token_id):
+                continue
+            number = token_id
+            while (slot := f"[unused{number}]") in names:
+                number += 1
+            names.add(slot)
+            lines[token_id] = slot
+            kept = f"; {line!r} keeps its id {encoding[line]}" if line else ""
+            self.changes.append(f"line {token_id + 1}: {line!r} is {slot!r}, a free slot{kept}")
+
+
+def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | None:
+    """Make the tokenizer that the files should have been and save it, so that every file says the same."""
+    files = repair.files
+    kind = class_or_bert(files.config, files.model_config)
+    id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = load_quietly(files.path, kind)
+        if isinstance(loaded, Exception):
+            config = _config_of_files(repair)
+            entries = [(token_id, token) for token_id, token, _ in repair.rules.added]
+        else:  # with the ids that tokens are given on loading
+            loaded.save_pretrained(folder)
+            config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
+            entries = list(loaded.added_tokens_decoder.items())
+        added = _new_ids(repair, entries, id_map)
+        config[DECODER] = {token_id: token.__getstate__() for token_id, token in added}
+        if renumber and RECORD in config:
+            config[RECORD] = {key: value for key, value in config[RECORD].items() if key == "assigned_unused"}
+        staged = Path(folder, "staged")
+        staged.mkdir()
+        write_json(staged / TOKENIZER_CONFIG_FILE, config)
+        write_vocab_lines(staged / VOCAB_FILE, [line or "" for line in repair.lines])
+        repaired = load_quietly(staged, kind)
+        if isinstance(repaired, Exception):
+            message = str(repaired).replace(f"{staged}{os.sep}", "")
+            raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired
+    repaired.save_pretrained(target)
+    _write_model_config(files, target, repaired.max_id, renumber)
+    if id_map is not None:
+        write_json(target / ID_MAP_FILE, id_map)
+    return id_map
+
+
+def _config_of_files(repair: _Repair) -> dict[str, Any]:
+    """The configuration of files from which no tokenizer loads."""
+    config = dict(repair.files.config)
+    if not repair.rules.decoder_counts:
+        roles = {role: value for role, value in repair.files.special_map.items() if role in ROLES}
+        config.update(roles)
+        if repair.rules.additional and EXTRA not in config:
+            config[ADDITIONAL] = repair.rules.additional
+    return config
+
+
+def _new_ids(
+    repair: _Repair, entries: list[tuple[int, AddedToken]], id_map: dict[int, int] | None
+) -> list[tuple[int, AddedToken]]:
+    """The added tokens under their new ids; `id_map`, where ids are renumbered, takes them in."""
+    new_ids = {line: token_id for token_id, line in enumerate(repair.lines) if line is not None}
+    if id_map is None:
+        # A token whose line was broken was added on loading, beyond the rows of the model: it has its line's id again.
+        return [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
+    pairs: list[tuple[int, AddedToken]] = []
+    by_content = {token.content: (old, token) for old, token in entries}  # of two ids the one read last
+    next_id = len(repair.lines)
+    for content, (old, token) in by_content.items():
+        line = repair.rules.line_ids.get(content)
+        if content in new_ids:
+            new = new_ids[content]
+            if line is not None and line != old and old not in id_map:
+                id_map.pop(line, None)  # transformers encodes it with the added token's id: that row is trained
+                id_map[old] = new
+        else:
+            new = next_id
+            next_id += 1
+            if id_map.setdefault(old, new) != new:
+                repair.changes.append(f"{content!r} shared the id {old}; no old id maps to its new one, {new}")
+        if new != old:
+            repair.changes.append(f"{content!r} has the id {new} instead of {old}")
+        pairs.append((new, token))
+    return pairs
+
+
+def _write_model_config(files: CheckedFiles, target: Path, max_id: int, renumber: bool) -> None:
+    if CONFIG_FILE not in files.present:
+        return
+    if renumber and "vocab_size" in files.model_config:
+        write_json(target / CONFIG_FILE, {**files.model_config, "vocab_size": max_id + 1})
+    else:
+        shutil.copyfile(files.path / CONFIG_FILE, target / CONFIG_FILE)

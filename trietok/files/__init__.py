@@ -1,0 +1,1 @@
+"""A directory of tokenizer files to plain values and back."""

@@ -1,0 +1,330 @@
+"""Loading: a directory's files to the arguments of a tokenizer.
+
+In: a tokenizer class and a name. Out: a tokenizer.
+
+Nothing in a directory is executed: the files are text and JSON, `auto_map` is kept and never followed, and no path
+written in a file is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from trietok import log
+from trietok.errors import FileError, FileFormatError, InputTypeError, TrietokError
+from trietok.files.find import ModelFiles, locate, signature
+from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    CONFIG_FILE,
+    RECORD,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    read_added_tokens_of_tokenizer_json,
+    read_json_object,
+)
+from trietok.files.id_checks import AddedIds, check_against_vocabulary
+from trietok.files.settings import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.text.added_token import AddedToken
+from trietok.text.vocabulary import Vocabulary
+from trietok.tokenizer.special_tokens import ADDITIONAL
+
+# transformers takes these and no tokenizer here has a use for them.
+_IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
+
+
+def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options: dict[str, Any], **kwargs: Any) -> Any:
+    """`cls.from_pretrained(name, ...)`."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise InputTypeError(f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name)
+    name = os.fspath(name)
+    if "use_auth_token" in kwargs:  # the old name
+        hub_options["token"] = kwargs.pop("use_auth_token")
+    subfolder = kwargs.pop("subfolder", None)
+    name_or_path = kwargs.pop("name_or_path", name)
+    for key in _IGNORED_OPTIONS:
+        kwargs.pop(key, None)
+    side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
+    names = (*cls.vocab_files_names.values(), *side_files)
+    directory = os.path.join(name, subfolder or "")
+    while True:  # a save that is put in place meanwhile must not give some of the old and some of the new
+        before = signature(directory, names)
+        try:
+            tokenizer = _load_once(cls, name, names, init_inputs, kwargs, subfolder, hub_options, name_or_path)
+        except (TrietokError, OSError):
+            if signature(directory, names) == before:
+                raise
+        else:
+            if signature(directory, names) == before:
+                return tokenizer
+
+
+def _load_once(
+    cls: Any,
+    name: str,
+    names: tuple[str, ...],
+    init_inputs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    subfolder: str | None,
+    hub_options: dict[str, Any],
+    name_or_path: str,
+) -> Any:
+    files = locate(name, names, subfolder=subfolder, **hub_options)
+    arguments, sources = _arguments(cls, files, dict(kwargs))
+    # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
+    for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
+        arguments.setdefault(argument, vocabulary_path)
+    if "tokenizer_file" in cls.vocab_files_names:
+        has_json = TOKENIZER_FILE in files.found or (files.single_file or "").endswith(".json")
+        if arguments.get("from_slow") or not has_json:
+            arguments = cls.settled_by_slow(arguments)
+    saved_inputs = arguments.pop("init_inputs", None) or ()
+    try:
+        tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
+    except FileFormatError as error:
+        if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
+            raise
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; it has {TOKENIZER_FILE}, but {error}", path=name
+        ) from error
+    if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
+        vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names if argument in arguments)
+        check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
+        _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
+    model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
+    if os.path.isfile(
+        model_config
+    ):  # beside the tokenizer's files in a local directory; not worth a request to the hub
+        rows = read_json_object(model_config).get("vocab_size")
+        tokenizer.config_rows = rows if type(rows) is int else None
+    return tokenizer
+
+
+def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFiles) -> None:
+    for slot, token in record.get("assigned_unused", {}).items():
+        if token not in vocabulary:
+            path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
+            raise FileFormatError(
+                f"{path}: {RECORD}.assigned_unused says {slot!r} became {token!r}, which is not in the vocabulary",
+                path=path,
+            )
+
+
+def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -> ModelFiles:
+    """The files of which the vocabulary is read: without tokenizer.json, where `from_slow` or a null says so."""
+    from_slow = bool(arguments.get("from_slow"))
+    is_null = "tokenizer_file" in arguments and arguments["tokenizer_file"] is None
+    if "tokenizer_file" not in cls.vocab_files_names or not (from_slow or is_null):
+        return files
+    if VOCAB_FILE not in files.found and arguments.get("vocab_file") is None and files.single_file is None:
+        why = "from_slow=True" if from_slow else "a tokenizer_file of None (null in tokenizer_config.json)"
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs here: {why} leaves {TOKENIZER_FILE} aside",
+            path=os.path.join(name, VOCAB_FILE),
+        )
+    return files._replace(found={file: path for file, path in files.found.items() if file != TOKENIZER_FILE})
+
+
+def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
+    """The vocabulary files by the name of the argument that takes them."""
+    names = cls.vocab_files_names
+    if files.single_file is not None:
+        if "tokenizer_file" in names:
+            is_json = files.single_file.endswith(".json")
+            return {"tokenizer_file" if is_json else "vocab_file": files.single_file}
+        if len(names) != 1:
+            raise FileError(f"{cls.__name__} needs a directory; {name} is a single file", path=name)
+        return dict.fromkeys(names, files.single_file)
+    if TOKENIZER_FILE in files.found and (VOCAB_FILE not in files.found or "tokenizer_file" in names):
+        if "tokenizer_file" in names:  # it comes before a vocab.txt, which is not even read
+            return {"tokenizer_file": files.found[TOKENIZER_FILE]}
+        if list(names.values()) == [VOCAB_FILE]:
+            return dict.fromkeys(names, files.found[TOKENIZER_FILE])
+    if "tokenizer_file" in names and VOCAB_FILE in files.found:
+        return {"vocab_file": files.found[VOCAB_FILE]}
+    paths: dict[str, str] = {}
+    for argument, file in cls.vocab_files_names.items():
+        if file not in files.found:
+            there = f"it has {', '.join(sorted(files.found))}" if files.found else "it has no tokenizer file at all"
+            raise FileError(f"{name} has no {file}, which {cls.__name__} needs; {there}", path=os.path.join(name, file))
+        paths[argument] = files.found[file]
+    return paths
+
+
+def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[int, str]]:
+    """What the files and the caller say a tokenizer should be made of; the caller comes first."""
+    arguments: dict[str, Any] = {}
+    if TOKENIZER_CONFIG_FILE in files.found:
+        source = files.found[TOKENIZER_CONFIG_FILE]
+        arguments = read_json_object(source)
+        saved_class = kwargs.get("tokenizer_class", arguments.pop("tokenizer_class", None))
+        if saved_class is not None:
+            _check_class(cls, str(saved_class), source)
+        # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
+        says_null = "tokenizer_file" in cls.vocab_files_names and arguments.get("tokenizer_file", "") is None
+        for key in paths_in_files(cls):
+            arguments.pop(key, None)
+        if says_null:  # no path, but that tokenizer.json is not to be read
+            arguments["tokenizer_file"] = None
+        check_settings(arguments, source, cls)
+    kwargs.pop("tokenizer_class", None)
+    arguments.update(kwargs)
+    config = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
+    ids = AddedIds()
+    if "added_tokens_decoder" in arguments:
+        _take_config(ids, arguments["added_tokens_decoder"], config)
+        _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments), flags_count=False)
+    else:
+        _take_map_of_roles(files, arguments, kwargs)
+        _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
+        _take_added_tokens_of_tokenizer_json(ids, files)
+    decoder = ids.decoder
+    for role in filter(is_role, arguments):
+        arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
+    # A role's token has the flags it was added with. added_tokens.json says no flags, so there the role's own count.
+    without_flags = files.found.get(ADDED_TOKENS_FILE)
+    by_content = {token.content: token for i, token in decoder.items() if ids.sources[i] != without_flags}
+    for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
+        if arguments[role] is not None:
+            arguments[role] = by_content.get(str(arguments[role]), arguments[role])
+    arguments["added_tokens_decoder"] = decoder
+    return arguments, ids.sources
+
+
+def paths_in_files(cls: Any) -> tuple[str, ...]:
+    return (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file", "added_tokens_file")
+
+
+def _check_class(cls: Any, saved_class: str, source: str) -> None:
+    """Tell what was saved as another class: by a warning where its vocabulary is of the same kind, else by an error."""
+    saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
+    if saved in (*ANY_KIND, *_own_names(cls)):
+        return
+    if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
+        raise FileFormatError(
+            f"{source}: the tokenizer was saved as a {saved_class}, which trietok does not have; pass "
+            f"tokenizer_class=None to load it as a {cls.__name__} all the same",
+            path=source,
+        )
+    log.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+
+
+def _own_names(cls: Any) -> Iterator[str]:
+    """The names of a class and of those it inherits, as far as the first that has a name in the family."""
+    for kind in cls.__mro__:
+        name = kind.__name__.removesuffix("Fast")
+        yield name
+        if name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
+            return
+
+
+def _take_config(ids: AddedIds, value: Any, source: str) -> None:
+    """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six fields."""
+    if not isinstance(value, dict):
+        raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
+    for key, token in value.items():
+        where = f"{source}: added_tokens_decoder[{key!r:.60}]"
+        ids.add(checked_id(key, where, source), checked_added_token(token, where, source), source)
+
+
+def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str], flags_count: bool = True) -> None:
+    """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what that says."""
+    if ADDED_TOKENS_FILE not in files.found:
+        return
+    path = files.found[ADDED_TOKENS_FILE]
+    for content, value in read_json_object(path).items():
+        there = ids.decoder.get(value) if type(value) is int else None
+        if there is not None and there.content == content and not flags_count:
+            continue
+        where = f"{path}: {content!r}"
+        token_id = checked_id(value, where, path)
+        flags = {"special": content in special, "normalized": content not in special}
+        ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)
+
+
+def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
+    """special_tokens_map.json, which counts where no `added_tokens_decoder` says more, as before transformers 4.34."""
+    if SPECIAL_TOKENS_MAP_FILE in files.found:
+        path = files.found[SPECIAL_TOKENS_MAP_FILE]
+        roles = read_json_object(path)
+        check_settings({role: value for role, value in roles.items() if is_role(role)}, path, object)
+        for role, value in roles.items():
+            if kwargs.get(role) or not is_role(role):
+                continue  # this file is about roles: it can set nothing else
+            if role == ADDITIONAL and isinstance(value, list):
+                tokens = list(arguments.get(ADDITIONAL) or ())
+                # The config's objects of flags are tokens only later, so the same token may be listed twice.
+                for token in (_special_token(token, f"{path}: {role}", path) for token in value):
+                    if token not in tokens:
+                        tokens.append(token)
+                arguments[role] = tokens
+            else:
+                arguments[role] = _special_token(value, f"{path}: {role}", path)
+
+
+def _take_added_tokens_of_tokenizer_json(ids: AddedIds, files: ModelFiles) -> None:
+    if TOKENIZER_FILE in files.found:
+        path = files.found[TOKENIZER_FILE]
+        for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
+            where = f"{path}: added_tokens[{number}] ({entry.get('content')!r:.60})"
+            token_id = checked_id(entry.pop("id", None), where, path)
+            ids.add(token_id, checked_added_token(entry, where, path), path)
+
+
+def is_role(key: str) -> bool:
+    return key.endswith(("_token", "_tokens"))
+
+
+def _contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
+    """The tokens of the roles that a class has. An object of flags is not one yet, as in transformers."""
+    contents: set[str] = set()
+    for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys():
+        value = arguments[role]
+        contents.update(map(str, value if isinstance(value, (list, tuple)) else () if value is None else [value]))
+    return contents
+
+
+def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
+    """A token of special_tokens_map.json: an object of flags becomes an `AddedToken`, all else stays as it is."""
+    return checked_added_token({**value, "special": True}, where, path) if isinstance(value, dict) else value
+
+
+def _token_objects(value: Any, where: str, path: str) -> Any:
+    """The value of a role with every object of flags made an `AddedToken`."""
+    if isinstance(value, list):
+        return [_token_objects(item, where, path) for item in value]
+    if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # roles of the user's own
+        return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
+    if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
+        return checked_added_token(value, where, path)
+    return _special_token(value, where, path)
+
+
+def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
+    if isinstance(value, AddedToken):
+        return value
+    if isinstance(value, dict):
+        flags = {key: flag for key, flag in value.items() if key not in ("content", "__type")}
+        for flag, setting in flags.items():
+            if setting is not True and setting is not False and setting is not None:
+                raise FileFormatError(f"{where}: {flag} is {setting!r:.60}; a flag is true or false", path=path)
+        try:
+            return AddedToken(value["content"], **flags)
+        except KeyError:
+            raise FileFormatError(f"{where} is not a token: it has no content", path=path) from None
+        except (TypeError, TrietokError) as error:
+            raise FileFormatError(f"{where} is not a token: {error}", path=path) from None
+    raise FileFormatError(f"{where} should be an object with content and flags, not {type(value).__name__}", path=path)
+
+
+def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 and is_id(int(value)):
+        return int(value)
+    if is_id(value):
+        return int(value)
+    raise FileFormatError(
+        f"{where}: {value!r:.60} is not an id; an id is a whole number from 0 to {HIGHEST_ID}", path=path
+    )

@@ -1,0 +1,157 @@
+"""Saving: a tokenizer to the files of a directory, in transformers' layout.
+
+In: a tokenizer and a directory. Out: its files, all of them or none.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from trietok.errors import InputError, InputTypeError, NotSupportedError, VocabularyError
+from trietok.files.atomic import save_files
+from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    RECORD,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    write_json,
+)
+from trietok.text.added_token import AddedToken, convert_added_tokens
+from trietok.tokenizer.special_tokens import LEFT_OUT
+
+
+def save(
+    tokenizer: Any,
+    save_directory: str | os.PathLike[str],
+    legacy_format: bool | None = None,
+    filename_prefix: str | None = None,
+    push_to_hub: bool = False,
+    *,
+    tokenizer_json: bool = False,
+    **kwargs: Any,
+) -> tuple[str, ...]:
+    """`tokenizer.save_pretrained(save_directory, ...)`."""
+    if push_to_hub:
+        raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
+    fast = getattr(tokenizer, "_write_tokenizer_json", None)
+    if legacy_format is False and fast is None:
+        raise InputError(
+            "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
+            "for a tokenizer.json beside it"
+        )
+    write_json_file = None if legacy_format is True else fast
+    if tokenizer_json and write_json_file is None:
+        write_json_file = fast or getattr(tokenizer, "_write_slow_tokenizer_json", None)
+        if write_json_file is None:
+            raise NotSupportedError(
+                f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family have one",
+                name="tokenizer_json",
+            )
+    unknown = tokenizer.unk_token
+    if unknown is not None and unknown not in tokenizer.get_vocab():
+        raise VocabularyError(
+            f"the unknown token {unknown!r} is neither in the vocabulary nor an added token, so what is saved could "
+            "not be loaded; add it with add_special_tokens({'unk_token': ...})",
+            token=unknown,
+        )
+    if fast is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
+        raise VocabularyError(
+            f"the unknown token {unknown!r} is an added token, and with a vocab.txt alone an unknown word would have "
+            "no id; save the tokenizer.json too (legacy_format=None)",
+            token=unknown,
+        )
+    if not isinstance(save_directory, (str, os.PathLike)):
+        raise InputTypeError(
+            f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory
+        )
+    prefix = f"{filename_prefix}-" if filename_prefix else ""
+    if "/" in prefix or os.sep in prefix:
+        raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
+    with tokenizer.holding():  # what is written is of one state
+        return _save_held(
+            tokenizer, Path(save_directory), prefix, filename_prefix, legacy_format is not False, write_json_file
+        )
+
+
+def _save_held(
+    tokenizer: Any,
+    directory: Path,
+    prefix: str,
+    filename_prefix: str | None,
+    with_vocabulary: bool,
+    write_tokenizer_json: Callable[[Path], None] | None,
+) -> tuple[str, ...]:
+    config, roles = _config(tokenizer), _special_tokens_map(tokenizer)
+    added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
+
+    def write(folder: Path) -> None:
+        if with_vocabulary:
+            tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
+        write_json(folder / (prefix + TOKENIZER_CONFIG_FILE), config)
+        write_json(folder / (prefix + SPECIAL_TOKENS_MAP_FILE), roles)
+        if added and with_vocabulary:
+            write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
+        if write_tokenizer_json is not None:
+            write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
+
+    # Left by an earlier save, it would name tokens that are gone.
+    obsolete = [prefix + ADDED_TOKENS_FILE]
+    if getattr(tokenizer, "is_fast", False):
+        obsolete += [prefix + TOKENIZER_FILE, *(prefix + name for name in [VOCAB_FILE] if not with_vocabulary)]
+    paths = save_files(directory, write, obsolete=obsolete)
+    order = {TOKENIZER_CONFIG_FILE: 0, SPECIAL_TOKENS_MAP_FILE: 1, ADDED_TOKENS_FILE: 3, TOKENIZER_FILE: 4}
+    order = {prefix + name: place for name, place in order.items()}
+    return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
+
+
+def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
+    """special_tokens_map.json: a token with the flags of a plain special one as a string, any other with its flags.
+
+    So it does not matter whether a role was given as one or the other, and saving again writes the same.
+    """
+    flags = {token.content: token for token in tokenizer.added_tokens_decoder.values()}
+
+    def entry(token: str | AddedToken) -> Any:
+        token = flags.get(str(token), token)
+        plain = str(token) if token == AddedToken(str(token), special=True) else token
+        return convert_added_tokens(plain, save=True, add_type_field=False)
+
+    return {
+        role: list(map(entry, value)) if isinstance(value, list) else entry(value)
+        for role, value in tokenizer.special_tokens_map_extended.items()
+    }
+
+
+def _config(tokenizer: Any) -> dict[str, Any]:
+    """tokenizer_config.json: the arguments the tokenizer was made with, as they stand now, and its added tokens."""
+    config = copy.deepcopy(tokenizer.init_kwargs)
+    live = {"model_max_length", "clean_up_tokenization_spaces"} | (
+        config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
+    )
+    live -= set(getattr(tokenizer, "options_of_slow", ()))
+    for key in live:  # any other key is kept as it came, though an attribute may have its name
+        if hasattr(tokenizer, key):
+            config[key] = getattr(tokenizer, key)
+    config.update(tokenizer.special_tokens_map)
+    own_roles = {role: tokenizer.special_tokens_map_extended.get(role) for role in tokenizer.extra_special_tokens}
+    config["extra_special_tokens"] = {role: token for role, token in own_roles.items() if token is not None}
+    if tokenizer.init_inputs:
+        config["init_inputs"] = copy.deepcopy(tokenizer.init_inputs)
+    for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
+        config.pop(key, None)
+    config = convert_added_tokens(config, save=True)
+    config["added_tokens_decoder"] = {
+        token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
+    }
+    # The name of the slow class: from it either class is found, as `use_fast` asks for.
+    config["tokenizer_class"] = type(tokenizer).__name__.removesuffix("Fast" if tokenizer.is_fast else "")
+    record = tokenizer.record()
+    if record:
+        config[RECORD] = record
+    return dict(config)

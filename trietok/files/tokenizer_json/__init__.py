@@ -1,0 +1,1 @@
+"""tokenizer.json to plain values and back."""

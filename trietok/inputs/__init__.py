@@ -1,0 +1,1 @@
+"""Ids to what a model takes: truncation, special tokens around, masks, padding, tensors."""

@@ -1,0 +1,254 @@
+"""What an encoding call returns: a dict of lists or tensors with transformers' conveniences on top.
+
+In: `input_ids`, `token_type_ids`, `attention_mask`, ... of one text or a batch. Out: the same, as lists or tensors.
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trietok.errors import InputError
+from trietok.inputs.tensors import TensorType, to_tensor
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Maker(Protocol):
+        """What works the details out."""
+
+        @property
+        def is_fast(self) -> bool: ...
+        def encodings(self, given: Any, input_ids: Any) -> Any: ...
+
+
+class CharSpan(NamedTuple):
+    """A half-open span of code points in a text."""
+
+    start: int
+    end: int
+
+
+class TokenSpan(NamedTuple):
+    """A half-open span of tokens in an encoding."""
+
+    start: int
+    end: int
+
+
+class BatchEncoding(UserDict[str, Any]):
+    """The result of a call: its values by key and by attribute, as in transformers.
+
+    Args:
+        data: key → list or tensor, for one text or a batch.
+        encoding: per-text details (offsets and words), where the tokenizer keeps them.
+        tensor_type: `"np"` or `"pt"` to convert every value at once.
+        prepend_batch_axis: give tensors a batch axis of one.
+        n_sequences: 1 for single texts, 2 for pairs, None where not known.
+        details: what works `encoding` out when it is first asked for, and what it is to be given.
+
+    >>> encoding = BatchEncoding({"input_ids": [[2, 7, 3], [2, 3, 0]]})
+    >>> encoding.input_ids[0], encoding["input_ids"][1], encoding[:1]
+    ([2, 7, 3], [2, 3, 0], {'input_ids': [[2, 7, 3]]})
+    """
+
+    def __init__(
+        self,
+        data: dict[str, Any] | None = None,
+        encoding: Any | Sequence[Any] | None = None,
+        tensor_type: str | TensorType | None = None,
+        prepend_batch_axis: bool = False,
+        n_sequences: int | None = None,
+        *,
+        details: tuple[Maker, Any] | None = None,
+    ) -> None:
+        self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way is slow
+        if encoding is not None and not isinstance(encoding, (list, tuple)):
+            encoding = [encoding]
+        self._encodings = encoding
+        self._later = details
+        if n_sequences is None and encoding:
+            n_sequences = encoding[0].n_sequences
+        self._n_sequences = n_sequences
+        if tensor_type is not None:
+            self.convert_to_tensors(tensor_type, prepend_batch_axis)
+
+    @property
+    def n_sequences(self) -> int | None:
+        """1 for single texts, 2 for pairs, None where not known."""
+        if self._n_sequences is None and self.is_fast:
+            self._n_sequences = self._details("n_sequences").n_sequences
+        return self._n_sequences
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether a tokenizer of the Rust profile made it; its details are in `encodings` then."""
+        return self._encodings is not None if self._later is None else self._later[0].is_fast
+
+    @property
+    def encodings(self) -> Any:
+        """The per-text details, or None where the tokenizer is none of the Rust profile."""
+        return self._worked_out() if self.is_fast else None
+
+    def work_out_by(self, maker: Maker) -> None:
+        """Let `maker` work the details out when they are first asked for."""
+        self._later = maker, None
+
+    def _worked_out(self) -> Any:
+        if self._encodings is None and self._later is not None:
+            maker, given = self._later
+            self._encodings = maker.encodings(given, self.data.get("input_ids"))
+        return self._encodings
+
+    def __getitem__(self, item: Any) -> Any:
+        if isinstance(item, str):
+            return self.data[item]
+        if self.is_fast:
+            return self._worked_out()[item]
+        if isinstance(item, slice):
+            return {key: value[item] for key, value in self.data.items()}
+        raise KeyError(
+            f"invalid key {item!r}: use a string such as 'input_ids', or a slice for a part of the batch; one text's "
+            "details by number are kept by fast tokenizers only"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        data = self.__dict__.get("data", {})
+        if name in data:
+            return data[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute and no key {name!r}; its keys are {list(data)}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The details, not what works them out: that would take the tokenizer along.
+        return {"data": self.data, "encodings": self.encodings, "n_sequences": self._n_sequences}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.data = state["data"]
+        self._encodings = state["encodings"]
+        self._n_sequences = state.get("n_sequences")
+        self._later = None
+
+    def convert_to_tensors(
+        self, tensor_type: str | TensorType | None = None, prepend_batch_axis: bool = False
+    ) -> BatchEncoding:
+        """Turn every value into a tensor, in place.
+
+        Args:
+            tensor_type: `"np"`, `"pt"`, or None to change nothing.
+            prepend_batch_axis: add a first axis of length one.
+
+        Raises:
+            InputError: the type is unknown, or rows have different lengths.
+            MissingDependencyError: numpy or torch is not installed.
+        """
+        if tensor_type is None:
+            return self
+        tensor_type = TensorType(tensor_type)
+        for key, value in self.data.items():
+            try:
+                self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
+            except (ValueError, TypeError, RuntimeError) as error:
+                hint = (
+                    "its rows have different lengths; ask for return_tensors=None"
+                    if key == "overflowing_tokens"
+                    else "its rows have different lengths or its nesting is too deep; activate padding and truncation "
+                    "with padding=True, truncation=True"
+                )
+                raise InputError(f"unable to create a tensor of {key!r}: {hint}") from error
+        return self
+
+    def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding:
+        """Move every PyTorch tensor to a device, in place.
+
+        Args:
+            device: what `torch.Tensor.to` takes as `device`.
+            non_blocking: copy without waiting, where possible.
+        """
+        self.data = {
+            key: value.to(device=device, non_blocking=non_blocking) if hasattr(value, "to") else value
+            for key, value in self.data.items()
+        }
+        return self
+
+    # ---- offsets and words: worked out when they are first asked for ------------------------------------------------
+
+    def _details(self, method: str, index: int = 0) -> Any:
+        encodings = self._worked_out()
+        if not encodings:
+            raise InputError(f"{method}() is not available: this was not made from texts")
+        return encodings[index]
+
+    def tokens(self, batch_index: int = 0) -> list[str]:
+        """The tokens of one text."""
+        tokens: list[str] = self._details("tokens", batch_index).tokens
+        return tokens
+
+    def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
+        """For each token 0 or 1, the text of the pair it comes from; None for special tokens."""
+        ids: list[int | None] = self._details("sequence_ids", batch_index).sequence_ids
+        return ids
+
+    def word_ids(self, batch_index: int = 0) -> list[int | None]:
+        """For each token the number of its word; None for special tokens."""
+        ids: list[int | None] = self._details("word_ids", batch_index).word_ids
+        return ids
+
+    def words(self, batch_index: int = 0) -> list[int | None]:
+        """The old name of `word_ids`."""
+        return self.word_ids(batch_index)
+
+    def _located(self, method: str, batch_or_index: int, index: int | None) -> tuple[Any, int]:
+        if index is None:
+            return self._details(method), batch_or_index
+        return self._details(method, batch_or_index), index
+
+    def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
+        """The text of the pair, 0 or 1, that a token comes from."""
+        details, index = self._located("token_to_sequence", batch_or_token_index, token_index)
+        sequence: int | None = details.token_to_sequence(index)
+        return sequence
+
+    def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
+        """The number of the word that a token is part of."""
+        details, index = self._located("token_to_word", batch_or_token_index, token_index)
+        word: int | None = details.token_to_word(index)
+        return word
+
+    def word_to_tokens(
+        self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
+    ) -> TokenSpan | None:
+        """The tokens that a word became."""
+        details, index = self._located("word_to_tokens", batch_or_word_index, word_index)
+        span = details.word_to_tokens(index, sequence_index)
+        return None if span is None else TokenSpan(*span)
+
+    def token_to_chars(self, batch_or_token_index: int, token_index: int | None = None) -> CharSpan | None:
+        """The code points of the text that a token stands for."""
+        details, index = self._located("token_to_chars", batch_or_token_index, token_index)
+        span = details.token_to_chars(index)
+        return None if span is None else CharSpan(*span)
+
+    def char_to_token(
+        self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
+    ) -> int | None:
+        """The token that holds a code point of the text."""
+        details, index = self._located("char_to_token", batch_or_char_index, char_index)
+        token: int | None = details.char_to_token(index, sequence_index)
+        return token
+
+    def word_to_chars(
+        self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
+    ) -> CharSpan | None:
+        """The code points of the text that a word stands for; None for a word that became no token."""
+        details, index = self._located("word_to_chars", batch_or_word_index, word_index)
+        span = details.word_to_chars(index, sequence_index)
+        return None if span is None else CharSpan(*span)
+
+    def char_to_word(
+        self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
+    ) -> int | None:
+        """The number of the word that holds a code point of the text."""
+        details, index = self._located("char_to_word", batch_or_char_index, char_index)
+        word: int | None = details.char_to_word(index, sequence_index)
+        return word

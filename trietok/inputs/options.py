@@ -1,0 +1,159 @@
+"""What one call asks for: `padding`, `truncation` and `max_length` turned into strategies and a length.
+
+In: the arguments as transformers takes them (True, False, a string, an enum, None). Out: a strategy each, and the
+length that counts. The rules are those of transformers' `_get_padding_truncation_strategies` (4.57.6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from trietok.errors import InputError, InputTypeError, SpecialTokenError
+from trietok.inputs.padding import PaddingStrategy
+from trietok.inputs.tensors import TensorType
+from trietok.inputs.truncation import TruncationStrategy
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Tokenizer(Protocol):
+        """What resolving needs to know of a tokenizer."""
+
+        model_max_length: int
+
+        @property
+        def pad_token_id(self) -> int | None: ...
+
+        def warn_once(self, key: str, message: str) -> None: ...
+
+
+# A model without a known limit has this one, as in transformers; more than LARGE_INTEGER counts as no limit.
+VERY_LARGE_INTEGER = int(1e30)
+LARGE_INTEGER = int(1e20)
+
+Padding = bool | str | PaddingStrategy
+Truncation = bool | str | TruncationStrategy | None
+
+
+class CallOptions(NamedTuple):
+    """The options of a call, in the order of its arguments and with their defaults."""
+
+    add_special_tokens: bool = True
+    padding: Padding = False
+    truncation: Truncation = None
+    max_length: int | None = None
+    stride: int = 0
+    is_split_into_words: bool = False
+    pad_to_multiple_of: int | None = None
+    padding_side: str | None = None
+    return_tensors: str | TensorType | None = None
+    return_token_type_ids: bool | None = None
+    return_attention_mask: bool | None = None
+    return_overflowing_tokens: bool = False
+    return_special_tokens_mask: bool = False
+    return_offsets_mapping: bool = False
+    return_length: bool = False
+    verbose: bool = True
+
+
+class Strategies(NamedTuple):
+    """The two strategies and the length they work to; None where nothing limits it."""
+
+    padding: PaddingStrategy
+    truncation: TruncationStrategy
+    max_length: int | None
+
+
+def resolve_strategies(
+    tokenizer: Tokenizer,
+    padding: Padding = False,
+    truncation: Truncation = None,
+    max_length: int | None = None,
+    pad_to_multiple_of: int | None = None,
+    verbose: bool = True,
+) -> Strategies:
+    """Turn the arguments of a call into strategies.
+
+    Raises:
+        InputError: a value is unknown, `max_length` is negative, or does not fit `pad_to_multiple_of`.
+        SpecialTokenError: padding is asked for and there is no padding token.
+    """
+    for name, value in (("max_length", max_length), ("pad_to_multiple_of", pad_to_multiple_of)):
+        if value is not None and not isinstance(value, int):
+            raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
+    if max_length is not None and max_length < 0:
+        raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
+
+    def warn(key: str, message: str) -> None:
+        if verbose:
+            tokenizer.warn_once(key, message)
+
+    if max_length is not None and padding is False and truncation is None:
+        warn(
+            "Truncation-not-explicitly-activated",
+            "max_length is given without truncation: truncating with 'longest_first'; pass truncation=True to say so",
+        )
+        truncation = TruncationStrategy.LONGEST_FIRST
+
+    pad = _padding_strategy(padding)
+    cut = _truncation_strategy(truncation)
+    if max_length is not None and padding is True and cut is TruncationStrategy.DO_NOT_TRUNCATE:
+        warn(
+            "max_length-ignored",
+            "max_length has no effect with padding=True and no truncation; pass padding='max_length' to pad up to it",
+        )
+    if max_length is None:
+        limited = tokenizer.model_max_length <= LARGE_INTEGER
+        if pad is PaddingStrategy.MAX_LENGTH and not limited:
+            warn(
+                "Asking-to-pad-to-max_length",
+                "padding='max_length' without max_length, and the model has no maximum: nothing is padded",
+            )
+            pad = PaddingStrategy.DO_NOT_PAD
+        if cut is not TruncationStrategy.DO_NOT_TRUNCATE and not limited:
+            warn(
+                "Asking-to-truncate-to-max_length",
+                "truncation without max_length, and the model has no maximum: nothing is truncated",
+            )
+            cut = TruncationStrategy.DO_NOT_TRUNCATE
+        if pad is PaddingStrategy.MAX_LENGTH or cut is not TruncationStrategy.DO_NOT_TRUNCATE:
+            max_length = tokenizer.model_max_length
+
+    if pad is not PaddingStrategy.DO_NOT_PAD:
+        _check_padding(tokenizer, cut, max_length, pad_to_multiple_of)
+    return Strategies(pad, cut, max_length)
+
+
+def _padding_strategy(padding: Padding) -> PaddingStrategy:
+    if padding is True:
+        return PaddingStrategy.LONGEST
+    return PaddingStrategy.DO_NOT_PAD if padding is False else PaddingStrategy(padding)
+
+
+def _truncation_strategy(truncation: Truncation) -> TruncationStrategy:
+    if truncation is True:
+        return TruncationStrategy.LONGEST_FIRST
+    if truncation is False or truncation is None:
+        return TruncationStrategy.DO_NOT_TRUNCATE
+    return TruncationStrategy(truncation)
+
+
+def _check_padding(
+    tokenizer: Tokenizer, truncation: TruncationStrategy, max_length: int | None, pad_to_multiple_of: int | None
+) -> None:
+    if tokenizer.pad_token_id is None:
+        raise SpecialTokenError(
+            "padding is asked for and the tokenizer has no pad_token; set one with "
+            "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
+            role="pad_token",
+        )
+    if pad_to_multiple_of is None:
+        return
+    if pad_to_multiple_of < 1:
+        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
+    if truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
+        if max_length % pad_to_multiple_of:
+            raise InputError(
+                f"texts would be truncated to {max_length}, which is no multiple of "
+                f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
+            )

@@ -1,0 +1,128 @@
+"""Rows: special tokens around the tokens of one text or two, and padding; any column at a time.
+
+In: what stands around (pieces of a template), which tokens of each text are kept (windows), how much padding there is.
+Out: a column of the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trietok.inputs.encoding import Encoding
+from trietok.inputs.pieces_around import Piece
+from trietok.inputs.windows import Windows
+from trietok.text.alignment import Located
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a row is made up.
+
+    Attributes:
+        sample: which item of the call it comes from.
+        pieces: texts and special tokens in order.
+        windows: which tokens of each text.
+        missing: how many padding tokens.
+        pad_left: whether they come first.
+    """
+
+    sample: int
+    pieces: tuple[Piece, ...]
+    windows: Windows
+    missing: int = 0
+    pad_left: bool = False
+
+    def __len__(self) -> int:
+        """The number of tokens without padding."""
+        return sum(
+            1 if piece.sequence is None else self.windows[piece.sequence][1] - self.windows[piece.sequence][0]
+            for piece in self.pieces
+        )
+
+    def column(self, values: Sequence[Sequence[Any]], special: Callable[[Piece], Any], padding: Any) -> list[Any]:
+        """A column.
+
+        Args:
+            values: of the tokens of each text.
+            special: the value of a special token.
+            padding: that of padding.
+        """
+        return self._column(lambda piece, start, end: values[piece.sequence or 0][start:end], special, padding)
+
+    def filled(self, text: Callable[[Piece], Any], special: Callable[[Piece], Any], padding: Any) -> list[Any]:
+        """A column in which all tokens of a text have one value."""
+        return self._column(lambda piece, start, end: [text(piece)] * (end - start), special, padding)
+
+    def _column(
+        self, text: Callable[[Piece, int, int], Sequence[Any]], special: Callable[[Piece], Any], padding: Any
+    ) -> list[Any]:
+        column: list[Any] = []
+        for piece in self.pieces:
+            if piece.sequence is None:
+                column.append(special(piece))
+            else:
+                column += text(piece, *self.windows[piece.sequence])
+        if self.missing:
+            filling = [padding] * self.missing
+            column = filling + column if self.pad_left else column + filling
+        return column
+
+    def ids(self, values: Sequence[Sequence[int]], pad_id: int | None) -> list[int]:
+        """The ids."""
+        return self.column(values, lambda piece: piece.token_id, pad_id)
+
+    def type_ids(self, pad_type_id: int) -> list[int]:
+        """The token type ids."""
+        return self.filled(_type_id, _type_id, pad_type_id)
+
+    def attention_mask(self) -> list[int]:
+        """1 for each token, 0 for padding."""
+        return self.filled(_one, _one, 0)
+
+    def special_tokens_mask(self) -> list[int]:
+        """1 for each special token and for padding, 0 for the texts' own."""
+        return self.filled(_zero, _one, 1)
+
+    def offsets(self, values: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+        """The spans in the texts."""
+        return self.column(values, _no_span, (0, 0))
+
+    def encoding(self, texts: Sequence[Located], pad_id: int | None, pad_token: str | None, pad_type: int) -> Encoding:
+        """All of it."""
+        ranges: dict[int, tuple[int, int]] = {}
+        position = self.missing if self.pad_left else 0
+        for piece in self.pieces:
+            size = 1
+            if piece.sequence is not None:
+                start, end = self.windows[piece.sequence]
+                size = end - start
+                ranges[piece.sequence] = (position, position + size)
+            position += size
+        return Encoding(
+            ids=self.ids([text.ids for text in texts], pad_id),
+            type_ids=self.type_ids(pad_type),
+            tokens=self.column([text.tokens for text in texts], lambda piece: piece.token, pad_token),
+            offsets=self.offsets([text.spans for text in texts]),
+            word_ids=self.column([text.words for text in texts], lambda piece: None, None),
+            special_tokens_mask=self.special_tokens_mask(),
+            attention_mask=self.attention_mask(),
+            ranges=dict(sorted(ranges.items())),
+        )
+
+
+def _type_id(piece: Piece) -> int:
+    return piece.type_id
+
+
+def _one(piece: Piece) -> int:
+    return 1
+
+
+def _zero(piece: Piece) -> int:
+    return 0
+
+
+def _no_span(piece: Piece) -> tuple[int, int]:
+    return (0, 0)

@@ -1,0 +1,101 @@
+"""Truncation as the Rust tokenizers do it: which stretches of a text, or of a pair, become rows.
+
+In: how many tokens each text has, and how many may stay. Out: a row for what is kept and one for each piece of what
+does not fit, as windows: half-open spans of the tokens of each text.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trietok.errors import InputError
+from trietok.inputs.truncation import TruncationStrategy
+
+Window = tuple[int, int]
+Windows = tuple[Window, ...]  # one for each text of a row
+
+
+class Room(NamedTuple):
+    """What truncation may leave.
+
+    Attributes:
+        size: tokens of both texts together, special tokens not counted.
+        strategy: which text is cut.
+        stride: how many tokens a row repeats of the one before.
+        side: the end that is cut, `"right"` or `"left"`.
+    """
+
+    size: int
+    strategy: TruncationStrategy
+    stride: int
+    side: str
+
+
+def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
+    """The windows of every row: first of what is kept, then of what does not fit.
+
+    Of a pair the overflow is every combination of windows but the first: those of the first text's overflow come
+    before its own first window.
+
+    >>> rows((5,), Room(3, TruncationStrategy.LONGEST_FIRST, 1, "right"))
+    [((0, 3),), ((2, 5),)]
+
+    Raises:
+        InputError: the chosen text cannot be cut so far, or the stride leaves no progress.
+    """
+    whole = tuple((0, length) for length in lengths)
+    if room is None or sum(lengths) <= room.size:
+        return [whole]
+    columns = [_windows(n, size, room) for n, size in zip(lengths, _sizes(lengths, room), strict=True)]
+    if len(columns) == 1:
+        return [(window,) for window in columns[0]]
+    (first, *rest), second = columns
+    found: list[Windows] = [(first, second[0])]
+    found += ((a, b) for a in (*rest, first) for b in second if a is not first or b is not second[0])
+    return found
+
+
+def _sizes(lengths: tuple[int, ...], room: Room) -> tuple[int, ...]:
+    """How many tokens of each text a row may have."""
+    if room.size == 0:
+        return (0,) * len(lengths)
+    if room.strategy is TruncationStrategy.LONGEST_FIRST:
+        return (room.size,) if len(lengths) == 1 else _shares(lengths[0], lengths[1], room.size)
+    cut = 0 if room.strategy is TruncationStrategy.ONLY_FIRST else 1
+    if cut == len(lengths):
+        raise InputError("truncation is 'only_second' and there is no second text; use 'longest_first'")
+    left = room.size - (sum(lengths) - lengths[cut])
+    if left <= 0:
+        raise InputError(
+            f"the other text alone is longer than the {room.size} tokens that may stay; truncate with 'longest_first'"
+        )
+    return tuple(left if i == cut else length for i, length in enumerate(lengths))
+
+
+def _shares(first: int, second: int, size: int) -> tuple[int, int]:
+    """The shares of a pair: the shorter text stays whole while it takes no more than half.
+
+    Where both are cut, the one that is longer has the odd token; of two equally long ones the second.
+    """
+    shorter, longer = sorted((first, second))
+    longer = shorter if shorter > size else max(shorter, size - shorter)
+    if shorter + longer > size:
+        shorter, longer = size // 2, size - size // 2
+    return (longer, shorter) if first > second else (shorter, longer)
+
+
+def _windows(length: int, size: int, room: Room) -> list[Window]:
+    """Windows of `size` that cover a text: from its beginning, or backwards from its end where the left is cut."""
+    if size >= length:
+        return [(0, length)]
+    if size == 0:
+        return [(0, 0), (0, length)]
+    if room.stride >= size:
+        raise InputError(f"stride is {room.stride}, and truncation leaves {size} tokens of a text; it must be less")
+    spans = []
+    for step in range(0, length, size - room.stride):
+        start, end = step, min(step + size, length)
+        spans.append((start, end) if room.side == "right" else (length - end, length - start))
+        if end == length:
+            break
+    return spans

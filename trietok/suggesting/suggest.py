@@ -1,0 +1,308 @@
+"""Which words are worth a token of their own.
+
+In: a tokenizer, texts. Out: `Suggestions`, ranked, with the tokens that adding them saves worked out on the same texts:
+each unit of text that a suggestion touches is cut again with all suggestions before it added.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterable
+
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
+from trietok.suggesting.bounded_counts import BoundedCounts
+from trietok.suggesting.report import Applied, LeftOut, Milestone, Suggestion, Suggestions
+from trietok.text.added_token import AddedToken
+from trietok.tokenizer.bert import BertTokenizer
+
+__all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
+
+MILESTONES = (50, 100, 500)
+HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
+_SAMPLE = 10_000  # other words that are encoded to verify
+
+
+def suggest_tokens(
+    tokenizer: BertTokenizer,
+    texts: Iterable[str],
+    *,
+    max_suggestions: int = 500,
+    min_frequency: int = 3,
+    unknown_weight: float = 2.0,
+    adding: str = "wordpiece",
+    leave_others: bool = False,
+    max_words: int = 1_000_000,
+) -> Suggestions:
+    """Say which words of some texts to add to a tokenizer, and what that saves.
+
+    A word is suggested where it is several tokens or unknown. It is ranked by the tokens that adding it saves,
+    (pieces − 1) × frequency; an unknown one, which saves none, by `unknown_weight` × frequency. Of equals the more
+    frequent comes first, then the one whose code points are lower. The order of the texts makes no difference unless
+    words have to be forgotten.
+
+    A word is left out where adding it would make other words of the texts longer, or unknown, that together stand there
+    more than a hundredth as often.
+
+    Args:
+        tokenizer: a `BertTokenizer`; it stays as it is.
+        texts: read once, one after the other.
+        max_suggestions: how many words at most.
+        min_frequency: how often a word has to stand in the texts.
+        unknown_weight: how many tokens saved one unknown token less is worth.
+        adding: how the words are to be added: `"wordpiece"`, as entries of the vocabulary, or `"added"`, as added
+            tokens that match single words.
+        leave_others: suggest no word that changes the tokens of any other word of the texts.
+        max_words: how many different words are held in memory. Beyond it the rarest are forgotten: they count among
+            the tokens, but are not suggested, and are taken to stay as they are.
+
+    Raises:
+        InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
+            holds something else.
+        InputError: there is no word in the texts; a number is out of range; `adding` is neither.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> texts = ["Zoology is a science."] * 3 + ["The zoology of whales"] * 2
+    >>> suggestions = suggest_tokens(tokenizer, texts)
+    >>> for suggestion in suggestions.suggestions:
+    ...     print(suggestion.word, suggestion.frequency, suggestion.pieces, suggestion.tokens_saved)
+    zoology 5 ['z', '##ool', '##og', '##y'] 15
+    >>> suggestions.tokens_before, suggestions.tokens_after
+    (42, 27)
+
+    Cost: O(code points of the texts), then for each suggestion the words that begin with it; O(max_words) in memory.
+    """
+    _check_options(max_suggestions, min_frequency, unknown_weight, adding, max_words)
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
+    way = WAYS[adding](require_bert(tokenizer))
+    totals = _Totals(way)
+    counts = BoundedCounts(max_words, totals.add)
+    number = totals.count_texts(texts, counts)
+    occurrences = counts.counts.total() + counts.forgotten_occurrences
+    if not totals.tokens and not occurrences:
+        raise InputError(f"there is no word in the {number} texts; give texts that hold words")
+    for unit, count in counts.counts.items():
+        totals.add(unit, count)
+    picked = _Picked(way, totals, leave_others, max_suggestions)
+    picked.pick(_ranked(way, counts.counts, min_frequency, unknown_weight))
+    changed = picked.changed()
+    frequent = sorted(counts.counts.items(), key=lambda item: (-item[1], item[0]))
+    others = (unit for unit, _ in frequent if unit not in way.taken)
+    return Suggestions(
+        suggestions=picked.suggestions,
+        adding=adding,
+        fingerprint=tokenizer.fingerprint(),
+        texts=number,
+        words=occurrences,
+        tokens_before=totals.tokens,
+        tokens_after=picked.tokens,
+        unknown_before=totals.unknown,
+        unknown_after=picked.unknown,
+        milestones=picked.milestones,
+        changed=changed,
+        left_out=picked.left_out,
+        forgotten=counts.forgotten_occurrences,
+        lost_at_most=counts.lost_at_most,
+        sample=list(itertools.islice(others, _SAMPLE)),
+    )
+
+
+def _check_options(
+    max_suggestions: int, min_frequency: int, unknown_weight: float, adding: str, max_words: int
+) -> None:
+    for name, value in (
+        ("max_suggestions", max_suggestions),
+        ("min_frequency", min_frequency),
+        ("max_words", max_words),
+    ):
+        if type(value) is not int or value < 1:
+            raise InputError(f"{name} is {value!r}; it is a whole number from 1")
+    if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
+        raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
+    if adding not in WAYS:
+        raise InputError(f"adding is {adding!r}; it is {' or '.join(map(repr, WAYS))}")
+
+
+class _Totals:
+    """The tokens of all texts, and the unknown ones among them, before anything is added."""
+
+    def __init__(self, way: AddingWords) -> None:
+        self.way = way
+        self.tokens = 0
+        self.unknown = 0
+        self.extra = 0  # tokens beyond one for each counted word
+
+    def count_texts(self, texts: Iterable[str], counts: BoundedCounts) -> int:
+        """Count the words of all texts; return how many texts there are."""
+        number = 0
+        for text in texts:
+            if not isinstance(text, str):
+                raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+            number += 1
+            units, added = self.way.units(text)
+            counts.add(units)
+            self.tokens += len(added)
+            self.unknown += self.way.unknown_in(added)  # a text may hold the unknown token itself
+        return number
+
+    def add(self, unit: str, count: int) -> None:
+        tokens = self.way.cut(unit)
+        self.tokens += count * len(tokens)
+        self.unknown += count * self.way.unknown_in(tokens)
+        self.extra += count * self.way.extra_in(unit, tokens)
+
+
+def _ranked(way: AddingWords, counts: dict[str, int], min_frequency: int, unknown_weight: float) -> list[Suggestion]:
+    """Every word that could be suggested, the most useful first."""
+    ranked = []
+    for word, count in way.candidates(counts).items():
+        if count < min_frequency:
+            continue
+        pieces = way.pieces_of(word)
+        saved = (len(pieces) - 1) * count
+        is_unknown = way.unknown_in(pieces) > 0
+        score = count * unknown_weight if is_unknown else saved
+        if score:
+            ranked.append(Suggestion(word, count, pieces, saved, is_unknown, score))
+    return sorted(ranked, key=lambda each: (-each.score, -each.frequency, each.word))
+
+
+class _Picked:
+    """The suggestions, picked in the order of their ranks, and what all of them together come to."""
+
+    def __init__(self, way: AddingWords, totals: _Totals, leave_others: bool, most: int) -> None:
+        self.way = way
+        self.totals = totals
+        self.leave_others = leave_others
+        self.most = most
+        self.tokens = totals.tokens
+        self.unknown = totals.unknown
+        self.suggestions: list[Suggestion] = []
+        self.milestones: list[Milestone] = []
+        self.left_out: list[LeftOut] = []
+        self._changes: dict[str, Change] = {}
+
+    def pick(self, ranked: list[Suggestion]) -> None:
+        for suggestion in ranked:
+            if len(self.suggestions) == self.most:
+                break
+            reason = self.way.reason_against(suggestion.word)
+            if reason is None:
+                effect = self.way.effect(suggestion.word)
+                reason = self._reason_against(suggestion, effect)
+                if reason is None:
+                    self._take(suggestion, effect)
+                    continue
+                self.way.give_back(suggestion.word)
+            self.left_out.append(LeftOut(suggestion.word, suggestion.frequency, reason))
+        if self.suggestions and (not self.milestones or self.milestones[-1].suggestions < len(self.suggestions)):
+            self._note()
+
+    def _reason_against(self, suggestion: Suggestion, effect: Effect) -> str | None:
+        if not self.way.is_one_token(suggestion.word):
+            return "it would not become one token"
+        others = sorted(effect.others, key=lambda change: (-change.frequency, change.text))
+        if self.leave_others and others:
+            return self._would(others[0])
+        worse = [change for change in others if self._is_worse(change)]
+        if HARM * sum(change.frequency for change in worse) > suggestion.frequency:
+            return self._would(worse[0])
+        return None
+
+    def _is_worse(self, change: Change) -> bool:
+        more_unknown = self.way.unknown_in(change.after) - self.way.unknown_in(change.before)
+        return more_unknown > 0 or (more_unknown == 0 and len(change.after) > len(change.before))
+
+    def _would(self, change: Change) -> str:
+        return f"{change.text!r:.60} would become {' '.join(change.after)}"
+
+    def _take(self, suggestion: Suggestion, effect: Effect) -> None:
+        self.way.keep(effect)
+        for change in effect.others:
+            self._changes[change.text] = change
+        self.tokens -= effect.tokens_saved
+        self.unknown -= effect.unknown_removed
+        self.suggestions.append(suggestion)
+        if len(self.suggestions) in MILESTONES:
+            self._note()
+
+    def _note(self) -> None:
+        before = self.totals.extra + self.totals.unknown
+        gone = self.totals.tokens - self.tokens + self.totals.unknown - self.unknown
+        coverage = gone / before if before else 1.0
+        self.milestones.append(Milestone(len(self.suggestions), self.tokens, self.unknown, coverage))
+
+    def changed(self) -> list[Change]:
+        """What has changed beside the suggestions, the most frequent first."""
+        changes = (change for text, change in self._changes.items() if text not in self.way.taken)
+        return sorted(changes, key=lambda change: (-change.frequency, change.text))
+
+
+def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: int | None = None) -> Applied:
+    """Add suggested words to the tokenizer they are for, and verify that nothing else has changed.
+
+    It is tried on a copy first: every word has to become one id of its own, and of the other words of the texts, as far
+    as they were sampled, only those may get other ids that the suggestions name as changed.
+
+    Args:
+        tokenizer: the tokenizer, or one loaded from the same files.
+        suggestions: what `suggest_tokens` gave for it.
+        most: add the first so many; None for all.
+
+    Raises:
+        InputError: the tokenizer gives other ids than the one that the suggestions are for; or `most` is negative.
+        VocabularyError: the words need more embedding rows than `max_embedding_rows`; or what was tried does not hold.
+            Nothing is added.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> suggestions = suggest_tokens(tokenizer, ["zoology"] * 5)
+    >>> add_suggestions(tokenizer, suggestions)
+    Applied(added=1, verified=0, changed=0)
+    >>> tokenizer.tokenize("Zoology!")
+    ['zoology', '!']
+    """
+    if most is not None and (type(most) is not int or most < 0):
+        raise InputError(f"most is {most!r}; it is a whole number from 0, or None")
+    if require_bert(tokenizer).fingerprint() != suggestions.fingerprint:
+        raise InputError(
+            "these suggestions are for a tokenizer that gives other ids; call suggest_tokens with this one"
+        )
+    words = [suggestion.word for suggestion in suggestions.suggestions[:most]]
+    way = WAYS[suggestions.adding](tokenizer)
+    way.taken = dict.fromkeys(words)
+    # Few words are cut otherwise when they stand as the tokenizer made them than in their text: those say nothing.
+    sample = [unit for unit in suggestions.sample if tokenizer.tokenize(unit) == way.cut(unit)]
+    before = [_ids(tokenizer, unit) for unit in sample]
+    trial = copy.deepcopy(tokenizer)
+    trial.config_rows = None  # the tokenizer itself will say it
+    _add(trial, words, suggestions.adding)
+    for word in words:
+        if _ids(trial, word) != [trial.convert_tokens_to_ids(word)]:
+            raise VocabularyError(f"the word {word!r} would not become one id; leave it out", token=word)
+    expected = {change.text for change in suggestions.changed}
+    changed = 0
+    for unit, ids in zip(sample, before, strict=True):
+        if _ids(trial, unit) != ids and way.is_other(unit, trial.tokenize(unit)):
+            changed += 1
+            if unit not in expected:
+                raise VocabularyError(
+                    f"the ids of {unit!r} would change, which the suggestions do not name; add fewer", token=unit
+                )
+    _add(tokenizer, words, suggestions.adding)
+    return Applied(len(words), len(sample), changed)
+
+
+def _ids(tokenizer: BertTokenizer, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode(text, add_special_tokens=False, verbose=False)
+    return ids
+
+
+def _add(tokenizer: BertTokenizer, words: list[str], adding: str) -> None:
+    if adding == "added":
+        tokenizer.add_tokens([AddedToken(word, single_word=True) for word in words])
+    else:
+        tokenizer.add_wordpieces(words)

@@ -1,0 +1,132 @@
+"""A text on its way through the stages that still knows where each of its characters came from.
+
+In: a text, then what a stage makes of it. Out: the text as it is now, and for each character the half-open span of code
+points of the original text that it stands for. `Located` is what comes out at the end: tokens with their spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from trietok.text.characters import TranslationTable
+
+Span = tuple[int, int]
+
+
+class Located(NamedTuple):
+    """The tokens of a text; all lists have one item a token.
+
+    Attributes:
+        ids: their ids.
+        tokens: what they are shown as.
+        spans: what they stand for in the text: half-open, in code points.
+        words: the number of the word or added token that each is part of, from 0.
+    """
+
+    ids: list[int]
+    tokens: list[str]
+    spans: list[Span]
+    words: list[int]
+
+    @classmethod
+    def empty(cls) -> Located:
+        """No tokens yet."""
+        return cls([], [], [], [])
+
+    def add(self, token_id: int, token: str, span: Span, word: int) -> None:
+        """Take one more in."""
+        self.ids.append(token_id)
+        self.tokens.append(token)
+        self.spans.append(span)
+        self.words.append(word)
+
+    def next_word(self) -> int:
+        """The number of the word that is yet to come."""
+        return self.words[-1] + 1 if self.words else 0
+
+
+class AlignedText(NamedTuple):
+    """A text and, for each of its characters, where it begins and ends in the original.
+
+    >>> aligned = AlignedText.of("İx").each(str.lower)
+    >>> aligned.text == "i\\u0307x", list(aligned.starts), aligned.span(0, 2)
+    (True, [0, 0, 1], (0, 1))
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, text: str) -> AlignedText:
+        """A text as it came."""
+        return cls(text, range(len(text)), range(1, len(text) + 1))
+
+    def cut(self, start: int, end: int) -> AlignedText:
+        """A stretch of it."""
+        return AlignedText(self.text[start:end], self.starts[start:end], self.ends[start:end])
+
+    def span(self, start: int, end: int) -> Span:
+        """What the characters from `start` to `end` stand for."""
+        return self.starts[start], self.ends[end - 1]
+
+    def written_as(self, text: str) -> AlignedText:
+        """Another text, of as many characters, each in the place of the one here."""
+        return AlignedText(text, self.starts, self.ends)
+
+    def each(self, change: Callable[[str], str | None]) -> AlignedText:
+        """Change each character by itself; what comes of it has its span."""
+        changed = [change(char) or "" for char in self.text]
+        if sum(map(len, changed)) == len(changed) == sum(map(bool, changed)):
+            return self.written_as("".join(changed))
+        places = [i for i, chars in enumerate(changed) for _ in chars]
+        starts, ends = ([column[i] for i in places] for column in (self.starts, self.ends))
+        return AlignedText("".join(changed), starts, ends)
+
+    def translated(self, table: TranslationTable) -> AlignedText:
+        """Change each character as `str.translate` does."""
+        if self.text.translate(table) == self.text:
+            return self
+        return self.each(lambda char: char.translate(table))
+
+    def forwards(self) -> AlignedText:
+        """Widen spans until neither beginnings nor ends go back."""
+        starts = list(accumulate(reversed(self.starts), min))[::-1]
+        return AlignedText(self.text, starts, list(accumulate(self.ends, max)))
+
+
+def joined(parts: Iterable[AlignedText]) -> AlignedText:
+    """Several texts in a row."""
+    kept = list(parts)
+    return AlignedText(
+        "".join([part.text for part in kept]),
+        [start for part in kept for start in part.starts],
+        [end for part in kept for end in part.ends],
+    )
+
+
+def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Where words stand that were cut out of a text in this order, with nothing but whitespace between.
+
+    >>> list(places("ab  c!", ["ab", "c", "!"]))
+    [('ab', 0, 2), ('c', 4, 5), ('!', 5, 6)]
+    """
+    end = 0
+    for word in words:
+        start = text.index(word, end)
+        end = start + len(word)
+        yield word, start, end
+
+
+def piece_spans(aligned: AlignedText, start: int, end: int, pieces: Sequence[str], prefix: str) -> list[Span]:
+    """The spans of the pieces that cover the characters of a word from `start` to `end`; one piece covers them all."""
+    if len(pieces) == 1:
+        return [aligned.span(start, end)]
+    spans: list[Span] = []
+    for piece in pieces:
+        stop = start + len(piece) - (len(prefix) if spans else 0)
+        spans.append(aligned.span(start, stop))
+        start = stop
+    return spans

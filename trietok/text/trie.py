@@ -1,0 +1,288 @@
+"""The trie that cuts a text at known words, leftmost-longest, in linear time.
+
+In: words, then a text. Out: the spans where words stand, or the text cut at them.
+
+A `TrieNode` is a dict from a character to the next node, with the key `""` where a word ends; that is the nested-dict
+form transformers shows as `Trie.data`. Each node can carry a *failure link*: when the text leaves the trie below a
+node, everything the node's path decided is known without looking at the text again. The path's leftmost-longest
+words (its *failure pops*) are settled, and what remains of the path is itself a path from the root: the link's target.
+So no character is read twice. The idea is that of Aho and Corasick (1975) with the pops of LinMaxMatch (Song et al.
+2021, arXiv:2012.15524), extended from "pop a token" to "pop a token or skip a character".
+
+For the words ab and abcd and the text abcx: the path abc ends at x; its link pops the word ab, and c, which begins
+no word, is skipped; the walk goes on at x from the root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from trietok.text.bulk import bulk
+
+END = ""  # the key that marks the end of a word: no character equals it
+_Span = tuple[int, int]
+_Link = tuple["TrieNode", tuple[_Span, ...]]
+
+
+class TrieNode(dict[str, Any]):
+    """One node: its children by character, its place in the trie, and its failure link once worked out.
+
+    Attributes:
+        parent, char: the node above and the character that leads here; None and "" at the root.
+        depth: code points from the root.
+        link: where a walk that fails here goes on, once the trie's owner has worked it out; None before.
+    """
+
+    __slots__ = ("char", "depth", "link", "parent")
+
+    def __init__(self, parent: TrieNode | None = None, char: str = "") -> None:
+        self.parent = parent
+        self.char = char
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.link: Any = None
+
+    def insert(self, word: str, value: object) -> None:
+        """Put `word` below this node and mark its end with `value`.
+
+        Raises:
+            ValueError: `word` is empty: its end mark would make this node a word.
+        """
+        if not word:
+            raise ValueError("an empty word has no place in a trie")
+        node = self
+        for char in word:
+            child = node.get(char)
+            if child is None:
+                child = node[char] = TrieNode(node, char)
+            node = child
+        node[END] = value
+
+    def discard(self, word: str) -> None:
+        """Take `word` out again, and the nodes that led only to it."""
+        node = self
+        for char in word:
+            child = node.get(char)
+            if child is None:
+                return
+            node = child
+        node.pop(END, None)
+        while not node and node.parent is not None:
+            above, char = node.parent, node.char
+            del above[char]
+            node = above
+
+    def path_to(self, top: TrieNode) -> list[TrieNode]:
+        """The nodes from just below `top` down to this one."""
+        path: list[TrieNode] = []
+        node = self
+        while node is not top:
+            path.append(node)
+            assert node.parent is not None  # top is above every node this is asked of
+            node = node.parent
+        path.reverse()
+        return path
+
+    def __reduce__(self) -> Any:
+        # Parents make the structure cyclic and links would go stale: owners pickle their words instead.
+        raise TypeError("TrieNode cannot be pickled; pickle the Trie")
+
+
+class Trie:
+    """A set of words that splits texts, with the methods of transformers' `Trie`.
+
+    Args:
+        *args: at most one iterable of words.
+
+    Example, the worked case of transformers' documentation:
+
+    >>> trie = Trie()
+    >>> trie.split("[CLS] This is a extra_id_100")
+    ['[CLS] This is a extra_id_100']
+    >>> trie.update(["[CLS]", "extra_id_1", "extra_id_100"])
+    >>> trie.split("[CLS] This is a extra_id_100")
+    ['[CLS]', ' This is a ', 'extra_id_100']
+
+    Adding a word of n code points costs O(n). Splitting costs O(text + failure links not yet worked out); each link is
+    worked out once, when a text first needs it. Unlike transformers' trie, which follows matches that are already
+    dead, the split is leftmost-longest on every text: see `docs/hf_compatibility.md`.
+    """
+
+    def __init__(self, *args: Iterable[str]) -> None:
+        self.data: TrieNode = TrieNode()
+        self._tokens: dict[str, None] = {}  # a set that keeps the order of adding
+        self._starts: tuple[int, re.Pattern[str]] | None = None  # and its generation
+        # A link holds the generation it was worked out in; every change of the words begins another. So a change costs
+        # nothing for the links there are, and one that another thread works out meanwhile is never believed.
+        self._generation = 0
+        self.update(*args)
+
+    def add(self, word: str) -> None:
+        """Add one word. An empty one is ignored, and adding a word again changes nothing, as in transformers.
+
+        >>> trie = Trie()
+        >>> trie.add("ab")
+        >>> trie.add("a")
+        >>> trie.data
+        {'a': {'b': {'': 1}, '': 1}}
+        """
+        self.update((word,))
+
+    def update(self, *args: Iterable[str]) -> None:
+        """Add every word of the iterable.
+
+        Raises:
+            TypeError: more than one iterable is given, or something in it is not a string.
+        """
+        if len(args) > 1:
+            raise TypeError(f"Trie.update takes one iterable of words, {len(args)} given")
+        new = [word for words in args for word in dict.fromkeys(words) if word and word not in self._tokens]
+        for word in new:
+            if not isinstance(word, str):
+                raise TypeError(f"a trie holds strings, not {type(word).__name__}: {word!r}")
+        if not new:
+            return
+        with bulk():
+            for word in new:
+                self._tokens[word] = None
+                self.data.insert(word, self._end_mark(word))
+        self._changed()
+
+    def discard(self, word: str) -> None:
+        """Take one word out; one that is not there changes nothing. Costs O(its code points).
+
+        >>> trie = Trie(["ab", "abcd"])
+        >>> trie.discard("abcd")
+        >>> trie.data
+        {'a': {'b': {'': 1}}}
+        """
+        if word in self._tokens:
+            del self._tokens[word]
+            self.data.discard(word)
+            self._changed()
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._tokens
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({list(self._tokens)!r})"
+
+    def __reduce__(self) -> Any:
+        return type(self), (list(self._tokens),)
+
+    def split(self, text: str) -> list[str]:
+        """Cut `text` before and after every word found in it, leftmost-longest; the pieces join to the text.
+
+        >>> Trie(["abcd", "bc", "b"]).split("abcx bcd")
+        ['a', 'bc', 'x ', 'bc', 'd']
+
+        Returns:
+            The pieces in order, none of them empty; `[]` for an empty text.
+        """
+        return self.cut_text(text, [offset for span in self.find(text) for offset in span])
+
+    def cut_text(self, text: str, offsets: list[int]) -> list[str]:
+        """Cut `text` at ascending offsets (code points); empty pieces are left out.
+
+        >>> Trie().cut_text("abcd", [0, 1, 3])
+        ['a', 'bc', 'd']
+        """
+        return cut_text(text, offsets)
+
+    def find(self, text: str) -> list[tuple[int, int]]:
+        """Where words stand in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
+
+        >>> Trie(["ab", "abcd"]).find("abcx abcd")
+        [(0, 2), (5, 9)]
+        """
+        spans: list[_Span] = []
+        root = self.data
+        search = self._start_pattern().search
+        length = len(text)
+        position = 0
+        while position < length:
+            # At the root nothing is pending: let the regular expression find the next character that begins a word.
+            first = search(text, position)
+            if first is None:
+                break
+            start = first.start()
+            position = start + 1
+            node: TrieNode = root[first.group()]
+            while node is not root:
+                child = node.get(text[position]) if position < length else None
+                if child is None:
+                    node, start = self._fail(node, start, spans)
+                else:
+                    node = child
+                    position += 1
+        return spans
+
+    def _fail(self, node: TrieNode, start: int, spans: list[_Span]) -> tuple[TrieNode, int]:
+        """Settle the path that began at `start` and ends at `node`; return the rest of it: a node and its start."""
+        target, pops = self._link(node)
+        spans.extend((start + first, start + last) for first, last in pops)
+        return target, start + node.depth - target.depth
+
+    def _link(self, node: TrieNode) -> _Link:
+        """The failure link of `node`: the node that its path comes down to, and the spans of words on the way."""
+        generation = self._generation
+        link: tuple[int, _Link] | None = node.link
+        if link is not None and link[0] == generation:
+            return link[1]
+        for step in node.path_to(self.data):  # parents first, so that nothing recurses along the path
+            if step.link is None or step.link[0] != generation:
+                step.link = (generation, self._work_out_link(step))
+        found: _Link = node.link[1]
+        return found
+
+    def _work_out_link(self, node: TrieNode) -> _Link:
+        root = self.data
+        if self._settles(node):
+            return root, ((0, node.depth),)
+        above = node.parent
+        assert above is not None  # the root never fails
+        # What is left of the path above, if it has to settle too; then go on with this node's own character.
+        rest, pops = (root, ()) if above is root else self._link(above)
+        while True:
+            child = rest.get(node.char)
+            if child is not None and child is not node:
+                return child, pops
+            if rest is root:
+                return root, pops  # the character begins nothing: it stays text
+            start = above.depth - rest.depth
+            rest, more = self._link(rest)
+            pops = pops + tuple((start + first, start + last) for first, last in more)
+
+    def _end_mark(self, word: str) -> int:
+        """The value that marks the end of `word` in `data`."""
+        return 1
+
+    def _settles(self, node: TrieNode) -> bool:
+        """Whether a walk that fails at `node` takes the word that ends there: always, when the longest is wanted."""
+        return END in node
+
+    def _start_pattern(self) -> re.Pattern[str]:
+        generation = self._generation
+        kept = self._starts
+        if kept is None or kept[0] != generation:
+            chars = "".join(map(re.escape, self.data))
+            kept = self._starts = generation, re.compile(f"[{chars}]" if chars else r"(?!)")
+        return kept[1]
+
+    def _changed(self) -> None:
+        self._generation += 1
+
+
+def cut_text(text: str, offsets: Iterable[int]) -> list[str]:
+    """Cut `text` at ascending offsets; empty pieces are left out."""
+    pieces: list[str] = []
+    start = 0
+    for end in (*offsets, len(text)):
+        if end > start:
+            pieces.append(text[start:end])
+            start = end
+    return pieces

@@ -1,0 +1,223 @@
+"""WordPiece: the longest vocabulary entry at the front of a word, then at the front of the rest, and so on.
+
+In: words from the basic tokenizer. Out: pieces, or the unknown token for a word that cannot be covered.
+
+A word that is an entry itself costs one dict lookup. Any other is walked through two prefix tries with failure links
+(LinMaxMatch: Song et al. 2021, arXiv:2012.15524, section 3): one trie of all entries for the front of a word, one of
+the entries that continue a word, without their `##`. When the word leaves the trie at a node, the node's link names
+the pieces that are settled (*failure pops*) and the continuation node that stands for the characters still pending, so
+no character is read twice. For the entries ab, abcd and ##c and the word abce: the walk stops below abc; its link pops
+ab, then the pending c is a path in the continuation trie; at e that path settles as ##c, and e begins no piece.
+
+A link is worked out when first a word needs it: working out those of 30,000 entries would cost more than loading the
+vocabulary. Building the tries costs as much as looking up some hundred thousand slices of words in the vocabulary. So
+the first words are cut by slices, the longest first, until that many have been looked up; then the tries are built.
+Whatever the words are, the whole costs at most twice what the better of the two would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trietok.errors import InputTypeError
+from trietok.text.bulk import bulk
+from trietok.text.change_guard import Versioned
+from trietok.text.trie import END, TrieNode
+
+_Link = tuple[TrieNode | None, tuple[str, ...]]
+
+LOOKUPS_PER_ENTRY = 16  # of the vocabulary: as many as its share in building the tries costs
+
+
+class WordpieceTokenizer(Versioned):
+    """Greedy longest-match-first WordPiece, with the parameters of transformers' `WordpieceTokenizer`.
+
+    Args:
+        vocab: the entries; anything with `in`, iteration and `len`, such as the dict of `load_vocab`. Entries added
+            later are seen at the next call.
+        unk_token: what a word becomes that the entries cannot cover, or that is too long.
+        max_input_chars_per_word: longest word, in code points, that is tried.
+        continuing_subword_prefix: what marks an entry that continues a word.
+
+    Attributes:
+        version: a number that changes with every change of an attribute.
+
+    >>> vocab = {"[UNK]": 0, "un": 1, "##aff": 2, "##able": 3}
+    >>> WordpieceTokenizer(vocab, unk_token="[UNK]").tokenize("unaffable unaffected")
+    ['un', '##aff', '##able', '[UNK]']
+
+    Cost: O(code points of the text), once the tries are built and the links it needs are worked out.
+    """
+
+    def __init__(
+        self,
+        vocab: Mapping[str, Any],
+        unk_token: str,
+        max_input_chars_per_word: int = 100,
+        *,
+        continuing_subword_prefix: str = "##",
+    ) -> None:
+        self.vocab = vocab
+        self.unk_token = unk_token
+        self.max_input_chars_per_word = max_input_chars_per_word
+        self.continuing_subword_prefix = continuing_subword_prefix
+        self._matcher: _Slices | _Tries | None = None
+
+    def tokenize(self, text: str) -> list[str]:
+        """Split every whitespace-separated word of `text` into pieces.
+
+        Returns:
+            The pieces in order; one `unk_token` for each word that has none.
+        """
+        if not isinstance(text, str):
+            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+        pieces: list[str] = []
+        for word in text.split():
+            pieces += self.pieces_of(word)
+        return pieces
+
+    def pieces_of(self, word: str) -> list[str]:
+        """The pieces of one word, or one `unk_token`.
+
+        >>> WordpieceTokenizer({"ab": 0, "##c": 1}, "[UNK]").pieces_of("abc")
+        ['ab', '##c']
+        """
+        if len(word) > self.max_input_chars_per_word:
+            return [self.unk_token]
+        if word in self.vocab:
+            return [word]
+        return (self.match_word(word) if len(word) > 1 else None) or [self.unk_token]
+
+    def match_word(self, word: str) -> list[str] | None:
+        """The pieces of one word, whatever its length; None where the entries cannot cover it.
+
+        >>> WordpieceTokenizer({"ab": 0, "abcd": 1, "##c": 2}, "[UNK]").match_word("abc")
+        ['ab', '##c']
+        """
+        matcher = self._matcher
+        if matcher is None or not matcher.is_of(self.vocab, self.continuing_subword_prefix):
+            matcher = self._matcher = _Slices(self.vocab, self.continuing_subword_prefix)
+        elif matcher.is_spent():
+            matcher = self._matcher = _Tries(self.vocab, self.continuing_subword_prefix)
+        return matcher.match(word)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_matcher": None}  # derived: made again when a word needs it
+
+
+class _Matcher:
+    """What both ways of matching know: the entries, as they were when it was made."""
+
+    def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
+        self.vocab = vocab
+        self.size = len(vocab)
+        self.prefix = prefix
+
+    def is_of(self, vocab: Mapping[str, Any], prefix: str) -> bool:
+        return self.vocab is vocab and self.size == len(vocab) and self.prefix == prefix
+
+    def is_spent(self) -> bool:
+        """Whether another matcher is cheaper from now on."""
+        return False
+
+
+class _Slices(_Matcher):
+    """Looks slices of the word up, the longest first: nothing to build, and at most the longest entry's length in
+    lookups for every character."""
+
+    def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
+        super().__init__(vocab, prefix)
+        self.entries = frozenset(vocab)  # a third faster to ask than the vocabulary
+        self.longest = max(map(len, vocab), default=0)
+        self.lookups_left = LOOKUPS_PER_ENTRY * self.size
+
+    def is_spent(self) -> bool:
+        return self.lookups_left < 0
+
+    def match(self, word: str) -> list[str] | None:
+        entries, longest = self.entries, self.longest
+        pieces: list[str] = []
+        lookups = 0
+        ahead = word[:longest]
+        start = shortest = 0  # an entry that continues a word is longer than the prefix
+        while ahead:
+            first = end = len(ahead)
+            while (piece := ahead[:end]) not in entries:
+                end -= 1
+                if end <= shortest:
+                    self.lookups_left -= lookups + first
+                    return None
+            lookups += first - end + 1
+            pieces.append(piece)
+            start += end - shortest
+            if start >= len(word):
+                break
+            shortest = len(self.prefix)
+            ahead = (self.prefix + word[start : start + longest])[:longest]
+            if len(ahead) <= shortest:
+                return None
+        self.lookups_left -= lookups
+        return pieces or None
+
+
+class _Tries(_Matcher):
+    """The two prefix tries over the entries, and the walk through them."""
+
+    def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
+        super().__init__(vocab, prefix)
+        self.front = TrieNode()
+        self.rest = TrieNode()
+        with bulk():
+            for entry in vocab:
+                if entry:
+                    self.front.insert(entry, entry)
+                if entry.startswith(prefix) and len(entry) > len(prefix):
+                    self.rest.insert(entry[len(prefix) :], entry)
+
+    def match(self, word: str) -> list[str] | None:
+        pieces: list[str] = []
+        node = self.front
+        for char in word:
+            child = node.get(char)
+            while child is None:
+                target, pops = node.link or self._link(node)
+                if target is None:
+                    return None
+                pieces += pops
+                node = target
+                child = node.get(char)
+            node = child
+        while node is not self.rest:  # the word is over: settle what is pending
+            target, pops = node.link or self._link(node)
+            if target is None:
+                return None
+            pieces += pops
+            node = target
+        return pieces
+
+    def _link(self, node: TrieNode) -> _Link:
+        """Where the walk goes on when it fails at `node`, and the pieces settled on the way; (None, ()) for nowhere."""
+        top = node
+        unlinked = [node]
+        while top.parent is not None and top.parent.link is None:  # parents first: no recursion along a path
+            top = top.parent
+            unlinked.append(top)
+        for step in reversed(unlinked):
+            step.link = self._work_out_link(step)
+        link: _Link = node.link
+        return link
+
+    def _work_out_link(self, node: TrieNode) -> _Link:
+        if END in node:
+            return self.rest, (node[END],)
+        if node.parent is None:
+            return None, ()  # no entry begins with the character at hand
+        target, pops = node.parent.link
+        while target is not None:
+            child = target.get(node.char)
+            if child is not None:
+                return child, pops
+            target, more = target.link or self._link(target)
+            pops = pops + more
+        return None, ()

@@ -1,0 +1,247 @@
+"""`AutoTokenizer`: the right class for a directory or hub name.
+
+In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. Nothing in a directory is
+executed, so `auto_map` counts for nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from trietok.errors import InputError, InputTypeError, TokenizerClassError
+from trietok.files.find import locate
+from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
+from trietok.files.settings import ANY_KIND
+from trietok.tokenizer.fast_relatives import FAST_CLASSES
+from trietok.tokenizer.relatives import CLASSES
+
+Tokenizer = type[Any]
+
+# The class of each model type, without its `Tokenizer`.
+_MODEL_TYPES = {
+    **dict.fromkeys(
+        "align bark bert blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino nezha qdqbert "
+        "tvp vilt visual_bert".split(),
+        "Bert",
+    ),
+    "convbert": "ConvBert",
+    "distilbert": "DistilBert",
+    "dpr": "DPRQuestionEncoder",
+    "electra": "Electra",
+    "funnel": "Funnel",
+    "layoutlm": "LayoutLM",
+    "lxmert": "Lxmert",
+    "mobilebert": "MobileBert",
+    "mpnet": "MPNet",
+    "retribert": "RetriBert",
+    "splinter": "Splinter",
+    "squeezebert": "SqueezeBert",
+}
+_HUB_OPTIONS = {
+    "cache_dir": None,
+    "force_download": False,
+    "local_files_only": False,
+    "token": None,
+    "revision": "main",
+}
+
+
+class _Registry:
+    """The classes by name and by model type, each with its slow and its fast form; None for one there is not."""
+
+    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] = ()) -> None:
+        self.slow = {kind.__name__: kind for kind in slow}
+        self.fast = {kind.__name__.removesuffix("Fast"): kind for kind in fast}
+        self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
+        self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
+
+    def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
+        """The class of a name, with or without `Fast`."""
+        base = name.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
+        pairs = [(self.slow.get(base), self.fast.get(base))]
+        pairs += (  # behind the classes here, as in transformers
+            pair
+            for pair in self.registered.values()
+            if any(kind is not None and kind.__name__ in (name, base, base + "Fast") for kind in pair)
+        )
+        return next(filter(None, (_choose(*pair, use_fast) for pair in pairs)), None)
+
+    def of_model_type(self, model_type: str, use_fast: bool) -> Tokenizer | None:
+        if model_type in self.registered:
+            return _choose(*self.registered[model_type], use_fast)
+        name = self.model_types.get(model_type)
+        return None if name is None else self.of_class(name, use_fast)
+
+    def class_names(self) -> tuple[str, ...]:
+        kinds = [kind for pair in self.registered.values() for kind in pair if kind is not None]
+        return tuple(sorted({kind.__name__ for kind in (*self.slow.values(), *self.fast.values(), *kinds)}))
+
+    def type_names(self) -> tuple[str, ...]:
+        return tuple(sorted({*self.model_types, *self.registered}))
+
+
+def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> Tokenizer | None:
+    first, second = (fast, slow) if use_fast else (slow, fast)
+    return second if first is None else first
+
+
+_registry = _Registry(CLASSES, FAST_CLASSES)
+
+
+class AutoTokenizer:
+    """Loads a tokenizer of the class that its files ask for. There are no objects of this class.
+
+    >>> import trietok
+    >>> type(trietok.AutoTokenizer.from_pretrained("trietok-en", use_fast=False)).__name__
+    'BertTokenizer'
+
+    Raises:
+        OSError: always; `from_pretrained` makes tokenizers.
+    """
+
+    def __init__(self) -> None:
+        raise OSError("AutoTokenizer makes no objects of its own; call AutoTokenizer.from_pretrained(name)")
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **kwargs: Any) -> Any:
+        """Load a tokenizer from a directory, a built-in name or the hub.
+
+        Its class is that of `tokenizer_type`, if given; else tokenizer_config.json's `tokenizer_class`; else
+        config.json's; else that of config.json's `model_type`.
+
+        Args:
+            pretrained_model_name_or_path: a directory, a built-in name, or a name on the hub.
+            *inputs: go to the tokenizer.
+            **kwargs: `use_fast`: the class with the results of transformers' Rust tokenizers, where there is one (the
+                default), or the one with those of its Python tokenizers; `tokenizer_type`: a model type such as
+                `"bert"`; `config`: what to read instead of config.json, an object or a dict with `tokenizer_class` or
+                `model_type`; `subfolder` and the options of the hub, as in `BertTokenizer.from_pretrained`; all others
+                go to the tokenizer.
+
+        Raises:
+            TokenizerClassError: trietok does not have the class or model type, or no file says which it is.
+            FileError: there is nothing of that name. It is an `OSError`, and so is the former, which is a `ValueError`
+                as well.
+            FileFormatError: a file does not hold what it should.
+        """
+        use_fast = bool(kwargs.pop("use_fast", True))
+        model_type = kwargs.pop("tokenizer_type", None)
+        config = kwargs.pop("config", None)
+        if model_type is not None:
+            kind = _registry.of_model_type(model_type, use_fast)
+            if kind is None:
+                known = _registry.type_names()
+                message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
+                raise TokenizerClassError(
+                    message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
+                )
+        else:
+            kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+        return kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+
+    @staticmethod
+    def register(
+        config_class: Any,
+        slow_tokenizer_class: Tokenizer | None = None,
+        fast_tokenizer_class: Tokenizer | None = None,
+        exist_ok: bool = False,
+    ) -> None:
+        """Make classes of your own known, by their names and by a model type.
+
+        Args:
+            config_class: the model type, as a str or as an object with a `model_type`.
+            slow_tokenizer_class, fast_tokenizer_class: the classes; one of them may be None.
+            exist_ok: whether the model type may be one that is known.
+
+        Raises:
+            InputError: both classes are None, or the model type is known.
+
+        >>> import trietok
+        >>> class MyTokenizer(trietok.BertTokenizer): pass
+        >>> trietok.AutoTokenizer.register("my-model", MyTokenizer)
+        >>> type(trietok.AutoTokenizer.from_pretrained("trietok-en", tokenizer_type="my-model")).__name__
+        'MyTokenizer'
+        """
+        if slow_tokenizer_class is None and fast_tokenizer_class is None:
+            raise InputError("register takes a slow_tokenizer_class, a fast_tokenizer_class or both")
+        model_type = config_class if isinstance(config_class, str) else getattr(config_class, "model_type", None)
+        if not isinstance(model_type, str) or not model_type:
+            raise InputTypeError(
+                f"register takes a model type as a str, or a class with a model_type, not {config_class!r:.60}",
+                value=config_class,
+            )
+        if not exist_ok and model_type in _registry.type_names():
+            raise InputError(
+                f"the model type {model_type!r} is known already; pass exist_ok=True to replace its classes"
+            )
+        before = _registry.registered.get(model_type, (None, None))
+        _registry.registered[model_type] = (slow_tokenizer_class or before[0], fast_tokenizer_class or before[1])
+
+
+def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -> Tokenizer:
+    """The class that the files of `name` ask for."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise InputTypeError(f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name)
+    name = os.fspath(name)
+    settings, model_config = _read(name, options)
+    kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    if value is None:
+        _undecided(name)
+    return _missing(name, key, value) if kind is None else kind
+
+
+def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:
+    """The class that tokenizer_config.json or config.json names, if trietok has it; what names it; the name."""
+    saved_class = settings.get("tokenizer_class")
+    if saved_class in (None, *ANY_KIND):
+        saved_class = _attribute(config, "tokenizer_class")
+    if saved_class is not None:
+        return _registry.of_class(str(saved_class), use_fast), "tokenizer_class", str(saved_class)
+    model_type = _attribute(config, "model_type")
+    if model_type is None:
+        return None, "model_type", None
+    return _registry.of_model_type(str(model_type), use_fast), "model_type", str(model_type)
+
+
+def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tokenizer:
+    """The class without `Fast` that the two files name; `BertTokenizer` where they name none, or one there is not."""
+    kind = _named(settings, model_config, use_fast=False)[0]
+    return CLASSES[0] if kind is None else kind
+
+
+def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """tokenizer_config.json and config.json of `name`; empty where there is none."""
+    hub = {key: options.get(key, default) for key, default in _HUB_OPTIONS.items()}
+    if "use_auth_token" in options:  # the old name
+        hub["token"] = options["use_auth_token"]
+    files = locate(name, (TOKENIZER_CONFIG_FILE, CONFIG_FILE), subfolder=options.get("subfolder"), **hub).found
+    first, second = (
+        read_json_object(files[file]) if file in files else {} for file in (TOKENIZER_CONFIG_FILE, CONFIG_FILE)
+    )
+    return first, second
+
+
+def _attribute(config: Any, key: str) -> Any:
+    return config.get(key) if isinstance(config, dict) else getattr(config, key, None)
+
+
+def _undecided(name: str) -> NoReturn:
+    raise TokenizerClassError(
+        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
+        "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained",
+        path=name,
+        name=None,
+        known=_registry.class_names(),
+    )
+
+
+def _missing(name: str, key: str, value: str) -> NoReturn:
+    known = _registry.class_names() if key == "tokenizer_class" else _registry.type_names()
+    raise TokenizerClassError(
+        f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}",
+        path=name,
+        name=value,
+        known=known,
+    )

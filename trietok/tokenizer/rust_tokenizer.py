@@ -1,0 +1,376 @@
+"""The Rust profile of a tokenizer: what the classes of the fast family have in common.
+
+In: the arguments of a tokenizer, and what a tokenizer.json says. Out: the ids, tokens, spans and rows that tokenizers
+0.22.2 gives behind transformers 4.57.6. A class puts `RustProfile` before the class of the slow profile, whose roles,
+template and inputs of the model it shares.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
+from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.tokenizer_json.parts import WordPieceDecoder
+from trietok.inputs.call_inputs import reject_unknown
+from trietok.inputs.options import CallOptions
+from trietok.inputs.pieces_around import Piece
+from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces
+from trietok.inputs.template import Template, template_processing_of
+from trietok.text.added_token import AddedToken
+from trietok.text.alignment import Located, Span
+from trietok.text.decoding import ARTIFACTS
+from trietok.text.rust_added_tokens import RustAddedTokens
+from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+from trietok.text.rust_chunk_encoder import RustChunkEncoder
+from trietok.text.rust_spans import RustStages, locate, trim_offsets
+from trietok.text.untrusted import SpecialPolicy, special_policy
+from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.remembering import is_stage
+from trietok.tokenizer.rust_adding import RustAddingMixin
+from trietok.tokenizer.rust_calls import RustCallsMixin
+
+if TYPE_CHECKING:
+    from trietok.files.tokenizer_json.parts import TokenizerJson
+
+is_stage(RustBasicTokenizer, "tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")
+
+_ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
+_ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
+# What `_located` and `_text_ids` take beside a text.
+Options = Mapping[str, Any]
+
+
+class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
+    """What makes a tokenizer one of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
+
+    vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
+    _basic_class = RustBasicTokenizer
+    _encoder_class = RustChunkEncoder
+    slow_tokenizer_class: Any = BertTokenizer
+    basic_tokenizer: RustBasicTokenizer
+    _added: RustAddedTokens
+    # Which of the normalizer's settings the arguments override.
+    _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
+
+    def __init__(
+        self,
+        vocab_file: str | os.PathLike[str] | None = None,
+        tokenizer_file: str | os.PathLike[str] | None = None,
+        do_lower_case: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self._file: TokenizerJson | None = None
+        self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
+        if kwargs.pop("from_slow", False):
+            tokenizer_file = None
+        if tokenizer_file is not None:
+            from trietok.files.tokenizer_json.format import read_tokenizer_json
+            from trietok.files.tokenizer_json.of_tokenizer import added_tokens_of
+
+            self._file = read_tokenizer_json(tokenizer_file)
+            saved = kwargs.get("added_tokens_decoder") or {}
+            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
+            kwargs.setdefault("clean_up_tokenization_spaces", False)
+            for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
+                if setting is not None:
+                    kwargs.setdefault(side, setting.direction.lower())
+        elif vocab_file is None:
+            raise InputTypeError(
+                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with from_slow a vocab_file",
+                value=None,
+            )
+        else:
+            kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
+        # These two are kept and saved for the slow profile, which alone heeds them.
+        slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
+        slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
+        self._without_basic = slow_options.get("do_basic_tokenize") is False
+        super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+        for name in self.options_of_slow:
+            del self.init_kwargs[name]
+        self.init_kwargs.update(slow_options)
+        self._override_normalizer(kwargs)
+        if self._file is None:
+            unknown = self.wordpiece_tokenizer.unk_token
+            if unknown not in self.vocabulary:  # an added token will not do: words are looked up in the vocabulary
+                raise VocabularyError(
+                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the vocabulary, so an "
+                    "unknown word has no id; add it as a line, or save the tokenizer with its tokenizer.json",
+                    path=vocab_file,
+                    token=unknown,
+                )
+            self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
+            self.decoder: WordPieceDecoder | None = WordPieceDecoder()
+        else:
+            self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
+        self._file, self._saved_ids = None, []
+
+    # ---- what it is made of -----------------------------------------------------------------------------------------
+
+    def read_vocabulary(self, vocab_file: Any, record: Any, added: Any) -> Vocabulary:  # type: ignore[override]
+        if self._file is None:
+            return BertTokenizer.read_vocabulary(vocab_file, record, added)
+        return Vocabulary.from_mapping(self._file.vocabulary)
+
+    def _new_basic_tokenizer(self, **options: Any) -> RustBasicTokenizer:
+        self._asked = {
+            "lowercase": options["do_lower_case"],
+            "strip_accents": options["strip_accents"],
+            "handle_chinese_chars": options["tokenize_chinese_chars"],
+        }
+        if self._file is None:
+            if self._without_basic:  # transformers makes the normalizer of a slow tokenizer, and that does nothing
+                return RustBasicTokenizer(False, False, False)
+            return RustBasicTokenizer(
+                options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
+            )
+        from trietok.files.tokenizer_json.parts import NO_NORMALIZER
+
+        said = self._file.normalizer or NO_NORMALIZER
+        return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
+
+    def _override_normalizer(self, kwargs: Options) -> None:
+        """Put the arguments in the place of what there is; added tokens stay as they were normalized."""
+        if self._file is not None and self._file.normalizer is None:
+            return
+        for name in self._overriding:
+            attribute = _ATTRIBUTES[name]
+            if getattr(self.basic_tokenizer, attribute) != self._asked[name]:
+                setattr(self.basic_tokenizer, attribute, self._asked[name])
+
+    def _new_wordpiece_tokenizer(self, unk_token: str) -> WordpieceTokenizer:
+        if self._file is None:
+            return super()._new_wordpiece_tokenizer(unk_token)
+        return WordpieceTokenizer(
+            self.vocabulary.token_to_id,
+            self._file.unk_token,
+            self._file.max_input_chars_per_word,
+            continuing_subword_prefix=self._file.continuing_subword_prefix,
+        )
+
+    def _new_added_tokens(self) -> RustAddedTokens:
+        return RustAddedTokens(basic=self.basic_tokenizer)
+
+    @property
+    def is_fast(self) -> bool:
+        return True
+
+    @property
+    def can_save_slow_tokenizer(self) -> bool:
+        """Whether the files of the slow profile can be saved: always."""
+        return True
+
+    def tokenize(
+        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+    ) -> list[str]:
+        """Split a text, or a pair, into tokens; with `add_special_tokens` those of the template are around.
+
+        A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in transformers.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
+        ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
+        """
+        is_bare = isinstance(text, str) and pair is None and not add_special_tokens
+        if is_bare and kwargs.keys().isdisjoint(CallOptions._fields):
+            return super().tokenize(text, **kwargs)
+
+        def tokens() -> list[str]:
+            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+
+        return self._guard.read(tokens)
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether texts are lower-cased."""
+        return self.basic_tokenizer.do_lower_case
+
+    @do_lower_case.setter
+    def do_lower_case(self, value: bool) -> None:
+        if bool(value) != self.do_lower_case:
+            raise NotSupportedError(
+                f"do_lower_case of {type(self).__name__} cannot be set: in transformers that changes no id until the "
+                f"tokenizer is saved and loaded again; load it with do_lower_case={bool(value)}, or set "
+                f"tokenizer.basic_tokenizer.do_lower_case = {bool(value)}, which counts from the next call on",
+                name="do_lower_case",
+            )
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        token_id = self.vocab.get(token)
+        if token_id is None and self.unk_token is not None:  # which may be an added token
+            token_id = self._added.encoder.get(self.unk_token, self.vocab.get(self.unk_token))
+        return token_id
+
+    # ---- added tokens -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a tokenizer that is loaded without a tokenizer.json.
+
+        transformers loads a slow tokenizer then and takes over what that has made of them.
+        """
+        return arguments
+
+    def _close_holes(self, left: set[int]) -> dict[int, int]:
+        new_ids = super()._close_holes(left)
+        if self.post_processor is not None:
+            self.post_processor = self.post_processor.renumbered(new_ids)
+        return new_ids
+
+    # ---- text to tokens ---------------------------------------------------------------------------------------------
+
+    def _is_rememberable(self) -> bool:
+        return True
+
+    def _stages(self) -> RustStages:
+        return RustStages(self.basic_tokenizer, self.wordpiece_tokenizer, self.vocab, self._added)
+
+    @property
+    def _trims_offsets(self) -> bool:
+        return isinstance(self.post_processor, RobertaProcessing) and self.post_processor.trim_offsets
+
+    def _input_spans(self, text: Any, is_split_into_words: bool, options: Options) -> list[Span]:
+        if self._trims_offsets and not is_split_into_words:
+            return self._located(text, options).spans
+        return super()._input_spans(text, is_split_into_words, options)
+
+    def _locate(self, text: str, options: Options) -> Located:
+        located = self._locate_untrimmed(text, options)
+        if isinstance(self.post_processor, RobertaProcessing) and self.post_processor.trim_offsets:
+            trim_offsets(located, self.post_processor.add_prefix_space)
+        return located
+
+    def _locate_untrimmed(self, text: str, options: Options) -> Located:
+        if not isinstance(text, str):
+            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+        kept = dict(options)
+        as_text = kept.pop("split_special_tokens", self.split_special_tokens)
+        policy = special_policy(self._special_contents(), kept) if kept else None
+        text, unknown = self.prepare_for_tokenization(text, **kept)
+        reject_unknown(unknown)
+        if policy is None:
+            return locate(text, self._stages(), self._added.contents_special if as_text else ())
+        return self._locate_by_policy(text, policy)
+
+    def _locate_by_policy(self, text: str, policy: SpecialPolicy) -> Located:
+        special = self._special_contents()
+        if policy.refused:
+            self._refuse_specials(text, policy.refused)
+        stages = self._stages()
+        located = locate(text, stages, special - policy.allowed)
+        if special.isdisjoint(located.tokens):
+            return located
+        return locate(text, stages._replace(wordpiece=self._ordinary_wordpiece(special)), special - policy.allowed)
+
+    def _refuse_specials(self, text: str, refused: Collection[str]) -> None:
+        from trietok.text.untrusted import refuse
+
+        for token_id in locate(text, self._stages()).ids:
+            token = self._token_of(token_id)
+            if token in refused and token != self.unk_token:
+                refuse(token, text)
+
+    def _split_text(self, text: str, **kwargs: Any) -> list[str]:
+        return self._locate(text, kwargs).tokens
+
+    def _plain_ids(self, text: str, options: Options) -> list[int]:
+        return self._located(text, options).ids
+
+    def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
+        words = self.basic_tokenizer.tokenize(text)
+        return [piece for word in words for piece in self.wordpiece_tokenizer.pieces_of(word)]
+
+    @property
+    def _rust_template(self) -> Template:
+        """What stands around texts where only a vocab.txt says what a tokenizer is."""
+        return self.template
+
+    # ---- the template -----------------------------------------------------------------------------------------------
+
+    def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
+        pieces = bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
+        return pieces if add_special_tokens else tuple(piece for piece in pieces if piece.sequence is not None)
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens stand around one sequence, or around a pair."""
+        return len(self._pieces_around(pair, True)) - 1 - pair
+
+    # ---- files ------------------------------------------------------------------------------------------------------
+
+    def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+        from trietok.files.tokenizer_json.of_tokenizer import write  # not needed to encode
+
+        write(path, self)
+
+    # ---- ids to text ------------------------------------------------------------------------------------------------
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """Join tokens to a text, as the WordPiece decoder of the Rust tokenizers does."""
+        if self.decoder is None:
+            return " ".join(tokens)
+        prefix = self.decoder.prefix
+        parts: list[str] = []
+        for token in tokens:
+            if parts:
+                token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
+            parts.append(_cleaned_up(token) if self.decoder.cleanup else token)
+        return "".join(parts)
+
+    def _decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        spaces_between_special_tokens: bool = True,  # of the slow profile only
+        **kwargs: Any,
+    ) -> str:
+        kwargs.pop("use_source_tokenizer", None)
+        reject_unknown(kwargs)
+        ids = [token_ids] if isinstance(token_ids, int) else token_ids
+        tokens = self.convert_ids_to_tokens(ids)
+        if skip_special_tokens:
+            special = self._added.contents_special
+            tokens = [token for token in tokens if token not in special]
+        text = self.convert_tokens_to_string(tokens)
+        clean_up = clean_up_tokenization_spaces
+        if clean_up is None:
+            clean_up = self.clean_up_tokenization_spaces
+        return self.clean_up_tokenization(text) if clean_up else text
+
+
+def _settled(name: str, value: Any) -> Any:
+    """An argument with the flags of every `AddedToken` as they are now.
+
+    transformers copies what it hands to the slow tokenizer, and in a copy `normalized` follows from nothing any more.
+    """
+    if isinstance(value, AddedToken) and name != "added_tokens_decoder":
+        return value.replace()
+    if isinstance(value, (list, tuple)):
+        return [_settled(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _settled(name, item) for key, item in value.items()}
+    return value
+
+
+def _cleaned_up(token: str) -> str:
+    """A token without the artifacts of tokenization that the WordPiece decoder knows; it has one more than Python."""
+    if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
+        return token
+    for artifact, original in _ARTIFACTS:
+        token = token.replace(artifact, original)
+    return token
+
+
+_ATTRIBUTES = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+}

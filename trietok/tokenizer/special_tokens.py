@@ -1,0 +1,346 @@
+"""The roles of special tokens: which token opens a sequence, separates two, pads, masks.
+
+In: a token for a role. Out: the token, its id, and the lists of all special tokens and ids.
+
+`SpecialTokensMixin` gives every role three faces, as transformers does: `cls_token` reads and sets the token,
+`cls_token_id` its id, and `special_tokens_map` shows them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trietok import log
+from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
+from trietok.text.added_token import AddedToken
+from trietok.text.change_guard import ChangeGuard, Derived
+
+ADDITIONAL = "additional_special_tokens"
+EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
+Token = str | AddedToken
+
+# What transformers has and trietok leaves out, with what to do instead.
+LEFT_OUT = {
+    **dict.fromkeys(
+        ("apply_chat_template", "encode_message_with_chat_template", "get_chat_template", "save_chat_templates"),
+        "chat templates belong to chat models; render the text first and encode it",
+    ),
+    "backend_tokenizer": "there is no Rust here; save_pretrained of a fast class writes a tokenizer.json that the "
+    "tokenizers package loads",
+    "push_to_hub": "save with save_pretrained and upload the directory with huggingface_hub.upload_folder",
+    "register_for_auto_class": "trietok runs no code from model directories; import your class and use it",
+    "as_target_tokenizer": "pass the target texts as text_target=... instead",
+    "prepare_seq2seq_batch": "call the tokenizer with text and text_target=... instead",
+}
+
+
+class SpecialTokensMixin:
+    """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit it.
+
+    Args:
+        verbose: report on the log when a role is read that no token plays.
+        **kwargs: a token for each role; keywords that name no role are left to others.
+    """
+
+    SPECIAL_TOKENS_ATTRIBUTES: Sequence[str] = (
+        "bos_token",
+        "eos_token",
+        "unk_token",
+        "sep_token",
+        "pad_token",
+        "cls_token",
+        "mask_token",
+        ADDITIONAL,
+    )
+
+    if TYPE_CHECKING:  # what __getattr__ answers, for type checkers and editors
+        bos_token: Any
+        eos_token: Any
+        unk_token: Any
+        sep_token: Any
+        pad_token: Any
+        cls_token: Any
+        mask_token: Any
+        additional_special_tokens: Any
+        bos_token_id: Any
+        eos_token_id: Any
+        unk_token_id: Any
+        sep_token_id: Any
+        pad_token_id: Any
+        cls_token_id: Any
+        mask_token_id: Any
+        additional_special_tokens_ids: Any
+
+        def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
+        def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
+        def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
+
+    def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
+        self._guard = ChangeGuard()
+        self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
+        self.verbose = verbose
+        self._pad_token_type_id = 0
+        self._derived_roles = Derived()
+        roles: dict[str, Any] = dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES)
+        roles[ADDITIONAL] = []
+        self._special_tokens_map = roles
+        for role, value in kwargs.items():
+            if role in roles and value is not None:
+                value = _checked_role(role, value)
+                setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
+
+    def _marked(self, token: Token) -> Token:
+        """A token that plays a role is special, whatever its `AddedToken` says."""
+        return self._as_special(token) if isinstance(token, AddedToken) else token
+
+    def _as_special(self, token: AddedToken) -> AddedToken:
+        """A token marked as special; its other flags stay."""
+        return token.replace(special=True)
+
+    # ---- a role's token and id ------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:  # asked only for names that are not found otherwise
+        roles = self.__dict__.get("_special_tokens_map", {})
+        role, is_id = _role_of(name)
+        if role in roles:
+            value = roles[role]
+            if value is None:
+                if self.verbose and not is_id:
+                    log.error("Using %s, but it is not set yet.", role)
+                return None
+            tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
+            return self.convert_tokens_to_ids(tokens) if is_id else tokens
+        if name in LEFT_OUT:
+            raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        roles = self.__dict__.get("_special_tokens_map", {})
+        role, is_id = _role_of(name)
+        if role not in roles:
+            object.__setattr__(self, name, value)
+            return
+        if is_id and value is not None:
+            value = self.convert_ids_to_tokens(value)
+        value = _checked_role(role, value)
+        with self._guard.changing():
+            roles[role] = value
+            self._derived_roles.begin_another_state()
+
+    # ---- all of them ----------------------------------------------------------------------------------------------
+
+    @property
+    def special_tokens_map(self) -> dict[str, str | list[str]]:
+        """The role of every special token that is set: role → token, `additional_special_tokens` → list of tokens."""
+        return {
+            role: [str(token) for token in value] if isinstance(value, list) else str(value)
+            for role, value in self.special_tokens_map_extended.items()
+        }
+
+    @property
+    def special_tokens_map_extended(self) -> dict[str, Token | list[Token]]:
+        """`special_tokens_map` with every token as it was given: a string or an `AddedToken`."""
+        return {
+            role: list(value) if role == ADDITIONAL else value
+            for role in self.SPECIAL_TOKENS_ATTRIBUTES
+            if (value := self._special_tokens_map[role])
+        }
+
+    @property
+    def all_special_tokens_extended(self) -> list[Token]:
+        """All special tokens in the order of the roles, as strings or `AddedToken` as they were given.
+
+        A token that plays two roles stands once; one that a list names twice stands twice, as in transformers.
+        """
+        tokens: list[Token] = []
+        for value in self.special_tokens_map_extended.values():
+            seen = set(map(str, tokens))
+            tokens += [token for token in (value if isinstance(value, list) else [value]) if str(token) not in seen]
+        return tokens
+
+    @property
+    def all_special_tokens(self) -> list[str]:
+        """All special tokens in the order of the roles; see `all_special_tokens_extended`."""
+        return list(self._special_tokens())
+
+    @property
+    def all_special_ids(self) -> list[int]:
+        """The ids of `all_special_tokens`, in that order."""
+        ids: list[int] = self.convert_tokens_to_ids(self.all_special_tokens)
+        return ids
+
+    @property
+    def pad_token_type_id(self) -> int:
+        """The token type id of padding: 0."""
+        return self._pad_token_type_id
+
+    def _special_tokens(self) -> tuple[str, ...]:
+        """`all_special_tokens`, worked out once for each change of a role."""
+        return self._both_special_tokens()[0]
+
+    def _special_set(self) -> frozenset[str]:
+        """`all_special_tokens` to look up in."""
+        return self._both_special_tokens()[1]
+
+    def _both_special_tokens(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        def both() -> tuple[tuple[str, ...], frozenset[str]]:
+            tokens = tuple(str(token) for token in self.all_special_tokens_extended)
+            return tokens, frozenset(tokens)
+
+        return self._derived_roles.get("special tokens", both)
+
+    # ---- adding ---------------------------------------------------------------------------------------------------
+
+    def add_special_tokens(
+        self,
+        special_tokens_dict: Mapping[str, Token | Sequence[Token]],
+        replace_additional_special_tokens: bool = True,
+    ) -> int:
+        """Give roles to tokens, and add to the vocabulary those that it does not hold.
+
+        Args:
+            special_tokens_dict: role → token; for `additional_special_tokens`, or `extra_special_tokens` as
+                transformers 5 calls it, a list of tokens.
+            replace_additional_special_tokens: whether that list replaces the one there is, which the log says when it
+                drops some, or extends it.
+
+        Returns:
+            The number of tokens that are new to the vocabulary.
+
+        Raises:
+            SpecialTokenError: a key is no role, or its value is no token.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "[OBJ]"]})
+        2
+        >>> tokenizer.tokenize("[SUBJ] likes [OBJ]")
+        ['[SUBJ]', 'like', '##s', '[OBJ]']
+        """
+        if special_tokens_dict and not isinstance(special_tokens_dict, Mapping):
+            raise SpecialTokenError(f"add_special_tokens takes a dict role → token, not {special_tokens_dict!r:.60}")
+        checked: dict[str, list[AddedToken]] = {}
+        for role, value in (special_tokens_dict or {}).items():  # all of it first: a mistake must change nothing
+            role = ADDITIONAL if role == EXTRA and isinstance(value, (list, tuple)) else role
+            if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
+                known = ", ".join(self.SPECIAL_TOKENS_ATTRIBUTES)
+                raise SpecialTokenError(f"{role!r} is no role of a special token; the roles are {known}", role=role)
+            if value is None:
+                raise SpecialTokenError(f"the token for {role} is None; give a string or an AddedToken", role=role)
+            value = _checked_role(role, value)
+            tokens = value if role == ADDITIONAL else [value]
+            checked[role] = [AddedToken.of(token, special=True) for token in tokens]
+        with self._guard.changing():
+            to_add: list[AddedToken] = []
+            for role, given in checked.items():
+                tokens = list(map(self._as_special, given))
+                if role != ADDITIONAL:
+                    setattr(self, role, tokens[0])
+                    if given[0] in to_add:  # one token for two roles is added once, as it was given first
+                        continue
+                elif not replace_additional_special_tokens:
+                    there = set(self.additional_special_tokens)
+                    given = [token for token in given if str(token) not in there]
+                    tokens = list(map(self._as_special, given))
+                    self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
+                elif tokens:
+                    self._warn_of_dropping(tokens)
+                    self.additional_special_tokens = tokens
+                to_add += given
+            return self.add_tokens(list(map(self._as_special, to_add)), special_tokens=True)
+
+    def _warn_of_dropping(self, tokens: list[AddedToken]) -> None:
+        kept = set(map(str, tokens))
+        dropped = [old for old in self.additional_special_tokens if old not in kept]
+        if dropped:
+            log.warning(
+                "%s are no additional special tokens any more (they stay added tokens); pass "
+                "replace_additional_special_tokens=False to extend the list",
+                ", ".join(map(repr, dropped)),
+            )
+
+    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: Any) -> int:
+        """Add tokens that are matched whole, before the text is split into words.
+
+        A token that the vocabulary holds keeps its id; a new one gets the id after the highest there is. A token that
+        is not special is lower-cased where the tokenizer lower-cases, unless its `normalized` is False.
+
+        Args:
+            new_tokens: one token or a list of tokens, as strings or `AddedToken`.
+            special_tokens: make them special, so that decoding can skip them.
+
+        Returns:
+            The number of tokens that are new to the vocabulary.
+
+        Raises:
+            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty. Nothing is added.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_tokens(["covid-19", trietok.AddedToken("<ent>", lstrip=True)])
+        2
+        >>> tokenizer.tokenize("COVID-19 <ent>")
+        ['covid-19', '<ent>']
+        """
+        for flag in flags:
+            example = repr(new_tokens if isinstance(new_tokens, str) else "...")
+            raise OptionError(
+                f"add_tokens takes no flag {flag!r}; give it to each token: AddedToken({example}, {flag}=...)",
+                name=flag,
+            )
+        if new_tokens is None or (isinstance(new_tokens, (list, tuple)) and not new_tokens):
+            return 0
+        if not isinstance(new_tokens, (list, tuple)):
+            new_tokens = [new_tokens]  # type: ignore[list-item]
+        return self._add_tokens(new_tokens, special_tokens=special_tokens)
+
+    def sanitize_special_tokens(self) -> int:
+        """Add every special token the vocabulary lacks; kept because transformers 4 has it.
+
+        Returns:
+            The number of tokens that are new to the vocabulary.
+        """
+        return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
+
+    def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
+        """Add roles of the user's own, such as `{"image_token": "<image>"}`."""
+        for role, token in special_tokens.items():
+            self._special_tokens_map.setdefault(role, None)
+            if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
+                self.SPECIAL_TOKENS_ATTRIBUTES = [*self.SPECIAL_TOKENS_ATTRIBUTES, role]
+            setattr(self, role, token)
+
+
+def _role_of(name: str) -> tuple[str, bool]:
+    """The role that an attribute's name speaks of, and whether it asks for the id."""
+    if name.endswith("_ids"):
+        return name[:-4], True
+    if name.endswith("_id"):
+        return name[:-3], True
+    return name, False
+
+
+def _checked_role(role: str, value: Any) -> Any:
+    """The value to keep for a role: a string, an `AddedToken`, None, or a list of tokens for the additional ones."""
+    if role == ADDITIONAL:
+        if value is None:
+            return []
+        if isinstance(value, str) or not isinstance(value, (list, tuple)):
+            raise SpecialTokenError(
+                f"{ADDITIONAL} takes a list of strings or AddedToken, not {type(value).__name__}: {value!r}", role=role
+            )
+        return [_checked_token(role, token) for token in value]
+    return None if value is None else _checked_token(role, value)
+
+
+def _checked_token(role: str, token: Any) -> Token:
+    if isinstance(token, str):
+        return token
+    try:
+        return AddedToken.of(token)
+    except InputTypeError:
+        raise SpecialTokenError(
+            f"a special token is a string or an AddedToken, but {role} was given {type(token).__name__}: {token!r}",
+            role=role,
+        ) from None
