@@ -262,6 +262,37 @@ def test_no_additional_special_tokens(small):
     assert tokenizer.additional_special_tokens == ["<y>"]
 
 
+def test_additional_special_tokens_are_a_list(small):
+    tokenizer = small("a")
+    with pytest.raises(SpecialTokenError, match=r"additional_special_tokens takes a list .* not str: 'x'"):
+        tokenizer.additional_special_tokens = "x"
+    assert tokenizer.additional_special_tokens == []
+    with pytest.raises(AssertionError, match="takes a list"):
+        small("a", additional_special_tokens="x")
+
+
+@pytest.mark.parametrize("role", ["cls_token", "sep_token"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: t("a"),
+        lambda t: t("a", "b"),
+        lambda t: t(["a", "b"], return_attention_mask=False),
+        lambda t: t("a", return_tensors="np"),
+        lambda t: t.encode("a"),
+        lambda t: t.prepare_for_model([A]),
+    ],
+)
+def test_a_role_of_the_template_without_a_token(abc, role, call):
+    setattr(abc, role, None)
+    with pytest.raises(SpecialTokenError, match=f"{role} is None.* add_special_tokens=False") as caught:
+        call(abc)
+    assert caught.value.role == role
+    assert abc("a", add_special_tokens=False).input_ids == [A]
+    setattr(abc, role, "b")
+    assert B in abc("a").input_ids
+
+
 @pytest.mark.parametrize("bad", [{"no_token": "x"}, {"cls_token": 5}, {"additional_special_tokens": "x"}])
 def test_a_role_that_is_none_changes_nothing(abc, bad):
     with pytest.raises(SpecialTokenError):

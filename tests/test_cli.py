@@ -127,6 +127,32 @@ def test_encode_json():
     ]
 
 
+@pytest.fixture
+def converted(monkeypatch) -> list:
+    """The lists of ids, and of tokens, that are converted to the other."""
+    seen: list = []
+    for name in ("convert_ids_to_tokens", "convert_tokens_to_ids"):
+        original = getattr(trietok.BertTokenizer, name)
+
+        def watched(self, given, *arguments, original=original, **options):
+            if isinstance(given, list):
+                seen.append(given)
+            return original(self, given, *arguments, **options)
+
+        monkeypatch.setattr(trietok.BertTokenizer, name, watched)
+    return seen
+
+
+def test_only_what_is_written_is_worked_out(tiny, converted):
+    assert out("encode", "-m", tiny, "hello") == ["2 5 3"]
+    assert [2, 5, 3] not in converted
+    converted.clear()
+    assert out("tokenize", "-m", tiny, "hello") == ["hello"]
+    assert ["hello"] not in converted
+    assert out("decode", "-m", tiny, stdin="2 5 3\n6\n") == ["[CLS] hello [SEP]", "world"]
+    assert converted.count([2, 5, 3]) == converted.count([6]) == 1
+
+
 def test_encode_options(tiny):
     assert out("encode", "--model", tiny, "hello world") == ["2 5 6 3"]
     assert out("encode", "-m", tiny, "--no-special-tokens", "hello world") == ["5 6"]

@@ -8,7 +8,15 @@ import logging
 import pytest
 
 from tests.conftest import SPECIAL
-from trietok import AddedToken, BertTokenizer, FileError, FileFormatError, NotSupportedError, VocabularyError
+from trietok import (
+    AddedToken,
+    BertTokenizer,
+    BertTokenizerFast,
+    FileError,
+    FileFormatError,
+    NotSupportedError,
+    VocabularyError,
+)
 
 
 @pytest.fixture
@@ -73,6 +81,16 @@ def test_added_tokens_of_the_config(directory):
     path = directory(tokenizer_config_json={"added_tokens_decoder": {"7": {**token, "special": True}}})
     tokenizer = BertTokenizer.from_pretrained(path)
     assert tokenizer.added_tokens_decoder[7] == AddedToken("<x>", lstrip=True, special=True)
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_a_length_that_is_written_as_a_float(kind, directory, tmp_path):
+    tokenizer = kind.from_pretrained(directory(tokenizer_config_json={"model_max_length": 4.0}))
+    assert tokenizer("a b a b", truncation=True).input_ids == [2, 5, 6, 3]
+    assert tokenizer("a", padding="max_length").input_ids == [2, 5, 3, 0]
+    assert repr(tokenizer.model_max_length) == "4"
+    tokenizer.save_pretrained(tmp_path / "saved")
+    assert json.loads((tmp_path / "saved" / "tokenizer_config.json").read_bytes())["model_max_length"] == 4
 
 
 def test_older_files(directory):

@@ -34,7 +34,7 @@ def decode(
         lines = lines_of(ctx, given, file, "ids")
         tokenizer = tokenizer_of(model)
         for line in lines:
-            result = _decode(ctx, tokenizer, line, skip_special_tokens)
+            result = _decode(ctx, tokenizer, line, skip_special_tokens, with_tokens=as_json)
             if as_json:
                 write_line(result.to_json())
             else:
@@ -52,7 +52,7 @@ def _one_sequence(ctx: typer.Context, arguments: list[str]) -> list[str]:
     return [" ".join(arguments)] if arguments else []
 
 
-def _decode(ctx: typer.Context, tokenizer: Any, line: Line, skip_special_tokens: bool) -> Result:
+def _decode(ctx: typer.Context, tokenizer: Any, line: Line, skip_special_tokens: bool, with_tokens: bool) -> Result:
     try:
         ids = ids_in(line.text)
     except trietok.InputError as error:
@@ -60,7 +60,7 @@ def _decode(ctx: typer.Context, tokenizer: Any, line: Line, skip_special_tokens:
             ctx.fail(str(error))
         raise trietok.InputError(f"{line.where}: {error}") from None
     try:
-        tokens = tokenizer.convert_ids_to_tokens(ids)  # of all ids, to stand beside them
+        tokens = tokenizer.convert_ids_to_tokens(ids) if with_tokens else []  # of all ids, to stand beside them
         text = tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
     except trietok.TokenIdError as error:
         if not line.where:

@@ -8,7 +8,7 @@ import typer
 
 from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
-from trietok.cli.output import Result, printer
+from trietok.cli.output import Result, printer, shows_all
 from trietok.cli.reporting import reporting, warn
 
 
@@ -29,27 +29,31 @@ def encode(
         lines = lines_of(ctx, texts, file, "texts")
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
+        with_tokens = shows_all(as_json)
         warned = max_length is not None
         for line in lines:
-            result = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length)
+            result = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length, with_tokens)
             write(result)
             if not warned and len(result.ids) > tokenizer.model_max_length:
                 warned = True
                 _warn_of_length(line, len(result.ids), tokenizer.model_max_length)
 
 
-def _encode(tokenizer: Any, text: str, pair: str | None, add_special_tokens: bool, max_length: int | None) -> Result:
+def _encode(
+    tokenizer: Any, text: str, pair: str | None, add_special_tokens: bool, max_length: int | None, with_tokens: bool
+) -> Result:
     encoding = tokenizer(
         text,
         pair,
         add_special_tokens=add_special_tokens,
         truncation=max_length is not None,
         max_length=max_length,
+        return_attention_mask=False,
         verbose=False,
     )
     ids = encoding["input_ids"]
     types = None if pair is None else encoding.get("token_type_ids")
-    return Result(text, tokenizer.convert_ids_to_tokens(ids), ids, pair, types)
+    return Result(text, tokenizer.convert_ids_to_tokens(ids) if with_tokens else [], ids, pair, types)
 
 
 def _warn_of_length(line: Line, length: int, limit: int) -> None:

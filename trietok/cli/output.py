@@ -23,7 +23,7 @@ _TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u
 
 
 class Result(NamedTuple):
-    """A text, or a pair, and what it was turned into."""
+    """A text, or a pair, and what it was turned into; tokens and ids may be empty where nobody will see them."""
 
     text: str
     tokens: list[str]
@@ -70,6 +70,11 @@ def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Ca
             tables.write(result)
 
     return write_table
+
+
+def shows_all(as_json: bool) -> bool:
+    """Whether a `Result` is written with its tokens and its ids; else a line has only one of them, or the text."""
+    return as_json or on_terminal()
 
 
 def on_terminal() -> bool:

@@ -6,7 +6,7 @@ import typer
 
 from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
-from trietok.cli.output import Result, printer
+from trietok.cli.output import Result, printer, shows_all
 from trietok.cli.reporting import reporting
 
 
@@ -22,6 +22,7 @@ def tokenize(
         lines = lines_of(ctx, texts, file, "texts")
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
+        with_ids = shows_all(as_json)
         for line in lines:
             tokens = tokenizer.tokenize(line.text)
-            write(Result(line.text, tokens, tokenizer.convert_tokens_to_ids(tokens)))
+            write(Result(line.text, tokens, tokenizer.convert_tokens_to_ids(tokens) if with_ids else []))

@@ -35,6 +35,7 @@ from trietok.corpus.shard_plan import Shard, check_columns, first_difference, pl
 from trietok.corpus.shard_pool import run_in_pool
 from trietok.corpus.text_inputs import InputFile, find_inputs
 from trietok.errors import FileError, InputError, OptionError
+from trietok.worker_pool import refuse_while_starting
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
 MANIFEST_FORMAT = "trietok-corpus-1"
@@ -99,7 +100,7 @@ def encode_files(
     Raises:
         FileError, FileFormatError: a file cannot be read or written, or a row holds no text; shards that are finished
             stay.
-        InputError: the files, the options or what is in `out` do not fit.
+        InputError: the files, the options or what is in `out` do not fit, or the workers cannot be started.
         TrietokError: a worker process has died.
 
     >>> import pathlib, tempfile, trietok
@@ -112,6 +113,9 @@ def encode_files(
     """
     import_pyarrow()
     _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
+    workers = workers or _cores()
+    if workers > 1:
+        refuse_while_starting("workers")
     options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
     names = RowEncoder(tokenizer, options).names
     if len(names) > 1:
@@ -131,7 +135,7 @@ def encode_files(
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
-    return _Run(job, inputs, call_options, shard_bytes, progress).run(resume, workers or _cores())
+    return _Run(job, inputs, call_options, shard_bytes, progress).run(resume, workers)
 
 
 def _check_options(

@@ -266,11 +266,9 @@ _worker: ShardEncoder | None = None
 def start_worker(job: ShardJob, stop: Any) -> None:
     """Make this process ready for shards; it ends when the one that started it does."""
     import multiprocessing
-    import signal
     from multiprocessing.connection import wait
 
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the one that started this says when to stop
     parent = multiprocessing.parent_process()
     if parent is not None:
 

@@ -6,14 +6,13 @@ Only a few are handed out before others are done, so the plan never runs far ahe
 
 from __future__ import annotations
 
-import contextlib
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from trietok.corpus.encode_shard import Outcome, ShardJob, encode_in_worker, start_worker
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import TrietokError
+from trietok.worker_pool import worker_pool
 
 _AHEAD = 2  # shards handed out beyond those being worked on
 
@@ -35,17 +34,13 @@ def run_in_pool(
         is_over: asked after each; where it says so, those that are handed out are the last.
 
     Raises:
+        InputError: the processes cannot be started.
         TrietokError: a process has died.
         KeyboardInterrupt: what was being worked on is given up.
     """
-    import multiprocessing
-    from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+    from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
     from concurrent.futures.process import BrokenProcessPool
 
-    # Not by fork: this process has threads of pyarrow's, whose locks a copy would keep for ever.
-    context = multiprocessing.get_context("spawn")
-    stop = context.Event()
-    pool = ProcessPoolExecutor(workers, context, start_worker, (job, stop))
     pending: dict[Future[Outcome], Shard] = {}
 
     def collect(most: int) -> None:
@@ -54,37 +49,22 @@ def run_in_pool(
             for future in done:
                 finished(pending.pop(future), future.result())
 
-    try:
+    def hand_out(pool: Executor) -> None:
         for shard in shards:
-            with _interrupts_held():
-                future = pool.submit(encode_in_worker, shard)
-            pending[future] = shard
+            pending[pool.submit(encode_in_worker, shard)] = shard
             collect(workers + _AHEAD - 1)
             if is_over():
                 break
         collect(0)
+
+    try:
+        with worker_pool(workers, "workers", start_worker, job, job.state) as pool:
+            hand_out(pool)
     except BrokenProcessPool:
         raise TrietokError(
             f"a worker process has died, perhaps for want of memory; fewer workers may do. Finished shards stay in "
             f"{job.out}; --resume goes on"
         ) from None
-    except BaseException:
-        stop.set()
-        raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
         for path in job.state.glob("spool-*"):
             Path(path).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C goes to every process of a terminal; those that are started meanwhile never hear of it."""
-    if not hasattr(signal, "pthread_sigmask"):  # not on every system
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

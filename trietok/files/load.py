@@ -75,8 +75,12 @@ def _load_once(
     files = locate(name, names, subfolder=subfolder, **hub_options)
     arguments, sources = _arguments(cls, files, dict(kwargs))
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
-    for argument, vocabulary_path in _vocabulary_paths(cls, name, files).items():
+    for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
         arguments.setdefault(argument, vocabulary_path)
+    if "tokenizer_file" in cls.vocab_files_names:
+        has_json = TOKENIZER_FILE in files.found or (files.single_file or "").endswith(".json")
+        if arguments.get("from_slow") or not has_json:
+            arguments = cls.settled_by_slow(arguments)
     saved_inputs = arguments.pop("init_inputs", None) or ()
     try:
         tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
@@ -107,6 +111,21 @@ def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFi
                 f"{path}: {RECORD}.assigned_unused says {slot!r} became {token!r}, which is not in the vocabulary",
                 path=path,
             )
+
+
+def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -> ModelFiles:
+    """The files of which the vocabulary is read: without tokenizer.json, where `from_slow` or a null says so."""
+    from_slow = bool(arguments.get("from_slow"))
+    is_null = "tokenizer_file" in arguments and arguments["tokenizer_file"] is None
+    if "tokenizer_file" not in cls.vocab_files_names or not (from_slow or is_null):
+        return files
+    if VOCAB_FILE not in files.found and arguments.get("vocab_file") is None and files.single_file is None:
+        why = "from_slow=True" if from_slow else "a tokenizer_file of None (null in tokenizer_config.json)"
+        raise FileError(
+            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs here: {why} leaves {TOKENIZER_FILE} aside",
+            path=os.path.join(name, VOCAB_FILE),
+        )
+    return files._replace(found={file: path for file, path in files.found.items() if file != TOKENIZER_FILE})
 
 
 def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
@@ -145,8 +164,11 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         if saved_class is not None:
             _check_class(cls, str(saved_class), source)
         # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
+        says_null = "tokenizer_file" in cls.vocab_files_names and arguments.get("tokenizer_file", "") is None
         for key in paths_in_files(cls):
             arguments.pop(key, None)
+        if says_null:  # no path, but that tokenizer.json is not to be read
+            arguments["tokenizer_file"] = None
         check_settings(arguments, source, cls)
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
@@ -154,15 +176,19 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     ids = AddedIds()
     if "added_tokens_decoder" in arguments:
         _take_config(ids, arguments["added_tokens_decoder"], config)
-        _take_added_tokens_file(ids, files, arguments, flags_count=False)
+        _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments), flags_count=False)
     else:
-        _take_older_files(ids, files, arguments, kwargs)
+        _take_map_of_roles(files, arguments, kwargs)
+        _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
+        _take_added_tokens_of_tokenizer_json(ids, files)
     decoder = ids.decoder
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
-    by_content = {token.content: token for token in decoder.values()}
+    # A role's token has the flags it was added with. added_tokens.json says no flags, so there the role's own count.
+    without_flags = files.found.get(ADDED_TOKENS_FILE)
+    by_content = {token.content: token for i, token in decoder.items() if ids.sources[i] != without_flags}
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
-        if arguments[role] is not None:  # the role's token with the flags it was added with
+        if arguments[role] is not None:
             arguments[role] = by_content.get(str(arguments[role]), arguments[role])
     arguments["added_tokens_decoder"] = decoder
     return arguments, ids.sources
@@ -204,26 +230,23 @@ def _take_config(ids: AddedIds, value: Any, source: str) -> None:
         ids.add(checked_id(key, where, source), checked_added_token(token, where, source), source)
 
 
-def _take_added_tokens_file(
-    ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], flags_count: bool = True
-) -> None:
+def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str], flags_count: bool = True) -> None:
     """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what that says."""
     if ADDED_TOKENS_FILE not in files.found:
         return
     path = files.found[ADDED_TOKENS_FILE]
-    special = _contents_of_roles(arguments)
     for content, value in read_json_object(path).items():
         there = ids.decoder.get(value) if type(value) is int else None
         if there is not None and there.content == content and not flags_count:
             continue
         where = f"{path}: {content!r}"
         token_id = checked_id(value, where, path)
-        token = checked_added_token({"content": content, "special": content in special}, where, path)
-        ids.add(token_id, token, path)
+        flags = {"special": content in special, "normalized": content not in special}
+        ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)
 
 
-def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
-    """What transformers wrote before 4.34: special_tokens_map.json and added_tokens.json, and any tokenizer.json."""
+def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
+    """special_tokens_map.json, which counts where no `added_tokens_decoder` says more, as before transformers 4.34."""
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
         roles = read_json_object(path)
@@ -232,11 +255,17 @@ def _take_older_files(ids: AddedIds, files: ModelFiles, arguments: dict[str, Any
             if kwargs.get(role) or not is_role(role):
                 continue  # this file is about roles: it can set nothing else
             if role == ADDITIONAL and isinstance(value, list):
-                tokens = [_special_token(token, f"{path}: {role}", path) for token in value]
-                arguments[role] = list(dict.fromkeys([*(arguments.get(ADDITIONAL) or []), *tokens]))
+                tokens = list(arguments.get(ADDITIONAL) or ())
+                # The config's objects of flags are tokens only later, so the same token may be listed twice.
+                for token in (_special_token(token, f"{path}: {role}", path) for token in value):
+                    if token not in tokens:
+                        tokens.append(token)
+                arguments[role] = tokens
             else:
                 arguments[role] = _special_token(value, f"{path}: {role}", path)
-    _take_added_tokens_file(ids, files, arguments)
+
+
+def _take_added_tokens_of_tokenizer_json(ids: AddedIds, files: ModelFiles) -> None:
     if TOKENIZER_FILE in files.found:
         path = files.found[TOKENIZER_FILE]
         for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
@@ -249,13 +278,12 @@ def is_role(key: str) -> bool:
     return key.endswith(("_token", "_tokens"))
 
 
-def _contents_of_roles(arguments: dict[str, Any]) -> set[str]:
+def _contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
+    """The tokens of the roles that a class has. An object of flags is not one yet, as in transformers."""
     contents: set[str] = set()
-    for role, value in arguments.items():
-        if role == ADDITIONAL:
-            contents.update(map(str, value or ()))
-        elif role.endswith("_token") and value is not None:
-            contents.add(str(value))
+    for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys():
+        value = arguments[role]
+        contents.update(map(str, value if isinstance(value, (list, tuple)) else () if value is None else [value]))
     return contents
 
 
@@ -270,6 +298,8 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
         return [_token_objects(item, where, path) for item in value]
     if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # roles of the user's own
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
+    if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
+        return checked_added_token(value, where, path)
     return _special_token(value, where, path)
 
 

@@ -32,6 +32,8 @@ def save(
     legacy_format: bool | None = None,
     filename_prefix: str | None = None,
     push_to_hub: bool = False,
+    *,
+    tokenizer_json: bool = False,
     **kwargs: Any,
 ) -> tuple[str, ...]:
     """`tokenizer.save_pretrained(save_directory, ...)`."""
@@ -39,12 +41,29 @@ def save(
         raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
     fast = getattr(tokenizer, "_write_tokenizer_json", None)
     if legacy_format is False and fast is None:
-        raise InputError("a Python tokenizer has only the format that transformers calls legacy; pass None")
+        raise InputError(
+            "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
+            "for a tokenizer.json beside it"
+        )
+    write_json_file = None if legacy_format is True else fast
+    if tokenizer_json and write_json_file is None:
+        write_json_file = fast or getattr(tokenizer, "_write_slow_tokenizer_json", None)
+        if write_json_file is None:
+            raise NotSupportedError(
+                f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family have one",
+                name="tokenizer_json",
+            )
     unknown = tokenizer.unk_token
     if unknown is not None and unknown not in tokenizer.get_vocab():
         raise VocabularyError(
             f"the unknown token {unknown!r} is neither in the vocabulary nor an added token, so what is saved could "
             "not be loaded; add it with add_special_tokens({'unk_token': ...})",
+            token=unknown,
+        )
+    if fast is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
+        raise VocabularyError(
+            f"the unknown token {unknown!r} is an added token, and with a vocab.txt alone an unknown word would have "
+            "no id; save the tokenizer.json too (legacy_format=None)",
             token=unknown,
         )
     if not isinstance(save_directory, (str, os.PathLike)):
@@ -55,7 +74,6 @@ def save(
     if "/" in prefix or os.sep in prefix:
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
     with tokenizer.holding():  # what is written is of one state
-        write_json_file = None if legacy_format is True else fast
         return _save_held(
             tokenizer, Path(save_directory), prefix, filename_prefix, legacy_format is not False, write_json_file
         )
@@ -116,6 +134,7 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     live = {"model_max_length", "clean_up_tokenization_spaces"} | (
         config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
     )
+    live -= set(getattr(tokenizer, "options_of_slow", ()))
     for key in live:  # any other key is kept as it came, though an attribute may have its name
         if hasattr(tokenizer, key):
             config[key] = getattr(tokenizer, key)
@@ -130,7 +149,8 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     config["added_tokens_decoder"] = {
         token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
     }
-    config["tokenizer_class"] = type(tokenizer).__name__
+    # The name of the slow class: from it either class is found, as `use_fast` asks for.
+    config["tokenizer_class"] = type(tokenizer).__name__.removesuffix("Fast" if tokenizer.is_fast else "")
     record = tokenizer.record()
     if record:
         config[RECORD] = record

@@ -5,7 +5,7 @@ In: tokens. Out: one string. As transformers' `_decode` and `clean_up_tokenizati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Set
 
 # What tokenization leaves behind in English text, and what it was: replaced one after the other.
 ARTIFACTS = (
@@ -34,8 +34,8 @@ def clean_up_tokenization(out_string: str) -> str:
 
 
 def join_tokens(
-    tokens: Iterable[str],
-    standing_alone: Collection[str],
+    tokens: list[str],
+    standing_alone: Set[str],
     to_string: Callable[[list[str]], str],
     separator: str,
 ) -> str:
@@ -44,6 +44,8 @@ def join_tokens(
     >>> join_tokens(["a", "##b", "<x>", "c"], {"<x>"}, lambda run: " ".join(run).replace(" ##", ""), " ")
     'ab <x> c'
     """
+    if tokens and standing_alone.isdisjoint(tokens):
+        return to_string(tokens)
     parts: list[str] = []
     run: list[str] = []
     for token in tokens:

@@ -201,6 +201,32 @@ class RustAddedTokens(AddedTokens):
             (normalized(token.content), token) for token in tokens if token.normalized
         )
 
+    def reorder(self, token_ids: Iterable[int]) -> None:
+        token_ids = list(token_ids)
+        super().reorder(token_ids)
+        for content in (self.decoder[token_id].content for token_id in token_ids if token_id in self.decoder):
+            if content in self._first_special:
+                self._first_special[content] = self._first_special.pop(content)
+            if content in self._others:
+                self._others[content] = self._others.pop(content)
+        if token_ids:
+            self._make_patterns()
+
+    def order_that_counts(self) -> list[int] | None:
+        """The ids in the order of adding, where the order of the ids would make other tokens stand in texts.
+
+        That is so where two tokens are alike once they are normalized, and the first has the higher id.
+
+        >>> RustAddedTokens({7: AddedToken("World"), 5: AddedToken("world")}).order_that_counts()
+        [7, 5]
+        """
+        if len(self.raw.contents) + len(self.normalized.contents) == len(self.decoder):
+            return None  # each token has a pattern, so no two are alike
+        as_added, by_id = (RustAddedTokens(dict(order), self.basic) for order in (self.decoder, self.by_id))
+        if as_added.normalized.contents == by_id.normalized.contents:
+            return None
+        return list(self.decoder)
+
     # ---- looking for them -------------------------------------------------------------------------------------------
 
     @property

@@ -41,7 +41,7 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         decoder = kwargs.pop("added_tokens_decoder", {})
         record = kwargs.pop(RECORD, None) or {}
         super().__init__(**kwargs)
-        self._added.update({token_id: _as_added(token_id, token) for token_id, token in decoder.items()})
+        self._load_added_tokens({token_id: _as_added(token_id, token) for token_id, token in decoder.items()})
         self._restore(record)
         # A role's token that no file and no vocabulary brought is added now; one that was is marked as special.
         self._add_role_tokens()
@@ -49,6 +49,10 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
     def _new_added_tokens(self) -> AddedTokens:
         """What keeps the added tokens; none yet."""
         return AddedTokens()
+
+    def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
+        """Take in the added tokens that were saved."""
+        self._added.update(decoder)
 
     def _add_role_tokens(self) -> None:
         self._add_tokens(self.all_special_tokens_extended, special_tokens=True)

@@ -68,6 +68,8 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         self.deprecation_warnings: dict[str, bool] = {}  # what has been warned of once, by key
         self.name_or_path: str = kwargs.pop("name_or_path", "")
         max_length = kwargs.pop("model_max_length", kwargs.pop("max_len", None))
+        if isinstance(max_length, float) and max_length.is_integer():  # files may say 512.0, and a slice takes no float
+            max_length = int(max_length)
         self.model_max_length: int = VERY_LARGE_INTEGER if max_length is None else max_length
         for name in ("padding_side", "truncation_side"):
             side = kwargs.pop(name, getattr(self, name))
@@ -254,15 +256,19 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
+        *,
+        tokenizer_json: bool = False,
         **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write the tokenizer's files to a directory, which is made if need be, as transformers writes them.
 
         Args:
             save_directory: where to.
-            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile has no
-                tokenizer.json.
+            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile writes a
+                tokenizer.json only where `tokenizer_json` asks for it.
             filename_prefix: put before every file's name, with a hyphen.
+            tokenizer_json: write a tokenizer.json in the slow profile too. Who reads that file gets the ids of the
+                Rust profile, with which those of the slow one agree but for what `docs/profiles.md` lists.
 
         Returns:
             The paths of the files written.
@@ -270,10 +276,13 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         Raises:
             FileError: a file cannot be written.
             VocabularyError: a token cannot be kept in its file.
+            NotSupportedError: `tokenizer_json`, and the tokenizer has what such a file cannot say. Nothing is written.
         """
         from trietok.files.save import save  # not needed to encode
 
-        return save(self, save_directory, legacy_format, filename_prefix, push_to_hub, **kwargs)
+        return save(
+            self, save_directory, legacy_format, filename_prefix, push_to_hub, tokenizer_json=tokenizer_json, **kwargs
+        )
 
     convert_added_tokens = staticmethod(convert_added_tokens)
 

@@ -138,8 +138,6 @@ class BertTokenizer(RememberingTokenizer):
             return self.wordpiece_tokenizer.tokenize(text)
         words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else self._special_set())
         never_split = self.basic_tokenizer.never_split
-        if not never_split:
-            return self.wordpiece_tokenizer.tokenize(" ".join(words))
         return [
             piece
             for word in words
@@ -216,6 +214,11 @@ class BertTokenizer(RememberingTokenizer):
         'unaffordable !'
         """
         return " ".join(tokens).replace(" ##", "").strip()
+
+    def _write_slow_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+        from trietok.files.tokenizer_json.of_slow import write  # not needed to encode
+
+        write(path, self)
 
     # ---- the template -----------------------------------------------------------------------------------------------
 

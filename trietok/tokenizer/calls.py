@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import is_text_input, pair_of, reject_unknown
+from trietok.inputs.call_inputs import empty_batch, is_text_input, pair_of, reject_unknown
 from trietok.inputs.options import CallOptions, Padding, Truncation, resolve_strategies
 from trietok.inputs.tensors import tensor_type_of, to_tensor
 from trietok.text import untrusted
@@ -296,9 +296,9 @@ class CallsMixin(ModelInputsMixin):
         rows: dict[str, list[Any]] = {}
         texts: list[list[Any]] = []
         for index, item in enumerate(batch_text_or_text_pairs):
-            first, second = pair_of(item, is_split_into_words, index)
-            texts.append([text for text in (first, second) if text is not None])
             where = f"item {index} of the batch"
+            first, second = pair_of(item, is_split_into_words, where)
+            texts.append([text for text in (first, second) if text is not None])
             ids = self._input_ids(first, is_split_into_words, kwargs, where)
             pair_ids = None if second is None else self._input_ids(second, is_split_into_words, kwargs, where)
             row = self.prepare_for_model(
@@ -317,6 +317,8 @@ class CallsMixin(ModelInputsMixin):
             )
             for key, value in row.items():
                 rows.setdefault(key, []).append(value)
+        if not texts:
+            raise empty_batch()
         encoding = self.pad(
             rows,
             padding=strategies.padding,
@@ -347,7 +349,11 @@ class CallsMixin(ModelInputsMixin):
                 return self._checked_ids(list(text))
             words = (self.tokenize(word, is_split_into_words=True, **options) for word in text)
             return self._checked_ids([token for tokens in words for token in tokens])
-        wanted = "a str or a list of words" if is_split_into_words else "a str, a list of tokens or a list of ids"
+        wanted = (
+            "a str or a list of at least one word"
+            if is_split_into_words
+            else "a str, a list of tokens or a list of ids"
+        )
         raise InputError(f"{where} is {kind_of(text)}; it should be {wanted}")
 
     def _text_ids(self, text: str, options: dict[str, Any]) -> Ids:

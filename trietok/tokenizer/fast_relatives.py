@@ -104,6 +104,15 @@ class FunnelTokenizerFast(RustProfile, FunnelTokenizer):
     slow_tokenizer_class = FunnelTokenizer
 
 
+_MPNET_ROLES = {
+    **dict.fromkeys(("bos_token", "cls_token"), "<s>"),
+    **dict.fromkeys(("eos_token", "sep_token"), "</s>"),
+    "unk_token": "[UNK]",
+    "pad_token": "<pad>",
+    "mask_token": "<mask>",
+}
+
+
 class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
     """`MPNetTokenizer` in the Rust profile.
 
@@ -144,15 +153,24 @@ class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
             tokenizer_file,
             do_lower_case,
             **{
-                role: AddedToken(token, lstrip=role == "mask_token", special=True, normalized=True)
-                if isinstance(token, str)
-                else token
+                role: AddedToken(token, lstrip=role == "mask_token") if isinstance(token, str) else token
                 for role, token in roles.items()
             },
             tokenize_chinese_chars=tokenize_chinese_chars,
             strip_accents=strip_accents,
             **kwargs,
         )
+
+    @classmethod
+    def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        roles = {role: arguments.get(role, token) for role, token in _MPNET_ROLES.items()}
+        return {
+            **arguments,
+            **{
+                role: AddedToken(token, lstrip=role == "mask_token", special=True) if isinstance(token, str) else token
+                for role, token in roles.items()
+            },
+        }
 
     @property
     def _rust_template(self) -> Template:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from trietok import log
-from trietok.errors import InputError, InputTypeError, NotSupportedError
+from trietok.errors import InputError, InputTypeError, NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import reject_replaced
 from trietok.inputs.options import Padding, Truncation, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy, pad_values, padded_length
 from trietok.inputs.pieces_around import Piece
@@ -62,6 +63,7 @@ class ModelInputsMixin(SpecialTokensMixin):
 
         The other arguments are those of a call.
         """
+        reject_replaced(kwargs)
         reject_offsets(return_offsets_mapping)
         strategies = resolve_strategies(self, padding, truncation, max_length, pad_to_multiple_of, verbose)
         max_length = strategies.max_length
@@ -113,20 +115,29 @@ class ModelInputsMixin(SpecialTokensMixin):
     def _template(self, ids: Ids, pair_ids: Ids | None, add_special_tokens: bool) -> dict[str, Ids]:
         if add_special_tokens:
             return {
-                "input_ids": self.build_inputs_with_special_tokens(ids, pair_ids),
+                "input_ids": self._without_none(self.build_inputs_with_special_tokens(ids, pair_ids)),
                 "token_type_ids": self.create_token_type_ids_from_sequences(ids, pair_ids),
             }
         sequence = ids if pair_ids is None else ids + pair_ids
         return {"input_ids": sequence, "token_type_ids": [0] * len(sequence)}
+
+    def _without_none(self, ids: Ids) -> Ids:
+        """The ids that the template gave; an error where one is None, which is so where a role has no token."""
+        if None in ids:
+            unset = [role for role in ("cls_token", "sep_token") if self._special_tokens_map.get(role) is None]
+            raise SpecialTokenError(
+                f"the template puts the token of a role that has none around the text ({', '.join(unset)} is None); "
+                "give the role a token, or pass add_special_tokens=False",
+                role=unset[0] if unset else None,
+            )
+        return ids
 
     def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
         """What stands around one text or two, and with which type ids; read off the methods that put it there."""
         if not add_special_tokens:
             return tuple(Piece(0, sequence=sequence) for sequence in range(1 + pair))
         texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
-        ids = self.build_inputs_with_special_tokens(*texts)
-        if None in ids:
-            raise ValueError("a special token of the template is not set")
+        ids = self._without_none(self.build_inputs_with_special_tokens(*texts))
         types = [*self.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
         return tuple(
             Piece(type_id, sequence=-1 - i) if i < 0 else Piece(type_id, None, self.convert_ids_to_tokens(i), i)

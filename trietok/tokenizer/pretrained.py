@@ -6,7 +6,7 @@ they are written, split at the added tokens, tokenize the pieces between.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from trietok.errors import InputTypeError, NotSupportedError, SpecialTokenError
@@ -223,7 +223,10 @@ class PreTrainedTokenizer(AddedTokensMixin):
         if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
             raise InputTypeError(f"ids are an int or a list of ints, not {kind_of(ids)}", value=ids)
         special = set(self.all_special_ids) if skip_special_tokens else ()
-        return [self._token_of(token_id) for token_id in map(_int_id, ids) if token_id not in special]
+        return self._tokens_of(ids, special)
+
+    def _tokens_of(self, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
+        return [self._token_of(token_id) for token_id in map(_int_id, ids) if token_id not in left_out]
 
     def _token_of(self, token_id: int) -> str:
         added = self._added.decoder.get(token_id)

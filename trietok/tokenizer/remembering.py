@@ -257,6 +257,11 @@ class RememberingTokenizer(VocabularyTokenizer):
             getattr(kind, name, None) is self.own_stages[name] for name in stages
         )
 
+    def has_replaced_stages(self) -> bool:
+        """Whether a subclass, an instance or a patch has a method of its own on the way from texts to model inputs."""
+        as_made = _is_as_made(self.basic_tokenizer) and _is_as_made(self.wordpiece_tokenizer)
+        return not (as_made and self._has_own((*_TEXT_STAGES, *_CALL_STAGES)))
+
     def _locate_plainly(self, text: str) -> Located:
         return self._locate(text, {})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import pair_of
+from trietok.inputs.call_inputs import empty_batch, pair_of
 from trietok.inputs.details import RowDetails
 from trietok.inputs.options import Padding, Strategies, Truncation, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy, padded_length
@@ -56,10 +56,13 @@ class RustCallsMixin(CallsMixin):
         verbose: bool = True,
         **kwargs: Any,
     ) -> BatchEncoding:
-        """Encode one text or pair; as a call. Words are a list of str, with `is_split_into_words`."""
+        """Encode one text or pair; as a call, but a list or tuple of two texts is a pair too, not a batch.
+
+        With `is_split_into_words` a list of str is the words of one text, and a list of two such lists a pair.
+        """
         encoding: BatchEncoding = self._guard.read(  # one state for ids and spans
             self._encode_items,
-            [(text, text_pair or None)],
+            [(text, text_pair) if text_pair else _whole_pair_of(text, is_split_into_words, "the text")],
             ["the text"],
             add_special_tokens=add_special_tokens,
             padding=padding,
@@ -114,12 +117,16 @@ class RustCallsMixin(CallsMixin):
                 f"a batch is a list, not {kind_of(batch_text_or_text_pairs)}", value=batch_text_or_text_pairs
             )
         if not batch_text_or_text_pairs:
-            raise InputError("the batch is empty")
-        items = [pair_of(item, is_split_into_words, i) for i, item in enumerate(batch_text_or_text_pairs)]
+            raise empty_batch()
+        names = [f"item {index} of the batch" for index in range(len(batch_text_or_text_pairs))]
+        items = [
+            _whole_pair_of(item, is_split_into_words, name)
+            for item, name in zip(batch_text_or_text_pairs, names, strict=True)
+        ]
         encoding: BatchEncoding = self._guard.read(  # one state for ids and spans
             self._encode_items,
             items,
-            [f"item {index} of the batch" for index in range(len(items))],
+            names,
             add_special_tokens=add_special_tokens,
             padding=padding,
             truncation=truncation,
@@ -249,3 +256,11 @@ class RustCallsMixin(CallsMixin):
             return [token_id for word in text for token_id in self._text_ids(word, options)]
         wanted = "a list of words" if is_split_into_words else "a str"
         raise InputTypeError(f"{where} is {kind_of(text)}; it should be {wanted}", value=text)
+
+
+def _whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Input, Input | None]:
+    """`pair_of` an item; a list of two whose second is None is no pair here, unlike in the slow profile."""
+    pair = pair_of(item, is_split_into_words, where)
+    if pair[1] is None and pair[0] is not item:
+        raise InputTypeError(f"{where} is a pair whose second text is None; give the first alone", value=item)
+    return pair

@@ -8,19 +8,20 @@ template and inputs of the model it shares.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputTypeError
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import WordPieceDecoder
 from trietok.inputs.call_inputs import reject_unknown
+from trietok.inputs.options import CallOptions
 from trietok.inputs.pieces_around import Piece
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces
 from trietok.inputs.template import Template, template_processing_of
 from trietok.text.added_token import AddedToken
 from trietok.text.alignment import Located, Span
-from trietok.text.bulk import bulk
 from trietok.text.decoding import ARTIFACTS
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
@@ -31,8 +32,8 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.remembering import is_stage
+from trietok.tokenizer.rust_adding import RustAddingMixin
 from trietok.tokenizer.rust_calls import RustCallsMixin
-from trietok.tokenizer.special_tokens import Token
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json.parts import TokenizerJson
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 is_stage(RustBasicTokenizer, "tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
+_ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
 # What `_located` and `_text_ids` take beside a text.
 Options = Mapping[str, Any]
 
 
-class RustProfile(RustCallsMixin, BertTokenizer):
+class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
     """What makes a tokenizer one of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
 
     vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
@@ -55,6 +57,7 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     _added: RustAddedTokens
     # Which of the normalizer's settings the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
     def __init__(
         self,
@@ -64,27 +67,50 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         **kwargs: Any,
     ) -> None:
         self._file: TokenizerJson | None = None
+        self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
+        if kwargs.pop("from_slow", False):
+            tokenizer_file = None
         if tokenizer_file is not None:
             from trietok.files.tokenizer_json.format import read_tokenizer_json
             from trietok.files.tokenizer_json.of_tokenizer import added_tokens_of
 
             self._file = read_tokenizer_json(tokenizer_file)
-            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, kwargs.get("added_tokens_decoder") or {})
+            saved = kwargs.get("added_tokens_decoder") or {}
+            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
             for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
                 if setting is not None:
                     kwargs.setdefault(side, setting.direction.lower())
         elif vocab_file is None:
-            raise InputTypeError(f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both", value=None)
-        kwargs.update(do_basic_tokenize=True, never_split=None)  # of the slow profile only
+            raise InputTypeError(
+                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with from_slow a vocab_file",
+                value=None,
+            )
+        else:
+            kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
+        # These two are kept and saved for the slow profile, which alone heeds them.
+        slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
+        slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
+        self._without_basic = slow_options.get("do_basic_tokenize") is False
         super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+        for name in self.options_of_slow:
+            del self.init_kwargs[name]
+        self.init_kwargs.update(slow_options)
         self._override_normalizer(kwargs)
         if self._file is None:
+            unknown = self.wordpiece_tokenizer.unk_token
+            if unknown not in self.vocabulary:  # an added token will not do: words are looked up in the vocabulary
+                raise VocabularyError(
+                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the vocabulary, so an "
+                    "unknown word has no id; add it as a line, or save the tokenizer with its tokenizer.json",
+                    path=vocab_file,
+                    token=unknown,
+                )
             self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
             self.decoder: WordPieceDecoder | None = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
-        self._file = None
+        self._file, self._saved_ids = None, []
 
     # ---- what it is made of -----------------------------------------------------------------------------------------
 
@@ -100,6 +126,8 @@ class RustProfile(RustCallsMixin, BertTokenizer):
             "handle_chinese_chars": options["tokenize_chinese_chars"],
         }
         if self._file is None:
+            if self._without_basic:  # transformers makes the normalizer of a slow tokenizer, and that does nothing
+                return RustBasicTokenizer(False, False, False)
             return RustBasicTokenizer(
                 options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
             )
@@ -109,8 +137,8 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
 
     def _override_normalizer(self, kwargs: Options) -> None:
-        """Put the arguments in the place of what the file says; added tokens stay as the file normalizes them."""
-        if self._file is None or self._file.normalizer is None:
+        """Put the arguments in the place of what there is; added tokens stay as they were normalized."""
+        if self._file is not None and self._file.normalizer is None:
             return
         for name in self._overriding:
             attribute = _ATTRIBUTES[name]
@@ -144,60 +172,52 @@ class RustProfile(RustCallsMixin, BertTokenizer):
     ) -> list[str]:
         """Split a text, or a pair, into tokens; with `add_special_tokens` those of the template are around.
 
+        A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in transformers.
+
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        if pair is None and not add_special_tokens:
+        is_bare = isinstance(text, str) and pair is None and not add_special_tokens
+        if is_bare and kwargs.keys().isdisjoint(CallOptions._fields):
             return super().tokenize(text, **kwargs)
-        ids = self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).input_ids
-        tokens: list[str] = self.convert_ids_to_tokens(ids)
-        return tokens
+
+        def tokens() -> list[str]:
+            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+
+        return self._guard.read(tokens)
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether texts are lower-cased."""
+        return self.basic_tokenizer.do_lower_case
+
+    @do_lower_case.setter
+    def do_lower_case(self, value: bool) -> None:
+        if bool(value) != self.do_lower_case:
+            raise NotSupportedError(
+                f"do_lower_case of {type(self).__name__} cannot be set: in transformers that changes no id until the "
+                f"tokenizer is saved and loaded again; load it with do_lower_case={bool(value)}, or set "
+                f"tokenizer.basic_tokenizer.do_lower_case = {bool(value)}, which counts from the next call on",
+                name="do_lower_case",
+            )
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        token_id = self.vocab.get(token)
+        if token_id is None and self.unk_token is not None:  # which may be an added token
+            token_id = self._added.encoder.get(self.unk_token, self.vocab.get(self.unk_token))
+        return token_id
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
 
-    def _add_role_tokens(self) -> None:
-        there = self._added.encoder
-        missing = [token for token in self.all_special_tokens_extended if str(token) not in there]
-        self._add_tokens(missing, special_tokens=True)
+    @classmethod
+    def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a tokenizer that is loaded without a tokenizer.json.
 
-    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._guard.changing(), bulk():
-            to_set, listed, new = self._plan_listing(new_tokens, special_tokens)
-            if to_set:
-                self._added.set_listed(to_set, listed)
-            size = self._sizes.there("len")
-            self._sizes.begin_another_state(len=None if size is None else size + new)
-        return len(listed)
-
-    def _plan_listing(
-        self, new_tokens: Sequence[Token], special_tokens: bool
-    ) -> tuple[dict[int, AddedToken], list[AddedToken], int]:
-        """What adding comes to: the token of each id, all that is to be listed, and how many have a new id."""
-        decoder, there, known_ids = self._added.decoder, self._added.encoder, self._known_ids()
-        first_id = next_id = self.max_id + 1
-        to_set: dict[int, AddedToken] = {}
-        ids: dict[str, int] = {}
-        listed: dict[AddedToken, None] = {}
-        for given in new_tokens:
-            token = AddedToken.of(given)
-            if special_tokens:
-                token = token.as_special()
-            content = token.content
-            self._check_addable(content)
-            known_id = there.get(content)
-            if token in listed or (known_id is not None and decoder[known_id] == token):
-                continue
-            token_id = ids.get(content, there.get(content, known_ids.get(content)))
-            if token_id is None:
-                token_id, next_id = next_id, next_id + 1
-            ids[content] = token_id
-            to_set.pop(token_id, None)
-            to_set[token_id] = token
-            listed[token] = None
-        self._require_rows(next_id if next_id > first_id else 0)
-        return to_set, list(listed), next_id - first_id
+        transformers loads a slow tokenizer then and takes over what that has made of them.
+        """
+        return arguments
 
     def _close_holes(self, left: set[int]) -> dict[int, int]:
         new_ids = super()._close_holes(left)
@@ -326,8 +346,24 @@ class RustProfile(RustCallsMixin, BertTokenizer):
         return self.clean_up_tokenization(text) if clean_up else text
 
 
+def _settled(name: str, value: Any) -> Any:
+    """An argument with the flags of every `AddedToken` as they are now.
+
+    transformers copies what it hands to the slow tokenizer, and in a copy `normalized` follows from nothing any more.
+    """
+    if isinstance(value, AddedToken) and name != "added_tokens_decoder":
+        return value.replace()
+    if isinstance(value, (list, tuple)):
+        return [_settled(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _settled(name, item) for key, item in value.items()}
+    return value
+
+
 def _cleaned_up(token: str) -> str:
     """A token without the artifacts of tokenization that the WordPiece decoder knows; it has one more than Python."""
+    if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
+        return token
     for artifact, original in _ARTIFACTS:
         token = token.replace(artifact, original)
     return token

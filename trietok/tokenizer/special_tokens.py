@@ -88,7 +88,15 @@ class SpecialTokensMixin:
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
-                setattr(self, role, list(map(_marked, value)) if role == ADDITIONAL else _marked(value))
+                setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
+
+    def _marked(self, token: Token) -> Token:
+        """A token that plays a role is special, whatever its `AddedToken` says."""
+        return self._as_special(token) if isinstance(token, AddedToken) else token
+
+    def _as_special(self, token: AddedToken) -> AddedToken:
+        """A token marked as special; its other flags stay."""
+        return token.replace(special=True)
 
     # ---- a role's token and id ------------------------------------------------------------------------------------
 
@@ -221,21 +229,26 @@ class SpecialTokensMixin:
             if value is None:
                 raise SpecialTokenError(f"the token for {role} is None; give a string or an AddedToken", role=role)
             value = _checked_role(role, value)
-            checked[role] = [_as_special(t) for t in value] if role == ADDITIONAL else [_as_special(value)]
+            tokens = value if role == ADDITIONAL else [value]
+            checked[role] = [AddedToken.of(token, special=True) for token in tokens]
         with self._guard.changing():
-            new_tokens: list[AddedToken] = []
-            for role, tokens in checked.items():
+            to_add: list[AddedToken] = []
+            for role, given in checked.items():
+                tokens = list(map(self._as_special, given))
                 if role != ADDITIONAL:
                     setattr(self, role, tokens[0])
+                    if given[0] in to_add:  # one token for two roles is added once, as it was given first
+                        continue
                 elif not replace_additional_special_tokens:
                     there = set(self.additional_special_tokens)
-                    tokens = [token for token in tokens if str(token) not in there]
+                    given = [token for token in given if str(token) not in there]
+                    tokens = list(map(self._as_special, given))
                     self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
                 elif tokens:
                     self._warn_of_dropping(tokens)
                     self.additional_special_tokens = tokens
-                new_tokens += tokens
-            return self.add_tokens(new_tokens, special_tokens=True)
+                to_add += given
+            return self.add_tokens(list(map(self._as_special, to_add)), special_tokens=True)
 
     def _warn_of_dropping(self, tokens: list[AddedToken]) -> None:
         kept = set(map(str, tokens))
@@ -331,12 +344,3 @@ def _checked_token(role: str, token: Any) -> Token:
             f"a special token is a string or an AddedToken, but {role} was given {type(token).__name__}: {token!r}",
             role=role,
         ) from None
-
-
-def _marked(token: Token) -> Token:
-    """A token that plays a role is special, whatever its `AddedToken` says; its other flags stay."""
-    return token.replace(special=True) if isinstance(token, AddedToken) else token
-
-
-def _as_special(token: Token) -> AddedToken:
-    return token.replace(special=True) if isinstance(token, AddedToken) else AddedToken(token, special=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from trietok.errors import FileError, InputError, InputTypeError, SpecialTokenError, TokenIdError, VocabularyError
@@ -61,6 +61,9 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         self._assigned: dict[str, str] = {}
         self._inverse: tuple[Vocabulary, ReadOnlyDict[int, str]] | None = None
         super().__init__(unk_token=unk_token, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_inverse": None}  # follows from the vocabulary
 
     @staticmethod
     def read_vocabulary(
@@ -162,6 +165,22 @@ class VocabularyTokenizer(PreTrainedTokenizer):
         # The earlier line of a token that stands twice reads as unknown, as in transformers: no text gives that id.
         known = token is not None and self.vocab[token] == index
         return token if known and token is not None else str(self.unk_token)
+
+    def _tokens_of(self, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
+        if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and self._looks_ids_up():
+            added, known = self._added.decoder, self.ids_to_tokens
+            try:
+                return [added[i].content if i in added else known[i] for i in ids if i not in left_out]
+            except KeyError:  # one that gives the unknown token, or an error
+                pass
+        return super()._tokens_of(ids, left_out)
+
+    def _looks_ids_up(self) -> bool:
+        """Whether the token of an id is the one the vocabulary has: no subclass, instance or patch gives another."""
+        kind = type(self)
+        return self.__dict__.keys().isdisjoint(_STAGES_FROM_IDS) and all(
+            getattr(kind, name) is stage for name, stage in _STAGES_FROM_IDS.items()
+        )
 
     def save_vocabulary(
         self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None, *, include_added: bool = False
@@ -338,3 +357,9 @@ class VocabularyTokenizer(PreTrainedTokenizer):
     def _never_matched(self, piece: str) -> str | None:
         """Why no text gives an entry, or None where one may."""
         return None if piece.split() == [piece] else "it is empty or holds whitespace"
+
+
+_STAGES_FROM_IDS = {
+    name: getattr(VocabularyTokenizer, name)
+    for name in ("_token_of", "_convert_id_to_token", "ids_to_tokens", "vocab", "max_id")
+}

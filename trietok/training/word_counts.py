@@ -12,10 +12,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, InputTypeError
+from trietok.errors import InputError, InputTypeError, TrietokError
 from trietok.suggesting.bounded_counts import highest_to_drop
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
+from trietok.worker_pool import worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -75,8 +76,10 @@ def count_words(
     {'low': 1, 'lower': 2, '!': 1}
 
     Raises:
-        InputError: there is no text, no word in the texts, or an option is out of range.
+        InputError: there is no text, no word in the texts, an option is out of range, or the processes cannot be
+            started.
         InputTypeError: `texts` is one string, a path or no iterable, or a text is no str.
+        TrietokError: a process has died.
     """
     require_texts(texts, "texts", "text")
     for name, value in (("processes", processes), ("max_words", max_words)):
@@ -203,23 +206,15 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
         for batch in batches:
             yield len(batch), count(batch)
         return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    _check_sendable(count)
-    # "spawn": a fork would copy the locks of other threads, such as one that draws a progress bar.
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(processes, context, _begin_process, (count,))
     try:
-        yield from _in_order(executor, batches, 2 * processes)
+        with worker_pool(processes, "processes", _begin_process, count) as executor:
+            yield from _in_order(executor, batches, 2 * processes)
     except BrokenProcessPool:
-        raise InputError(
-            "the processes that count words have ended early: a script that asks for several has to call under "
-            '`if __name__ == "__main__":`, and they need memory; processes=1 does without them'
+        raise TrietokError(
+            "a process that counts words has died, perhaps for want of memory; fewer processes may do (--processes)"
         ) from None
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
@@ -233,24 +228,10 @@ def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> It
         yield size, future.result()
 
 
-def _check_sendable(count: _Count) -> None:
-    import pickle
-
-    try:
-        pickle.dumps(count)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"words cannot be sent to other processes: {error}; give a function that a module defines, or processes=1"
-        ) from None
-
-
 _counts_here: list[_Count] = []  # in a process that counts: what it counts with, which remembers
 
 
-def _begin_process(count: _Count) -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this one
+def _begin_process(count: _Count, stop: object) -> None:
     _counts_here[:] = [count]
 
 

@@ -95,7 +95,7 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
         "padding": padding,
         "added_tokens": [
             {"id": token_id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
-            for token_id, token in sorted(value.added_tokens.items())
+            for token_id, token in _in_saved_order(value)
         ],
         "normalizer": _component("BertNormalizer", value.normalizer),
         "pre_tokenizer": {"type": "BertPreTokenizer"},
@@ -109,6 +109,21 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
             "vocab": dict(sorted(value.vocabulary.items(), key=lambda entry: entry[1])),
         },
     }
+
+
+def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
+    """The added tokens by their ids, as the Rust tokenizer writes them, unless others would stand in texts then."""
+    by_id = sorted(value.added_tokens.items())
+    if by_id == list(value.added_tokens.items()):
+        return by_id
+    from trietok.files.tokenizer_json.parts import NO_NORMALIZER
+    from trietok.text.rust_added_tokens import RustAddedTokens  # few files need it
+    from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+
+    said = value.normalizer or NO_NORMALIZER
+    basic = RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
+    as_given = RustAddedTokens(value.added_tokens, basic)
+    return by_id if as_given.order_that_counts() is None else list(value.added_tokens.items())
 
 
 def _component(kind: str, value: BertNormalizer | WordPieceDecoder | None) -> dict[str, Any] | None:

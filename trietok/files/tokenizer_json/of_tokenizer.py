@@ -5,25 +5,48 @@ In: a path, or a tokenizer. Out: a `TokenizerJson`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.files.formats import Path_
+from trietok.files.formats import TOKENIZER_CONFIG_FILE, Path_
 from trietok.files.tokenizer_json.format import write_tokenizer_json
+from trietok.files.tokenizer_json.ids import ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson
 from trietok.text.added_token import AddedToken
 
 
-def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any]) -> dict[int, AddedToken]:
-    """The added tokens of the file, then those of tokenizer_config.json, which come before them where both have one."""
+def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:
+    """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags count where both have one.
+
+    Raises:
+        VocabularyError: the two give a token two ids, or an id two tokens.
+    """
     tokens = dict(file.added_tokens)
-    tokens.update((token_id, AddedToken.of(token)) for token_id, token in sorted(decoder.items()))
+    ids = {token.content: token_id for token_id, token in tokens.items()}
+    for token_id, given in sorted(decoder.items()):
+        token = AddedToken.of(given)
+        there = tokens.get(token_id, token)
+        known_id = ids.get(token.content, token_id)
+        if there.content != token.content or known_id != token_id:
+            other = f"{there.content!r:.60} the id {token_id}" if known_id == token_id else f"it the id {known_id}"
+            raise ids_error(
+                path,
+                f"{TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}, and {os.fspath(path)} gives "
+                f"{other}; correct the file that is wrong",
+                token.content,
+                expected_id=known_id,
+                found_id=token_id,
+            )
+        tokens[token_id] = token
     return tokens
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
     """What a tokenizer.json says of a tokenizer of the Rust profile, as it is now. A call's settings stay out of it."""
     basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
+    decoder = tokenizer.added_tokens_decoder
+    order = tokenizer._added.order_that_counts() or decoder
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         unk_token=wordpiece.unk_token,
@@ -37,7 +60,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         ),
         post_processor=tokenizer.post_processor,
         decoder=tokenizer.decoder,
-        added_tokens=dict(tokenizer.added_tokens_decoder),
+        added_tokens={token_id: decoder[token_id] for token_id in order},
     )
 
 

@@ -1,0 +1,115 @@
+"""What a call is given: lists of two, nothing at all, keywords of the past."""
+
+from __future__ import annotations
+
+import pytest
+
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputError, InputTypeError, OptionError
+
+PAD, UNK, CLS, SEP, MASK, A, B, C = range(8)
+BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+
+
+@pytest.fixture
+def abc(vocab_file):
+    """A function that makes a tokenizer of `a`, `b` and `c`."""
+    return lambda kind: kind(vocab_file("a", "b", "c"))
+
+
+@pytest.mark.parametrize("two", [("a c", "b"), ["a c", "b"]])
+def test_two_texts_are_a_pair_in_the_fast_class(abc, two):
+    fast = abc(BertTokenizerFast)
+    assert fast.encode(two) == [CLS, A, C, SEP, B, SEP]
+    assert fast.encode_plus(two, return_offsets_mapping=True).data == {
+        "input_ids": [CLS, A, C, SEP, B, SEP],
+        "token_type_ids": [0, 0, 0, 0, 1, 1],
+        "attention_mask": [1] * 6,
+        "offset_mapping": [(0, 0), (0, 1), (2, 3), (0, 0), (0, 1), (0, 0)],
+    }
+    assert fast.encode_plus(two).sequence_ids() == [None, 0, 0, None, 1, None]
+    assert fast.tokenize(two) == ["a", "c", "b"]
+    assert fast.tokenize(two, add_special_tokens=True) == ["[CLS]", "a", "c", "[SEP]", "b", "[SEP]"]
+
+
+def test_two_texts_are_two_tokens_in_the_slow_class(abc):
+    assert abc(BertTokenizer).encode(("a", "b")) == [CLS, A, B, SEP]
+
+
+def test_two_lists_of_words_are_a_pair_in_the_fast_class(abc):
+    fast = abc(BertTokenizerFast)
+    assert fast.encode([["a", "b"], ["c"]], is_split_into_words=True) == [CLS, A, B, SEP, C, SEP]
+    assert fast.encode(["a", "b"], is_split_into_words=True) == [CLS, A, B, SEP]
+    assert fast.tokenize(["a", "b c"], is_split_into_words=True) == ["a", "b", "c"]
+
+
+def test_tokens_of_a_pair_show_the_text_that_an_added_token_took(abc):
+    fast = abc(BertTokenizerFast)
+    fast.add_tokens([AddedToken("<e>", lstrip=True, rstrip=True)])
+    assert fast.tokenize("a  <e> b") == ["a", "  <e> ", "b"]
+    assert fast.tokenize("a  <e> b", pair="c <e>") == ["a", "  <e> ", "b", "c", " <e>"]
+    assert fast.tokenize("a <e>", add_special_tokens=True) == ["[CLS]", "a", " <e>", "[SEP]"]
+
+
+def test_tokenize_takes_the_options_of_encode_plus_in_the_fast_class(abc):
+    fast = abc(BertTokenizerFast)
+    assert fast.tokenize("a b c", truncation=True, max_length=2) == ["a", "b"]
+    assert fast.tokenize("a b c", padding="max_length", max_length=5) == ["a", "b", "c", "[PAD]", "[PAD]"]
+    options = {"truncation": True, "max_length": 2, "return_overflowing_tokens": True, "return_tensors": "np"}
+    assert fast.tokenize("a b c", **options) == ["a", "b"]
+
+
+@pytest.mark.parametrize("no_pair", [("a",), ["a", "b", "c"], [], ["a", None], ["a", 5], [["a"], ["b"]]])
+@pytest.mark.parametrize("method", ["encode", "encode_plus", "tokenize"])
+def test_lists_that_are_no_pair(abc, method, no_pair):
+    with pytest.raises(InputTypeError, match="the text"):
+        getattr(abc(BertTokenizerFast), method)(no_pair)
+
+
+def test_a_pair_in_a_batch_has_two_texts(abc):
+    with pytest.raises(InputTypeError, match="item 1 of the batch is a pair whose second text is None"):
+        abc(BertTokenizerFast)([("a", "b"), ("c", None)])
+    with pytest.raises(InputTypeError, match="item 1 of the batch is a tuple of 3: a pair has two"):
+        abc(BertTokenizer)([("a", "b"), ("a", "b", "c")])
+
+
+@BOTH
+@pytest.mark.parametrize("options", [{}, {"padding": True}, {"return_tensors": "np"}, {"text_pair": []}])
+@pytest.mark.parametrize("nothing", [[], ()])
+def test_a_batch_of_nothing_is_called_so(abc, kind, nothing, options):
+    with pytest.raises(InputError, match="the batch is empty; give it at least one text"):
+        abc(kind)(nothing, **options)
+
+
+def test_no_words_are_no_text_in_the_slow_class(abc):
+    with pytest.raises(InputError, match="at least one word"):
+        abc(BertTokenizer)([], is_split_into_words=True)
+    assert abc(BertTokenizerFast)([], is_split_into_words=True).input_ids == [CLS, SEP]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("dropped", "instead"),
+    [
+        ({"pad_to_max_length": True, "max_length": 5}, r"padding='max_length'"),
+        ({"pad_to_max_length": False}, r"padding='max_length'"),
+        ({"truncation_strategy": "only_first", "max_length": 5}, r"truncation=\.\.\."),
+        ({"is_pretokenized": True}, r"is_split_into_words=\.\.\."),
+        ({"return_lengths": True}, r"return_length=\.\.\."),
+    ],
+)
+def test_a_dropped_keyword_says_what_replaced_it(abc, kind, dropped, instead):
+    tokenizer = abc(kind)
+    calls = [tokenizer, tokenizer.encode, tokenizer.encode_plus, tokenizer.tokenize]
+    for call in calls:
+        with pytest.raises(OptionError, match=f"write {instead} instead"):
+            call("a b", **dropped)
+    for call in (tokenizer, tokenizer.batch_encode_plus):
+        with pytest.raises(OptionError, match=f"write {instead} instead"):
+            call(["a b", "c"], **dropped)
+    with pytest.raises(OptionError, match=f"write {instead} instead"):
+        tokenizer.prepare_for_model([A, B], **dropped)
+
+
+@BOTH
+def test_what_replaced_pad_to_max_length_pads(abc, kind):
+    assert abc(kind).encode("a b", padding="max_length", max_length=6) == [CLS, A, B, SEP, PAD, PAD]
