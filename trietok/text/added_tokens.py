@@ -103,6 +103,10 @@ class AddedTokens:
             decoder[token_id] = decoder.pop(token_id)
         return self._made_of(decoder, self.max_id) if last else self
 
+    def renumbered(self, decoder: dict[int, AddedToken]) -> AddedTokens:
+        """The same tokens with other ids, none of them ever given beyond the highest."""
+        return type(self)(decoder)
+
     def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> AddedTokens:
         return type(self)(decoder, max_id)
 

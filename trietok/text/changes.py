@@ -1,7 +1,7 @@
 """Seeing that something has changed since it was looked at: an object's attribute, or a method of its class.
 
-In: objects that others remember something of. Out: two marks to compare by identity. `version` is the object's own, and
-another one once a public attribute is set. `patched` is its class's, and another one once an attribute of that class,
+In: objects that others remember something of. Out: two marks to compare by identity. `_version` is the object's own, and
+another one once a public attribute is set. `_patched` is its class's, and another one once an attribute of that class,
 or of one that it inherits from, is set or deleted, as `unittest.mock.patch.object` and a notebook do it.
 """
 
@@ -17,11 +17,11 @@ class ChangeableType(ABCMeta):
     It is an `ABCMeta`, so that a class can inherit from an abstract base class as well.
     """
 
-    patched: object
+    _patched: object
 
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        type.__setattr__(cls, "patched", object())
+        type.__setattr__(cls, "_patched", object())
 
     def __setattr__(cls, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -33,42 +33,47 @@ class ChangeableType(ABCMeta):
         cls._note_patch()
 
     def _note_patch(cls) -> None:
-        type.__setattr__(cls, "patched", object())
+        type.__setattr__(cls, "_patched", object())
         kinds: list[ChangeableType] = type.__subclasses__(cls)  # type: ignore[arg-type]
         for kind in kinds:
             kind._note_patch()
 
 
 class Changeable(metaclass=ChangeableType):
-    """An object that has another `version` once a public attribute has been set.
+    """An object whose marks tell whether a public attribute, or its class, has changed.
 
     >>> class Thing(Changeable): pass
     >>> thing = Thing()
-    >>> before = thing.version, thing.patched
+    >>> before = marks_of(thing)
     >>> thing.colour = "red"
-    >>> thing.version is before[0], thing.patched is before[1]
-    (False, True)
+    >>> [now is then for now, then in zip(marks_of(thing), before)]
+    [False, True]
     >>> Thing.paint = lambda self: None
-    >>> thing.patched is before[1]
-    False
+    >>> [now is then for now, then in zip(marks_of(thing), before)]
+    [False, False]
     """
 
-    version: object = None
+    _version: object = None
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
         if not name.startswith("_"):
-            self.__dict__["version"] = object()
+            self.__dict__["_version"] = object()
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
-        self.__dict__["version"] = object()
+        self.__dict__["_version"] = object()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "version"}
+        return {name: value for name, value in self.__dict__.items() if name != "_version"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, version=object())
+        self.__dict__.update(state, _version=object())
+
+
+def marks_of(thing: Changeable) -> tuple[object, object]:
+    """The marks of an object and of its class as they are now."""
+    return thing._version, thing._patched
 
 
 def is_ours(function: object) -> bool:

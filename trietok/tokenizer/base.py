@@ -1,24 +1,39 @@
-"""What every tokenizer shares beside its calls: its settings, decoding, loading and saving.
+"""What every tokenizer shares: its calls, its settings, decoding, loading and saving, under HuggingFace's names.
 
-In: the arguments a tokenizer is made with. Out: a tokenizer whose settings can be read, changed and saved.
+In: texts, pairs, words, ids or batches of them, and the options of a call. Out: a `BatchEncoding`. The methods here are
+the front: what a call does is said by the tokenizer's `Moment`, which holds an encoder (text to ids) and a builder (ids
+to model inputs), both of one state.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain
 from typing import Any
 
 from trietok import log
-from trietok.errors import InputError
-from trietok.inputs.options import VERY_LARGE_INTEGER
-from trietok.inputs.tensors import to_python
+from trietok.errors import InputError, InputTypeError
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import is_text_input, kind_of, reject_replaced
+from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Truncation
+from trietok.inputs.pad import pad as inputs_pad
+from trietok.inputs.tensors import TensorType, to_python
+from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
 from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
-from trietok.tokenizer.trusted_spans import TrustedSpansMixin
+from trietok.text.memory import MayBeSpaced
+from trietok.text.untrusted import PLAIN_TEXT, Untrusted
+from trietok.tokenizer import methods
+from trietok.tokenizer.moment import DEFAULTS, NEVER, Moment
+from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
+Ids = list[int]
+Tensors = str | TensorType | None
+
+_TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
 _SETTINGS = (
     "name_or_path",
     "model_max_length",
@@ -35,7 +50,7 @@ _SETTINGS = (
 )
 
 
-class PreTrainedTokenizerBase(TrustedSpansMixin):
+class PreTrainedTokenizerBase(SpecialTokensMixin):
     """What every tokenizer shares. Inherit `PreTrainedTokenizer` to write one of your own.
 
     Args:
@@ -55,6 +70,9 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         AttributeError: a keyword has the name of a method.
     """
 
+    model_input_names: list[str] = ["input_ids", "token_type_ids", "attention_mask"]
+    padding_side: str = "right"
+    truncation_side: str = "right"
     vocab_files_names: dict[str, str] = {}
     pretrained_vocab_files_map: dict[str, dict[str, str]] = {}
     slow_tokenizer_class: type[PreTrainedTokenizerBase] | None = None
@@ -63,6 +81,7 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         for key in kwargs:
             if callable(getattr(type(self), key, None)):
                 raise AttributeError(f"{key} conflicts with the method {key} in {type(self).__name__}")
+        self.__dict__["_moment"] = NEVER
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
         self.deprecation_warnings: dict[str, bool] = {}  # what has been warned of once, by key
@@ -109,6 +128,13 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
                 for meant in difflib.get_close_matches(keyword, known, n=1, cutoff=0.85):
                     log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
 
+    def _now(self) -> Moment:
+        """The tokenizer at this moment: one state, which a call uses from beginning to end."""
+        moment: Moment = self._moment
+        if not moment.is_now(self):
+            moment = self.__dict__["_moment"] = Moment(self, moment)
+        return moment
+
     # ---- what a kind of tokenizer fills in --------------------------------------------------------------------------
 
     @property
@@ -154,6 +180,470 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         """The added tokens by id."""
         raise NotImplementedError
 
+    # ---- calls ------------------------------------------------------------------------------------------------------
+
+    def tokenize(self, text: str, **kwargs: Any) -> list[str]:
+        """Split one text into tokens, without special tokens around it."""
+        raise NotImplementedError
+
+    def prepare_for_tokenization(
+        self, text: str, is_split_into_words: bool = False, **kwargs: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Change a text before it is tokenized; a subclass may override it, and take keywords of its own out.
+
+        Returns:
+            The text, and the keywords that are left. Calls reject keywords that are left.
+        """
+        return text, kwargs
+
+    def __call__(
+        self,
+        text: Any = None,
+        text_pair: Any = None,
+        text_target: Any = None,
+        text_pair_target: Any = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        **kwargs: Any,
+    ) -> BatchEncoding:
+        """Encode one text, one pair, or a batch of either.
+
+        Args:
+            text: a str, or a list of str for a batch; with `is_split_into_words` a list of words, or a list of those.
+            text_pair: the second texts, in the same form.
+            text_target, text_pair_target: texts whose ids are returned as `labels`.
+            add_special_tokens: put [CLS] and [SEP] (or what the model has) around the ids.
+            padding: True or `"longest"` to the longest of the batch, `"max_length"`, False for none.
+            truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none.
+            max_length: in tokens, special ones included; None for the model's own.
+            stride: tokens repeated before the overflowing ones.
+            is_split_into_words: the input is words already.
+            pad_to_multiple_of: round the padded length up.
+            padding_side: `"right"` or `"left"`, for this call.
+            return_tensors: `"np"`, `"pt"`, or None for lists.
+            return_token_type_ids, return_attention_mask: None for the model's default.
+            return_overflowing_tokens: also `overflowing_tokens` and `num_truncated_tokens`.
+            return_special_tokens_mask: also `special_tokens_mask`, 1 for special tokens.
+            return_offsets_mapping: also the span of each token in the text.
+            return_length: also `length`.
+            verbose: log warnings.
+            **kwargs: `split_special_tokens`, to take special tokens in the text as text, as transformers does it;
+                `allowed_special` and `disallowed_special`, each `"all"` or a set of special tokens, to let some be
+                special and to refuse others (tiktoken's names; see `docs/untrusted_text.md`); and what
+                `prepare_for_tokenization` takes.
+
+        Returns:
+            A `BatchEncoding`: lists of length (sequence,) for one text, (batch, sequence) for a batch.
+
+        Raises:
+            InputError: the input cannot be encoded so. It is a `ValueError`.
+            OptionError: a keyword that nothing understands. It is a `TypeError`.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> batch = tokenizer(["a text", "a longer text"], padding=True)
+        >>> [len(ids) for ids in batch.input_ids], batch.attention_mask[0]
+        ([5, 5], [1, 1, 1, 1, 0])
+        """
+        if text is None and text_target is None:
+            raise InputError("give text, text_target or both")
+        options = (  # those of `CallOptions`
+            add_special_tokens,
+            padding,
+            truncation,
+            max_length,
+            stride,
+            is_split_into_words,
+            pad_to_multiple_of,
+            padding_side,
+            return_tensors,
+            return_token_type_ids,
+            return_attention_mask,
+            return_overflowing_tokens,
+            return_special_tokens_mask,
+            return_offsets_mapping,
+            return_length,
+            verbose,
+        )
+        moment = self._now()
+        if text_pair is None and text_target is None and moment.is_plain and not (kwargs or is_split_into_words):
+            if type(text) is str:
+                return moment.builder.plan(options).one(moment.call_encoder, text)
+            if type(text) is list and text and type(text[0]) is str:
+                return moment.builder.plan(options).batch(moment.call_encoder, text)
+        named = CallOptions(*options)
+        if text is None:
+            return self._call_one(moment, text_target, text_pair_target, named, kwargs)
+        encoding = self._call_one(moment, text, text_pair, named, kwargs)
+        if text_target is not None:
+            encoding["labels"] = self._call_one(moment, text_target, text_pair_target, named, kwargs)["input_ids"]
+        return encoding
+
+    def _call_one(
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
+    ) -> BatchEncoding:
+        """Tell a single input from a batch."""
+        for name, value in (("text", text), ("text_pair", text_pair)):
+            if not (value is None and name == "text_pair") and not is_text_input(value):
+                raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
+        first = text[0] if isinstance(text, (list, tuple)) and text else None
+        if not isinstance(first if options.is_split_into_words else text, (list, tuple)):
+            if moment.calls_methods:
+                return self.encode_plus(text, text_pair, **options._asdict(), **kwargs)
+            return self._encode_item(moment, text, text_pair, options, kwargs)
+        if isinstance(text_pair, str):
+            raise InputTypeError("text is a batch, so text_pair must be a list of the same length, not a str")
+        if text_pair is not None:
+            if len(text) != len(text_pair):
+                raise InputError(
+                    f"text has {len(text)} items and text_pair {len(text_pair)}; give a pair for each text"
+                )
+            text = list(zip(text, text_pair, strict=True))
+        if moment.calls_methods:
+            return self.batch_encode_plus(text, **options._asdict(), **kwargs)
+        return self._encode_batch(moment, text, options, kwargs)
+
+    def _encode_item(
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
+    ) -> BatchEncoding:
+        encoder = moment.encoder_for(kwargs, options.is_split_into_words)
+        if moment.builds_by_methods:
+            return methods.encode_item(self, encoder, text, text_pair, options)
+        return moment.builder.plan(options).one(encoder, *self._item(text, text_pair, options.is_split_into_words))
+
+    def _encode_batch(
+        self, moment: Moment, items: Any, options: CallOptions, kwargs: dict[str, Any]
+    ) -> BatchEncoding:
+        encoder = moment.encoder_for(kwargs, options.is_split_into_words)
+        if moment.builds_by_methods:
+            return methods.encode_batch(self, encoder, items, options)
+        return moment.builder.plan(options).batch(encoder, items)
+
+    def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
+        """The one or two texts of a call for one item."""
+        return text, text_pair
+
+    def encode(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: str | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Any,
+    ) -> Any:
+        """The ids of one text or pair: `encode_plus(...)["input_ids"]`. The options are those of a call.
+
+        Args:
+            text: a str, a list of tokens, or a list of ids.
+            text_pair: likewise.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
+        ['!', '[SEP]']
+        """
+        if (
+            type(text) is str
+            and text_pair is None
+            and add_special_tokens is True
+            and padding is False
+            and truncation is None
+            and max_length is None
+            and return_tensors is None
+            and not kwargs
+        ):
+            moment = self._moment
+            if not moment.is_now(self):
+                moment = self._now()
+            if moment.chunk_ids is not None:  # as a call, in place: a text costs its split and a lookup a chunk
+                try:
+                    chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                    ids = [*moment.front, *chunks, *moment.back]
+                except MayBeSpaced:
+                    ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
+                if len(ids) > moment.limit:
+                    moment.builder.plan(DEFAULTS).warn_of_length(len(ids))
+                return ids
+        return self.encode_plus(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            **kwargs,
+        )["input_ids"]
+
+    def encode_plus(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        **kwargs: Any,
+    ) -> BatchEncoding:
+        """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
+        return self._encode_item(self._now(), text, text_pair, CallOptions.of(locals()), kwargs)
+
+    def batch_encode_plus(
+        self,
+        batch_text_or_text_pairs: Sequence[Any],
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        split_special_tokens: bool | None = None,
+        **kwargs: Any,
+    ) -> BatchEncoding:
+        """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words` words or a pair."""
+        if split_special_tokens is not None:
+            kwargs["split_special_tokens"] = split_special_tokens
+        return self._encode_batch(self._now(), batch_text_or_text_pairs, CallOptions.of(locals()), kwargs)
+
+    def encode_spans(
+        self, spans: Sequence[str | Untrusted], pair_spans: Sequence[str | Untrusted] | None = None, **options: Any
+    ) -> BatchEncoding:
+        """Encode one text, or a pair, made of trusted and untrusted spans.
+
+        Each span is tokenized by itself, so no word crosses a border.
+
+        Args:
+            spans: a str for a span in which special tokens are special, `Untrusted(text)` for one in which they are
+                plain text.
+            pair_spans: the second text, likewise.
+            **options: those of a call for one text.
+
+        Raises:
+            InputTypeError: a span is neither.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> encoding = tokenizer.encode_spans(["people [SEP] say:", trietok.Untrusted("[SEP]")])
+        >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
+        ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
+        """
+        moment = self._now()
+        ids = self._ids_of_spans(moment, spans)
+        pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
+        return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
+
+    def _ids_of_spans(self, moment: Moment, spans: Sequence[str | Untrusted]) -> Ids:
+        trusted, untrusted = moment.encoder_for({}), moment.encoder_for(PLAIN_TEXT)
+        ids: Ids = []
+        for number, span in enumerate(spans):
+            if isinstance(span, Untrusted):
+                ids += untrusted.ids(span.text)
+            elif isinstance(span, str):
+                ids += trusted.ids(span)
+            else:
+                raise InputTypeError(
+                    f"span {number} is {kind_of(span)}; a span is a str or Untrusted(text)", value=span
+                )
+        return ids
+
+    def prepare_for_model(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        prepend_batch_axis: bool = False,
+        **kwargs: Any,
+    ) -> BatchEncoding:
+        """Truncate, add special tokens, make masks and pad, for ids that are there already.
+
+        Args:
+            ids, pair_ids: the ids of one or two sequences, without special tokens.
+            prepend_batch_axis: give tensors a batch axis of one.
+
+        The other arguments are those of a call.
+        """
+        reject_replaced(kwargs)
+        options = CallOptions.of({**locals(), "is_split_into_words": False})
+        moment = self._now()
+        if moment.builds_by_methods:
+            return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
+        return moment.builder.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+
+    def warn_once(self, key: str, message: str) -> None:
+        """Log a warning the first time it is due."""
+        if not self.deprecation_warnings.get(key):
+            self.deprecation_warnings[key] = True
+            log.warning(message)
+
+    # ---- truncation, the template, padding --------------------------------------------------------------------------
+
+    def truncate_sequences(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None = None,
+        num_tokens_to_remove: int = 0,
+        truncation_strategy: str | TruncationStrategy = "longest_first",
+        stride: int = 0,
+    ) -> tuple[Ids, Ids | None, Ids]:
+        """Remove ids from one sequence or a pair; see `trietok.inputs.truncation.truncate`.
+
+        Returns:
+            ids, pair_ids, and the overflowing ids.
+        """
+        strategy = TruncationStrategy(truncation_strategy)
+        return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens the template puts around one sequence, or around a pair."""
+        return len(self.build_inputs_with_special_tokens([], [] if pair else None))
+
+    def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
+        """Put special tokens around one sequence or a pair; a subclass overrides it. Here: none."""
+        return token_ids_0 if token_ids_1 is None else token_ids_0 + token_ids_1
+
+    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
+        """0 for the first sequence with its [CLS] and [SEP], 1 for the second with its [SEP]."""
+        cls = 0 if getattr(self, "cls_token_id", None) is None else 1
+        sep = 0 if getattr(self, "sep_token_id", None) is None else 1
+        types = [0] * (cls + len(token_ids_0) + sep)
+        return types if token_ids_1 is None else types + [1] * (len(token_ids_1) + sep)
+
+    def get_special_tokens_mask(
+        self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
+    ) -> list[int]:
+        """1 for each special token, 0 for the others.
+
+        Args:
+            token_ids_0, token_ids_1: ids of one or two sequences.
+            already_has_special_tokens: whether the template is around them already.
+
+        Raises:
+            InputError: it is, and a second sequence is given.
+        """
+        if not already_has_special_tokens:
+            return [0] * (len(token_ids_0) + len(token_ids_1 or ()))
+        if token_ids_1 is not None:
+            raise InputError("ids that have their special tokens already are one sequence; leave token_ids_1 out")
+        special = set(self.all_special_ids)
+        return [int(token_id in special) for token_id in token_ids_0]
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """The longest text the model takes, in tokens, without the special tokens."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=False)
+
+    @max_len_single_sentence.setter
+    def max_len_single_sentence(self, value: int) -> None:
+        self._refuse_length("max_len_single_sentence", value)
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """The longest pair the model takes, in tokens of both texts, without the special tokens."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=True)
+
+    @max_len_sentences_pair.setter
+    def max_len_sentences_pair(self, value: int) -> None:
+        self._refuse_length("max_len_sentences_pair", value)
+
+    def _refuse_length(self, name: str, value: int) -> None:
+        if value != getattr(self, name):
+            raise InputError(f"{name} follows from model_max_length; set that instead")
+
+    def pad(
+        self,
+        encoded_inputs: Any,
+        padding: Padding = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: Tensors = None,
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """Pad what has been encoded: one text, a batch, or a list of texts as a data loader hands them over.
+
+        Args:
+            encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
+
+        The other arguments are those of a call. Tensors come back as tensors of their kind.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.pad([{"input_ids": [2, 7, 3]}, {"input_ids": [2, 3]}])
+        {'input_ids': [[2, 7, 3], [2, 3, 0]], 'attention_mask': [[1, 1, 1], [1, 1, 0]]}
+
+        Raises:
+            InputError: the main input is missing, or values have different batch sizes.
+        """
+        return inputs_pad(
+            self,
+            encoded_inputs,
+            padding,
+            max_length,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+            return_tensors,
+            verbose,
+        )
+
     # ---- decoding ---------------------------------------------------------------------------------------------------
 
     def decode(
@@ -179,8 +669,7 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        return self._guard.read(
-            self._decode,
+        return self._decode(
             to_python(token_ids),
             skip_special_tokens=skip_special_tokens,
             clean_up_tokenization_spaces=clean_up_tokenization_spaces,
@@ -205,7 +694,7 @@ class PreTrainedTokenizerBase(TrustedSpansMixin):
 
     def holding(self) -> AbstractContextManager[None]:
         """Around a long look at the tokenizer: changes by other threads wait until it is over."""
-        return self._guard.holding()
+        return self._changes.holding()
 
     @classmethod
     def from_pretrained(

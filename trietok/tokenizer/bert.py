@@ -1,30 +1,52 @@
-"""`BertTokenizer`: basic tokenization and WordPiece behind transformers' interface.
+"""`BertTokenizer`: basic tokenization and WordPiece on a vocab.txt, behind transformers' interface.
 
 In: a vocab.txt and transformers' parameters. Out: exactly the ids of transformers 4.57.6, but for the departures in
-`docs/hf_compatibility.md`.
+`docs/hf_compatibility.md`. The vocabulary can grow by pieces (`add_wordpieces`), and its unused slots can be given a
+meaning (`assign_unused`); both keep every id there is.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import NotSupportedError
-from trietok.files.formats import RECORD
-from trietok.text.alignment import Located
+from trietok.errors import FileError, InputError, InputTypeError, SpecialTokenError, TokenIdError, VocabularyError
+from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
+from trietok.inputs.template import BERT, Template
+from trietok.text.added_token import AddedToken
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.untrusted import special_policy
+from trietok.text.chunk_encoder import TextEncoder
+from trietok.text.memory import CacheInfo
+from trietok.text.read_only import ReadOnlyDict
+from trietok.text.slow_stages import SlowStages
+from trietok.text.stages import Stages
+from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
-from trietok.tokenizer.remembering import RememberingTokenizer
-from trietok.tokenizer.special_tokens import Token
+from trietok.tokenizer.hooks import is_replaced
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from trietok.inputs.template import Template
     from trietok.suggesting.unknown_report import UnknownWords
 
+Ids = list[int]
 
-class BertTokenizer(RememberingTokenizer):
+_UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
+
+
+def is_unused_slot(entry: str) -> bool:
+    """Whether a line of a vocabulary is one of those kept free, such as `[unused7]`."""
+    return re.fullmatch(_UNUSED_SLOT, entry) is not None
+
+
+def filling(token_id: int) -> str:
+    """The line of vocab.txt for an id that nothing has; no text gives it."""
+    return f"[unused-id-{token_id}]"
+
+
+class BertTokenizer(PreTrainedTokenizer):
     """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
 
     Args:
@@ -36,6 +58,7 @@ class BertTokenizer(RememberingTokenizer):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
+        cache_limit: the most bytes that may be remembered of the texts encoded so far, 0 for none. It is not saved.
         **kwargs: see `PreTrainedTokenizerBase`.
 
     Raises:
@@ -47,6 +70,8 @@ class BertTokenizer(RememberingTokenizer):
     >>> tokenizer("The people").input_ids == tokenizer.convert_tokens_to_ids(["[CLS]", "the", "people", "[SEP]"])
     True
     """
+
+    vocab_files_names = {"vocab_file": VOCAB_FILE}
 
     def __init__(
         self,
@@ -64,8 +89,12 @@ class BertTokenizer(RememberingTokenizer):
         clean_up_tokenization_spaces: bool = True,
         **kwargs: Any,
     ) -> None:
-        self._vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), kwargs.get("added_tokens_decoder"))
-        self._ordinary: tuple[object, WordpieceTokenizer] | None = None
+        if "cache_limit" in kwargs:
+            self.cache_limit = kwargs.pop("cache_limit")
+        vocabulary = self._loaded = self.read_vocabulary(
+            vocab_file, kwargs.get(RECORD), kwargs.get("added_tokens_decoder")
+        )
+        _require_unknown(vocabulary, str(unk_token), vocab_file, kwargs.get("added_tokens_decoder") or {})
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
         if do_basic_tokenize:
@@ -75,9 +104,9 @@ class BertTokenizer(RememberingTokenizer):
                 tokenize_chinese_chars=tokenize_chinese_chars,
                 strip_accents=strip_accents,
             )
-        self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(str(unk_token))
+        self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(vocabulary, str(unk_token))
         super().__init__(
-            vocab_file,
+            vocab_file=vocab_file,
             do_lower_case=do_lower_case,
             do_basic_tokenize=do_basic_tokenize,
             never_split=never_split,
@@ -92,24 +121,360 @@ class BertTokenizer(RememberingTokenizer):
             **kwargs,
         )
 
+    def _first_vocabulary(self) -> Vocabulary:
+        loaded = self._loaded
+        del self._loaded  # from now on the table of tokens has it
+        return loaded
+
     def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
         return BasicTokenizer(**options)
 
-    def _new_wordpiece_tokenizer(self, unk_token: str) -> WordpieceTokenizer:
-        return WordpieceTokenizer(self.vocabulary.token_to_id, unk_token=unk_token)
+    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> WordpieceTokenizer:
+        return WordpieceTokenizer(vocabulary.token_to_id, unk_token=unk_token)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_ordinary": None}  # derived
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "cache_limit" and (type(value) is not int or value < 0):
+            raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
+        super().__setattr__(name, value)
+
+    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+        basic, wordpiece = self.__dict__.get("basic_tokenizer"), self.__dict__.get("wordpiece_tokenizer")
+        if wordpiece is None or not getattr(self, "do_basic_tokenize", True):
+            basic = None
+        if live and not (isinstance(basic, (BasicTokenizer, type(None))) and isinstance(wordpiece, WordpieceTokenizer)):
+            return None
+        if wordpiece is None:
+            return None
+        if not live:
+            basic, wordpiece = None if basic is None else basic.snapshot(), wordpiece.snapshot()
+        unknown = str(table.roles["unk_token"])
+        return SlowStages(
+            basic,
+            wordpiece,
+            table.entries,
+            table.added,
+            table.special_tokens,
+            unknown_id=table.entries.get(unknown),
+            lowers=bool(basic is not None and basic.do_lower_case),
+        )
+
+    @staticmethod
+    def read_vocabulary(
+        vocab_file: str | os.PathLike[str], record: Mapping[str, Any] | None, added: Mapping[int, Token] | None
+    ) -> Vocabulary:
+        """The vocabulary of a file; a line that was filled for an id without an entry is a hole again."""
+        if not isinstance(vocab_file, (str, os.PathLike)):
+            raise InputTypeError(f"vocab_file is a path, not {vocab_file!r:.60}", value=vocab_file)
+        if not os.path.isfile(vocab_file):
+            what = "is a directory" if os.path.isdir(vocab_file) else "is not there"
+            raise FileError(
+                f"the vocabulary file {os.fspath(vocab_file)} {what}; from_pretrained takes a directory or a name",
+                path=vocab_file,
+            )
+        if os.fspath(vocab_file).endswith(".json"):
+            from trietok.files.tokenizer_json.format import read_tokenizer_json  # few directories have no vocab.txt
+
+            return Vocabulary.from_mapping(read_tokenizer_json(vocab_file).vocabulary)
+        vocabulary = Vocabulary.from_file(vocab_file)
+        holes = set((record or {}).get("vocab_holes", ()))
+        if not holes:
+            return vocabulary
+        fillings = {token_id: {"", filling(token_id)} for token_id in holes}
+        for token_id, token in (added or {}).items():
+            if token_id in holes:
+                fillings[token_id].add(str(token))
+        lines = enumerate(vocabulary.tokens)
+        return Vocabulary(None if line in fillings.get(token_id, ()) else line for token_id, line in lines)
+
+    def _restore(self, record: Mapping[str, Any]) -> None:
+        super()._restore(record)
+        self._changes.table = self._table.replace(assigned=dict(record.get("assigned_unused", {})))
+
+    def record(self) -> dict[str, Any]:
+        record, table = super().record(), self._table
+        if self.vocabulary.holes:
+            record["vocab_holes"] = self.vocabulary.holes
+        if table.assigned:
+            record["assigned_unused"] = dict(table.assigned)
+        return record
+
+    # ---- what is remembered -----------------------------------------------------------------------------------------
+
+    def cache_info(self) -> CacheInfo:
+        """What the tokenizer remembers of the texts it has encoded.
+
+        Nothing where texts go through stages of a user's own.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> _ = tokenizer.encode("the people and the world")
+        >>> tokenizer.cache_info().chunks, tokenizer.cache_info().limit
+        (4, 64000000)
+        """
+        return self._now().encoder.info(self.cache_limit)
+
+    def cache_clear(self) -> None:
+        """Forget what was remembered of the texts encoded so far; no result depends on it."""
+        self._now().encoder.forget()
+
+    # ---- looking things up ------------------------------------------------------------------------------------------
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary without the added tokens."""
+        vocabulary = self._table.vocabulary
+        assert vocabulary is not None  # it began with one
+        return vocabulary
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The vocabulary without the added tokens: token → id; read-only. A subclass may set it to another dict."""
+        return self.vocabulary.token_to_id
+
+    @vocab.setter
+    def vocab(self, token_to_id: Mapping[str, int]) -> None:
+        tokens = Vocabulary.from_mapping(token_to_id).tokens
+        with self._changes.changing():
+            self._set_vocabulary(tokens)
+
+    @property
+    def ids_to_tokens(self) -> dict[int, str]:
+        """`vocab` the other way round; read-only."""
+        return _inverse(self.vocabulary)
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.vocabulary)
+
+    @property
+    def max_id(self) -> int:
+        return self._table.max_id
+
+    def __len__(self) -> int:
+        return self._table.size
+
+    def get_vocab(self) -> dict[str, int]:
+        table = self._table
+        return {**table.entries, **table.added.ids_by_content}
+
+    def _known_ids(self) -> Mapping[str, int]:
+        return self.vocab
+
+    def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
+        if is_replaced(self, _ID_HOOKS):
+            return super()._ids_of(table, tokens)
+        added, entries, unknown = table.added.encoder.get, table.entries.get, self._unknown_id(table)
+        ids = []
+        for token in tokens:
+            token_id = added(token)
+            ids.append(entries(token, unknown) if token_id is None and token is not None else token_id)
+        return ids
+
+    def _unknown_id(self, table: TokenTable) -> int | None:
+        """The id of a token that is not there."""
+        return table.entries.get(str(table.roles["unk_token"]))
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        table = self._table
+        return table.entries.get(token, self._unknown_id(table))
+
+    def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
+        if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and not is_replaced(self, _TOKEN_HOOKS):  # type: ignore[arg-type]
+            added, known = table.added.decoder.flat(), _inverse(table.vocabulary)
+            try:
+                return [added[i].content if i in added else known[i] for i in ids if i not in left_out]
+            except KeyError:  # one that gives the unknown token, or an error
+                pass
+        return super()._tokens_of(table, ids, left_out)
+
+    def _convert_id_to_token(self, index: int) -> str:
+        table, vocabulary = self._table, self.vocabulary
+        if not 0 <= index <= table.max_id:
+            shown = index if abs(index) < 10**20 else f"of {index.bit_length()} bits"
+            raise TokenIdError(
+                f"id {shown} is outside the vocabulary, whose ids run from 0 to {table.max_id}; ids that a loss ignores "
+                "(-100) have to go before decoding",
+                token_id=index,
+                max_id=table.max_id,
+            )
+        token = vocabulary.tokens[index] if index <= vocabulary.max_id else None
+        # The earlier line of a token that stands twice reads as unknown, as in transformers: no text gives that id.
+        known = token is not None and vocabulary.token_to_id[token] == index
+        return token if known and token is not None else str(self.unk_token)
+
+    def save_vocabulary(
+        self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None, *, include_added: bool = False
+    ) -> tuple[str, ...]:
+        """Write vocab.txt, every token on the line of its id.
+
+        The line of an id that is an added token's has that token, and the line of one that nothing has a filling that
+        no text gives: so the file has a line for each id and none twice, which other programs count on.
+
+        Args:
+            save_directory: a directory, or the path of the file.
+            filename_prefix: put before the file's name, with a hyphen.
+            include_added: write the added tokens too, each on the line of its id.
+
+        Returns:
+            The path written, as a tuple of one.
+
+        Raises:
+            FileError: the file cannot be written.
+            VocabularyError: a token holds a line break. Nothing is written.
+        """
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        directory, name = os.fspath(save_directory), VOCAB_FILE
+        if not os.path.isdir(directory):
+            directory, name = os.path.split(directory)
+        path = os.path.join(directory, prefix + name)
+        table = self._table
+        tokens = list(self.vocabulary.tokens)
+        if include_added:
+            tokens += [None] * (table.max_id + 1 - len(tokens))
+        write_vocab_lines(path, [_filled(table, i, include_added) if t is None else t for i, t in enumerate(tokens)])
+        return (path,)
+
+    # ---- changing the vocabulary ------------------------------------------------------------------------------------
 
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
-        super()._set_vocabulary(tokens)
-        self.wordpiece_tokenizer.vocab = self.vocab
+        """Put another vocabulary in place."""
+        vocabulary = Vocabulary(tokens)
+        self._changes.table = self._table.replace(vocabulary=vocabulary)
+        self.wordpiece_tokenizer.vocab = vocabulary.token_to_id
+
+    def assign_unused(self, slot: str, token: Token, *, special: bool = True) -> int:
+        """Give an unused slot of the vocabulary, such as `[unused1]`, to a token that is matched whole.
+
+        The slot's id becomes the token's; the vocabulary keeps its size, so the model needs no new embedding row.
+
+        Args:
+            slot: the slot's present token.
+            token: a string, or an `AddedToken` with flags of its own.
+            special: for a string, whether the token is special. One that is not is lower-cased where the tokenizer
+                lower-cases, as in `add_tokens`.
+
+        Returns:
+            The id.
+
+        Raises:
+            SpecialTokenError: the slot is taken, or is no unused slot.
+            VocabularyError: the token has an id already.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> size = len(tokenizer)
+        >>> tokenizer.assign_unused("[unused1]", "[SUBJ]")
+        6
+        >>> tokenizer.tokenize("[SUBJ] speaks"), len(tokenizer) == size
+        (['[SUBJ]', 'speaks'], True)
+        """
+        with self._changes.changing():
+            if slot in self._table.assigned:
+                raise SpecialTokenError(f"the slot {slot!r} is taken by {self._table.assigned[slot]!r}; choose another")
+            slot_id = self.vocab.get(slot)
+            if slot_id is None or not is_unused_slot(slot):
+                free = [entry for entry in self.vocab if is_unused_slot(entry)][:3]
+                has = f"unused are {', '.join(free)}, ..." if free else "this vocabulary has none"
+                raise SpecialTokenError(f"{slot!r} is no unused slot of the vocabulary; {has}")
+            if slot in self._table.added.encoder:
+                raise SpecialTokenError(f"the slot {slot!r} is an added token itself; remove_tokens frees it")
+            token = AddedToken.of(token, special=special)
+            lowers = not self.is_fast and getattr(self, "do_lower_case", False)
+            if token.normalized and not token.special and lowers:
+                token = token.replace(content=token.content.lower())
+            content = token.content
+            known_id = self._table.known_id(content)
+            if known_id is not None:
+                raise VocabularyError(
+                    f"the token {content!r} has the id {known_id} already; it cannot have {slot_id}, that of {slot!r}",
+                    token=content,
+                    expected_id=slot_id,
+                    found_id=known_id,
+                )
+            if "\n" in content or "\r" in content:
+                raise VocabularyError(f"the token {content!r} holds a line break, which {VOCAB_FILE} cannot keep")
+            tokens = list(self.vocabulary.tokens)
+            tokens[slot_id] = content
+            self._set_vocabulary(tokens)
+            self._changes.table = self._table.replace(assigned={**self._table.assigned, slot: content})
+            self._add_tokens([token])
+        return slot_id
+
+    def _check_addable(self, content: str) -> None:
+        if content in self._table.assigned:
+            raise VocabularyError(
+                f"{content!r} is the slot assigned to {self._table.assigned[content]!r}, and is it again when that goes; "
+                "choose another name",
+                token=content,
+            )
+
+    def _removed(self, contents: Iterable[str]) -> None:
+        slots = {token: slot for slot, token in self._table.assigned.items()}
+        free = {self.vocab[content]: slots[content] for content in contents if content in slots}
+        if free:  # an assigned slot is unused again
+            self._set_vocabulary(free.get(i, token) for i, token in enumerate(self.vocabulary.tokens))
+            assigned = {slot: token for slot, token in self._table.assigned.items() if slot not in free.values()}
+            self._changes.table = self._table.replace(assigned=assigned)
+
+    def add_wordpieces(self, pieces: Iterable[str]) -> int:
+        """Add entries to the WordPiece vocabulary, for use inside words: `zo` begins one, `##ology` continues it.
+
+        New ids follow the highest there is, and the pieces are saved in vocab.txt. `add_tokens` is for what has to
+        stand whole wherever it is found.
+
+        Args:
+            pieces: the entries. Those the vocabulary holds already are left as they are.
+
+        Returns:
+            The number of new entries.
+
+        Raises:
+            InputError: no text can ever give a piece: it is empty, holds whitespace or punctuation among letters, or
+                is not as the tokenizer normalizes words. Nothing is added.
+            VocabularyError: a piece is an added token, which has an id of its own.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_wordpieces(["zo", "##ology"])
+        2
+        >>> tokenizer.tokenize("zoology")
+        ['zo', '##ology']
+        """
+        if isinstance(pieces, str):
+            raise InputTypeError(f"add_wordpieces takes a list of pieces, not one string: {pieces!r}", value=pieces)
+        with self._changes.changing():
+            new = [piece for piece in dict.fromkeys(pieces) if piece not in self.vocab]
+            for piece in new:
+                if not isinstance(piece, str):
+                    raise InputTypeError(f"a piece is a string, not {type(piece).__name__}: {piece!r}", value=piece)
+                self._check_piece(piece)
+            if not new:
+                return 0
+            first_id = self.max_id + 1
+            self._require_rows(first_id + len(new))
+            tokens = self.vocabulary.tokens
+            gap: list[str | None] = [None] * (first_id - len(tokens))  # the ids of added tokens between
+            self._set_vocabulary([*tokens, *gap, *new])
+        return len(new)
+
+    def _check_piece(self, piece: str) -> None:
+        self._check_addable(piece)
+        if piece in self._table.added.encoder:
+            raise VocabularyError(
+                f"{piece!r} is an added token with the id {self._table.added.encoder[piece]}; remove_tokens takes it out",
+                token=piece,
+                found_id=self._table.added.encoder[piece],
+            )
+        reason = self._never_matched(piece)
+        if reason:
+            raise InputError(f"no text can give the piece {piece!r}: {reason}")
 
     def _never_matched(self, piece: str) -> str | None:
+        """Why no text gives an entry, or None where one may."""
         prefix = self.wordpiece_tokenizer.continuing_subword_prefix
         word = piece.removeprefix(prefix)
         if not word or word.split() != [word]:
-            return super()._never_matched(word)
+            return "it is empty or holds whitespace"
         if len(word) > self.wordpiece_tokenizer.max_input_chars_per_word:
             return f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
         words = self.basic_tokenizer.tokenize(word) if self.do_basic_tokenize else [word]
@@ -136,76 +501,13 @@ class BertTokenizer(RememberingTokenizer):
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
         if not self.do_basic_tokenize:
             return self.wordpiece_tokenizer.tokenize(text)
-        words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else self._special_set())
+        words = self.basic_tokenizer.tokenize(text, None if split_special_tokens else self._table.special_set)
         never_split = self.basic_tokenizer.never_split
         return [
             piece
             for word in words
             for piece in ([word] if word in never_split else self.wordpiece_tokenizer.tokenize(word))
         ]
-
-    def _tokenize_plain(self, text: str, special: frozenset[str]) -> list[str]:
-        words = self.basic_tokenizer.tokenize(text) if self.do_basic_tokenize else text.split()
-        tokens: list[str] = []
-        for word in words:
-            pieces = self.wordpiece_tokenizer.tokenize(word)
-            if not special.isdisjoint(pieces):  # an entry that is a special token: cover the word without it
-                pieces = self._ordinary_wordpiece(special).tokenize(word)
-            tokens += pieces
-        return tokens
-
-    def _ordinary_wordpiece(self, special: frozenset[str]) -> WordpieceTokenizer:
-        """WordPiece over the vocabulary without the special tokens; made when first a word needs it."""
-        state = (self.wordpiece_tokenizer.version, special)
-        if self._ordinary is None or self._ordinary[0] != state:
-            full = self.wordpiece_tokenizer
-            entries = {token: token_id for token, token_id in self.vocab.items() if token not in special}
-            self._ordinary = (
-                state,
-                WordpieceTokenizer(
-                    entries,
-                    full.unk_token,
-                    full.max_input_chars_per_word,
-                    continuing_subword_prefix=full.continuing_subword_prefix,
-                ),
-            )
-        return self._ordinary[1]
-
-    def _locate(self, text: str, options: Mapping[str, Any]) -> Located:
-        from trietok.text.slow_spans import SlowStages, locate  # not needed to encode
-
-        tokens = self._split_text(text, **options)
-        kept = dict(options)
-        as_text = kept.pop("split_special_tokens", self.split_special_tokens)
-        policy = special_policy(self._special_contents(), kept)
-        basic = self.basic_tokenizer if self.do_basic_tokenize else None
-        special, roles, added = self._special_contents(), self._special_tokens(), self._added
-        if policy is not None:
-            roles = tuple(token for token in roles if token in policy.allowed)
-            added = added.without(special - policy.allowed)
-        stages = SlowStages(
-            basic=basic,
-            pieces_of=self.wordpiece_tokenizer.pieces_of
-            if policy is None
-            else lambda w: self._plain_pieces(w, special),
-            prefix=self.wordpiece_tokenizer.continuing_subword_prefix,
-            lowered=lambda text: self._lowered(text, added, roles),
-            added=None if as_text and policy is None else added,
-            never_split=() if policy is not None else self._special_set(),
-            whole=() if basic is None else basic.never_split,
-            to_id=self._id_of_piece,
-        )
-        located = locate(text, stages)
-        if located.tokens != tokens:
-            raise NotSupportedError(
-                f"{type(self).__name__} has stages of its own, so where its tokens came from cannot be told",
-                name="return_offsets_mapping",
-            )
-        return located
-
-    def _plain_pieces(self, word: str, special: frozenset[str]) -> list[str]:
-        pieces = self.wordpiece_tokenizer.pieces_of(word)
-        return pieces if special.isdisjoint(pieces) else self._ordinary_wordpiece(special).pieces_of(word)
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text: pieces that continue a word without a space.
@@ -224,28 +526,53 @@ class BertTokenizer(RememberingTokenizer):
 
     @property
     def template(self) -> Template:
-        """Which special tokens go around one sequence and around two; what follows says the same, but faster."""
-        from trietok.inputs.template import BERT
-
+        """Which special tokens go around one sequence and around two, with their token type ids."""
         return BERT
 
-    def build_inputs_with_special_tokens(
-        self, token_ids_0: list[int], token_ids_1: list[int] | None = None
-    ) -> list[int]:
-        """[CLS] A [SEP], or [CLS] A [SEP] B [SEP] for a pair."""
-        cls, sep = self.cls_token_id, self.sep_token_id
-        if token_ids_1 is None:
-            return [cls, *token_ids_0, sep]
-        return [cls, *token_ids_0, sep, *token_ids_1, sep]
+    def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
+        """One sequence or a pair with the special tokens of `template`: [CLS] A [SEP], or [CLS] A [SEP] B [SEP]."""
+        return self.template.input_ids(self, token_ids_0, token_ids_1)
+
+    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
+        """The token type ids of `template`: 0 for the first sequence with its special tokens, 1 for the second."""
+        return self.template.token_type_ids(self, token_ids_0, token_ids_1)
 
     def get_special_tokens_mask(
-        self, token_ids_0: list[int], token_ids_1: list[int] | None = None, already_has_special_tokens: bool = False
+        self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
     ) -> list[int]:
-        """1 where the template puts [CLS] and [SEP], 0 for the ids between; see `PreTrainedTokenizerBase`."""
+        """1 where `template` puts a special token, 0 for the ids between; see `PreTrainedTokenizerBase`."""
         if already_has_special_tokens:
             return super().get_special_tokens_mask(token_ids_0, token_ids_1, already_has_special_tokens=True)
-        mask = [1, *[0] * len(token_ids_0), 1]
-        return mask if token_ids_1 is None else [*mask, *[0] * len(token_ids_1), 1]
+        return self.template.special_tokens_mask(token_ids_0, token_ids_1)
 
 
-BertTokenizer.remember_own_stages()
+# Of a subclass, an instance or a patch: from a token to its id and back.
+_ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc", "vocab")
+_TOKEN_HOOKS = ("_convert_id_to_token", "_token_of", "vocab", "ids_to_tokens", "max_id")
+
+
+@lru_cache(maxsize=8)
+def _inverse(vocabulary: Vocabulary) -> ReadOnlyDict[int, str]:
+    return ReadOnlyDict({token_id: token for token, token_id in vocabulary.token_to_id.items()})
+
+
+def _filled(table: TokenTable, token_id: int, include_added: bool) -> str:
+    """What stands on the line of an id that no entry has."""
+    added = table.added.decoder.get(token_id)
+    if added is None or (not include_added and set("\r\n") & set(added.content)):
+        return filling(token_id)
+    return added.content
+
+
+def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, added: Mapping[int, Token]) -> None:
+    """Raise where nothing is the unknown token."""
+    if unknown in vocabulary or unknown in map(str, added.values()):
+        return
+    marked = "\ufeff" + unknown in vocabulary
+    hint = " (line 1 has a byte-order mark before it; save the file without one)" if marked else ""
+    raise VocabularyError(
+        f"{os.fspath(vocab_file)} does not hold the unknown token {unknown!r}{hint}; add it as a line, or name the token "
+        "that plays its part with unk_token=...",
+        path=vocab_file,
+        token=unknown,
+    )

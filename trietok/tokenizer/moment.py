@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.errors import SpecialTokenError
 from trietok.inputs.call_inputs import reject_unknown
-from trietok.text.changes import Changeable
+from trietok.text.changes import Changeable, marks_of
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder, WordMemory
 from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
 from trietok.tokenizer.hooks import INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
+from trietok.tokenizer.token_table import TokenTable
 
-_NO_STAGE = Changeable()
+_NO_STAGE: Any = Changeable()
 
 
 class Moment:
@@ -36,18 +36,19 @@ class Moment:
 
     def __init__(self, tokenizer: Any, before: Moment | None = None) -> None:
         # Read before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
-        self._version = tokenizer._version
-        self._patched = type(tokenizer).patched
-        self._basic = _stage(tokenizer, "basic_tokenizer")
-        self._wordpiece = _stage(tokenizer, "wordpiece_tokenizer")
-        self._marks = _marks(self._basic), _marks(self._wordpiece)
-        self._never_split = frozenset(getattr(self._basic, "never_split", ()))
-        self.table = tokenizer._changes.committed
-        self._split_special_tokens = bool(tokenizer.split_special_tokens)
+        self._own = marks_of(tokenizer)
+        self.table: TokenTable = tokenizer._changes.committed
+        stages_of_words = [tokenizer.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer")]
         has_foreign_stage = any(
-            isinstance(stage, Changeable) is False or is_replaced(stage, STAGE_HOOKS)
-            for stage in (self._basic, self._wordpiece)
+            stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
+            for stage in stages_of_words
         )
+        self._basic, self._wordpiece = (
+            stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words
+        )
+        self._marks = marks_of(self._basic), marks_of(self._wordpiece)
+        self._never_split = frozenset(getattr(self._basic, "never_split", ()))
+        self._split_special_tokens = bool(tokenizer.split_special_tokens)
         stages = tokenizer._stages_of(self.table, has_foreign_stage)
         self.goes_by_methods = (
             stages is None or is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
@@ -79,15 +80,16 @@ class Moment:
     def is_now(self, tokenizer: Any) -> bool:
         """Whether the tokenizer is still as it was; asked before every call."""
         basic, wordpiece = self._basic, self._wordpiece
-        (basic_version, basic_patched), (wordpiece_version, wordpiece_patched) = self._marks
-        return (
-            tokenizer._version is self._version
-            and tokenizer.patched is self._patched
-            and basic.version is basic_version
-            and wordpiece.version is wordpiece_version
-            and basic.patched is basic_patched
-            and wordpiece.patched is wordpiece_patched
-            and (basic is _NO_STAGE or basic.never_split == self._never_split)
+        basic_marks, wordpiece_marks = self._marks
+        return bool(
+            tokenizer._version is self._own[0]
+            and tokenizer._patched is self._own[1]
+            and tokenizer._changes.committed is self.table
+            and basic._version is basic_marks[0]
+            and basic._patched is basic_marks[1]
+            and wordpiece._version is wordpiece_marks[0]
+            and wordpiece._patched is wordpiece_marks[1]
+            and (basic is _NO_STAGE or basic.never_split == self._never_split)  # it may be changed in place
         )
 
     def encoder_for(self, options: Mapping[str, Any]) -> TextEncoder:
@@ -137,12 +139,3 @@ class RefusingEncoder(TextEncoder):
 
     def locate(self, text: str) -> Any:
         return super().locate(self._checked(text))
-
-
-def _stage(tokenizer: Any, name: str) -> Any:
-    stage = tokenizer.__dict__.get(name)
-    return _NO_STAGE if stage is None else stage
-
-
-def _marks(stage: Any) -> tuple[object, object]:
-    return getattr(stage, "version", None), getattr(stage, "patched", None)

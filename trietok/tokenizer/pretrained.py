@@ -1,25 +1,32 @@
-"""The tokenizer that users subclass: added tokens around a `_tokenize` of their own. Wiring only.
+"""The tokenizer that users subclass: added tokens around a `_tokenize` of their own.
 
 In: a text. Out: tokens and ids. The order is transformers': prepare, lower-case outside the tokens that must match as
-they are written, split at the added tokens, tokenize the pieces between.
+they are written, split at the added tokens, tokenize the pieces between. A change of the tokens is seen by other threads
+whole or not at all, and a mistake changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from trietok.errors import InputTypeError, NotSupportedError, SpecialTokenError
-from trietok.inputs.call_inputs import reject_unknown
-from trietok.text.added_tokens import AddedTokens
-from trietok.text.alignment import Located, Span
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.files.formats import RECORD
+from trietok.inputs.call_inputs import kind_of, reject_unknown
+from trietok.inputs.padding import padded_length
+from trietok.text.added_token import AddedToken
+from trietok.text.bulk import bulk
+from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.decoding import join_tokens
-from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
-from trietok.tokenizer.added_tokens_mixin import AddedTokensMixin
-from trietok.tokenizer.model_inputs import kind_of
+from trietok.text.memory import MEMORY_LIMIT
+from trietok.text.stages import Stages
+from trietok.text.trie import Trie
+from trietok.tokenizer import editing
+from trietok.tokenizer.base import PreTrainedTokenizerBase
+from trietok.tokenizer.token_table import ADDITIONAL, Token, TokenTable
 
 
-class PreTrainedTokenizer(AddedTokensMixin):
+class PreTrainedTokenizer(PreTrainedTokenizerBase):
     """A tokenizer to subclass, with the methods transformers' class of that name asks for.
 
     Fill in `vocab_size`, `get_vocab`, `_tokenize`, `_convert_token_to_id`, `_convert_id_to_token` and, to save,
@@ -45,20 +52,230 @@ class PreTrainedTokenizer(AddedTokensMixin):
     (['a', 'b', '<x>', 'c'], [1, 2, 3, 0])
 
     Args:
-        **kwargs: see `AddedTokensMixin` and `PreTrainedTokenizerBase`.
+        added_tokens_decoder: id → `AddedToken`, of a tokenizer that was saved.
+        max_embedding_rows: how many rows the model's embeddings have, where that is fixed: adding a token whose id
+            would have none is then an error.
+        **kwargs: see `PreTrainedTokenizerBase`.
     """
+
+    cache_limit: int = MEMORY_LIMIT
+    _encoder_class: type[ChunkEncoder] = ChunkEncoder
+
+    def __init__(self, **kwargs: Any) -> None:
+        self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
+        self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
+        decoder = kwargs.pop("added_tokens_decoder", {})
+        record = kwargs.pop(RECORD, None) or {}
+        super().__init__(**kwargs)
+        self._load_added_tokens({token_id: editing.as_added(token_id, token) for token_id, token in decoder.items()})
+        self._restore(record)
+        # A role's token that no file and no vocabulary brought is added now; one that was is marked as special.
+        self._add_role_tokens()
+
+    def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
+        """Take in the added tokens that were saved."""
+        table = self._table
+        self._changes.table = table.replace(added=table.added.with_tokens(decoder))
+
+    def _add_role_tokens(self) -> None:
+        self._add_tokens(self.all_special_tokens_extended, special_tokens=True)
+
+    def _restore(self, record: Mapping[str, Any]) -> None:
+        """Take back what `record` wrote."""
+        table = self._table
+        added = table.added.reordered(record.get("added_order", ()))
+        added = added.with_max_id(max(added.max_id, record.get("max_id", -1)))
+        self._changes.table = table.replace(added=added)
+
+    def record(self) -> dict[str, Any]:
+        """What has to be saved beside transformers' settings, so that a reloaded tokenizer is the same one."""
+        record: dict[str, Any] = {}
+        added = self._table.added
+        if added.max_id > max(added.decoder, default=-1):
+            record["max_id"] = added.max_id
+        # The files keep tokens by id, and what is kept from lower-casing goes by the order of adding.
+        ordinary = [token_id for token_id, token in added.decoder.items() if not token.special]
+        if getattr(self, "do_lower_case", False) and ordinary != sorted(ordinary):
+            record["added_order"] = ordinary
+        return record
 
     @property
     def is_fast(self) -> bool:
         return False
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            **self.__dict__,
-            "_apart": None,
-            "_specials": None,  # it holds a number that may belong to another state elsewhere
-            "_all_special_tokens": None,  # the order of a set differs from process to process
-        }
+    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+        """What texts go through now; None for a class that has `_tokenize` alone.
+
+        Args:
+            table: the tokens.
+            live: take the objects that cut words as they are, not as they were: somebody has replaced methods of theirs.
+        """
+        return None
+
+    # ---- added tokens -----------------------------------------------------------------------------------------------
+
+    @property
+    def added_tokens_encoder(self) -> Mapping[str, int]:
+        """The added tokens: content → id, in the order of their ids; read-only."""
+        return self._table.added.ids_by_content
+
+    @property
+    def added_tokens_decoder(self) -> Mapping[int, AddedToken]:
+        """The added tokens: id → `AddedToken`, in the order of their ids; read-only."""
+        return self._table.added.by_id
+
+    @added_tokens_decoder.setter
+    def added_tokens_decoder(self, value: Mapping[int, Token]) -> None:
+        tokens = {token_id: editing.as_added(token_id, token) for token_id, token in value.items()}
+        with self._changes.changing():
+            table = self._table
+            self._changes.table = table.replace(added=table.added.with_tokens(tokens))
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """The added tokens: content → id, in the order of adding."""
+        return dict(self._table.added.encoder.flat())
+
+    @property
+    def tokens_trie(self) -> Trie:
+        """The trie that splits texts at the added tokens."""
+        return self._table.added.trie
+
+    @property
+    def _added_tokens_encoder(self) -> dict[str, int]:
+        return self._table.added.encoder.flat()
+
+    @property
+    def _added_tokens_decoder(self) -> dict[int, AddedToken]:
+        return self._table.added.decoder.flat()
+
+    @property
+    def max_id(self) -> int:
+        """The highest id that any token has or, if it was removed, had; the next new token gets the one after.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.max_id, tokenizer.add_tokens(["covid-19"]), tokenizer.max_id
+        (7999, 1, 8000)
+        """
+        return max(self._table.added.max_id, *self.get_vocab().values(), -1)
+
+    def embedding_rows(self, multiple_of: int = 8) -> int:
+        """How many embedding rows a model needs for every id, rounded up to a multiple.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> _ = tokenizer.add_tokens(["covid-19"])
+        >>> tokenizer.embedding_rows(), tokenizer.embedding_rows(multiple_of=1), tokenizer.embedding_rows(64)
+        (8008, 8001, 8064)
+
+        Raises:
+            InputError: `multiple_of` is below 1.
+        """
+        if type(multiple_of) is not int or multiple_of < 1:
+            raise InputError(f"multiple_of is {multiple_of!r}; it is a whole number from 1")
+        return padded_length(self.max_id + 1, multiple_of)
+
+    def _require_rows(self, rows: int) -> None:
+        """Raise where new tokens need more embedding rows than the model has; log it where only its config says so."""
+        if self.config_rows is not None and rows > self.config_rows:
+            self.warn_once(
+                "more-rows-than-the-config",
+                f"the new tokens need {rows} embedding rows, and the model's config.json says it has "
+                f"{self.config_rows}; give it more (embedding_rows() says how many)",
+            )
+        if self.max_embedding_rows is not None and rows > self.max_embedding_rows:
+            raise VocabularyError(
+                f"the new tokens would need {rows} embedding rows, and the model has {self.max_embedding_rows}; give "
+                "the model more rows and raise max_embedding_rows, or use assign_unused",
+                expected_id=self.max_embedding_rows - 1,
+                found_id=rows - 1,
+            )
+
+    def __len__(self) -> int:
+        table = self._table
+        kept: tuple[TokenTable, int] | None = self.__dict__.get("_size")
+        if kept is None or kept[0] is not table:
+            kept = self.__dict__["_size"] = table, len(self.get_vocab())
+        return kept[1]
+
+    @property
+    def total_vocab_size(self) -> int:
+        """The number of different tokens with the added ones: `len(tokenizer)`."""
+        return len(self)
+
+    def _known_ids(self) -> Mapping[str, int]:
+        """The ids of all tokens without the added ones, or with them: what adding a token looks it up in."""
+        return self.get_vocab()
+
+    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
+        with self._changes.changing(), bulk():
+            table = self._table
+            adding = editing.plan_adding(
+                table,
+                new_tokens,
+                special_tokens=special_tokens,
+                lowers=bool(getattr(self, "do_lower_case", False)),
+                known_ids=self._known_ids(),
+                next_id=self.max_id + 1,
+                check=self._check_addable,
+            )
+            self._require_rows(adding.rows)
+            roles = {**table.roles, ADDITIONAL: [*table.roles[ADDITIONAL], *adding.listed]} if adding.listed else None
+            added = table.added.with_tokens(adding.to_set)
+            self._changes.table = table.with_tokens(added, adding.to_set, roles)
+        return adding.new
+
+    def _check_addable(self, content: str) -> None:
+        """What a subclass raises for where a token cannot be added."""
+
+    def remove_tokens(self, tokens: Token | Iterable[Token], compact: bool = False) -> dict[int, int]:
+        """Take added tokens out. The text they stood for is tokenized like any other again.
+
+        Args:
+            tokens: one token or several, as strings or `AddedToken`.
+            compact: give the ids of removed tokens behind the vocabulary to the added tokens that follow, so that the
+                ids have no holes there. By default no id changes, and none is given again.
+
+        Returns:
+            Every id that is left: old id → new id. Embedding rows have to follow it.
+
+        Raises:
+            UnknownTokenError: a token is not there. Nothing is removed.
+            SpecialTokenError: a token plays a role, such as [CLS]. Nothing is removed.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.add_tokens(["covid-19", "long-covid"])
+        2
+        >>> new_ids = tokenizer.remove_tokens(["covid-19"], compact=True)
+        >>> new_ids[8001], 8000 in new_ids, tokenizer.convert_tokens_to_ids("long-covid")
+        (8000, False, 8000)
+        """
+        with self._changes.changing():
+            known = self.get_vocab()
+            table = self._table
+            contents = editing.contents_to_remove(tokens, table, known)
+            before = set(known.values())
+            additional = [token for token in table.roles[ADDITIONAL] if str(token) not in contents]
+            self._changes.table = table.replace(
+                added=table.added.without(set(contents)), roles={**table.roles, ADDITIONAL: additional}
+            )
+            self._removed(contents)
+            left = before & set(self.get_vocab().values())
+            return self._close_holes(left) if compact else {token_id: token_id for token_id in sorted(left)}
+
+    def _removed(self, contents: Iterable[str]) -> None:
+        """What a subclass does when added tokens are gone."""
+
+    def _close_holes(self, left: set[int]) -> dict[int, int]:
+        """Number the added tokens behind the vocabulary without holes; return old id → new id for all that are left."""
+        table = self._table
+        added = table.added
+        known = self._known_ids().items()
+        own = left - added.decoder.keys() | {token_id for token, token_id in known if token not in added.encoder}
+        decoder, new_ids = editing.without_holes(added.decoder.flat(), max(own, default=-1) + 1)
+        self._changes.table = table.replace(added=added.renumbered(decoder))
+        return {token_id: new_ids.get(token_id, token_id) for token_id in sorted(left)}
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
@@ -78,95 +295,11 @@ class PreTrainedTokenizer(AddedTokensMixin):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
         ['the', 'people', ',', 'united', '!']
         """
-        return self._guard.read(self._split_text, text, **kwargs)
-
-    def _split_text(self, text: str, **kwargs: Any) -> list[str]:
-        if not isinstance(text, str):
-            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
-        split_special_tokens = kwargs.pop("split_special_tokens", self.split_special_tokens)
-        policy = special_policy(self._special_contents(), kwargs) if kwargs else None
-        text, unknown = self.prepare_for_tokenization(text, **kwargs)
-        reject_unknown(unknown)
-        if policy is not None:
-            return self._split_by_policy(text, policy)
-        text = self._lowered(text, self._added, self._special_tokens())
-        if split_special_tokens:
-            return self._tokenize(text) if text else []
-        tokens: list[str] = []
-        for piece, is_token in self._added.pieces(text):
-            if is_token:
-                tokens.append(piece)
-            else:
-                tokens += self._tokenize(piece)
-        return tokens
-
-    def _lowered(self, text: str, added: AddedTokens, special_tokens: tuple[str, ...]) -> str:
-        return added.lower_between(text, special_tokens) if getattr(self, "do_lower_case", False) else text
-
-    # ---- text that must not forge special tokens --------------------------------------------------------------------
-
-    def _special_contents(self) -> frozenset[str]:
-        """Every special token: those of the roles, and added ones that are marked; worked out once for each state."""
-        made_of = (self._special_tokens(), self._added.version)
-        if self._specials is None or self._specials[0] != made_of:
-            marked = (token.content for token in self._added.decoder.values() if token.special)
-            self._specials = made_of, self._special_set().union(marked)
-        return self._specials[1]
-
-    def _split_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
-        special = self._special_contents()
-        if policy.refused:
-            self._refuse_specials(text, policy.refused)
-        allowed = tuple(token for token in self._special_tokens() if token in policy.allowed)
-        added = self._added.without(special - policy.allowed)
-        tokens: list[str] = []
-        for piece, is_token in added.pieces(self._lowered(text, added, allowed)):
-            if is_token:
-                tokens.append(piece)
-            else:
-                tokens += self._tokenize_plain(piece, special)
-        return tokens
-
-    def _refuse_specials(self, text: str, refused: frozenset[str]) -> None:
-        """Raise where the text would ordinarily give one of these tokens."""
-        for piece, is_token in self._added.pieces(self._lowered(text, self._added, self._special_tokens())):
-            # An unknown word gives the unknown token, which is no forgery.
-            given = [piece] if is_token else [token for token in self._tokenize(piece) if token != self.unk_token]
-            for token in given:
-                if token in refused:
-                    refuse(token, text)
-
-    def _tokenize_plain(self, text: str, special: frozenset[str]) -> list[str]:
-        """The tokens of a text in which nothing is special; a subclass whose `_tokenize` gives such does it better."""
-        tokens = self._tokenize(text)
-        for token in tokens:
-            if token in special and token != self.unk_token:
-                raise SpecialTokenError(
-                    f"{type(self).__name__} cannot take {token!r} for plain text: its _tokenize gives the special token"
-                )
-        return tokens
+        return self._now().encoder_for(kwargs).tokens(text)
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         """Split a text that holds no added token into tokens. A subclass fills it in."""
         raise NotImplementedError(f"{type(self).__name__} has no _tokenize(text)")
-
-    # ---- where tokens came from -------------------------------------------------------------------------------------
-
-    def _locate(self, text: str, options: Mapping[str, Any]) -> Located:
-        """The tokens of a text with their spans; a subclass whose stages can be followed fills it in."""
-        raise NotSupportedError(
-            f"{type(self).__name__} does not tell which characters its tokens stand for", name="return_offsets_mapping"
-        )
-
-    def _located(self, text: str, options: Mapping[str, Any]) -> Located:
-        """`_locate` of one state."""
-        return self._guard.read(self._locate, text, options)
-
-    def _input_spans(self, text: Any, is_split_into_words: bool, options: Mapping[str, Any]) -> list[Span]:
-        """The spans of a text, or of words, each from its word's beginning."""
-        if is_split_into_words:
-            return [span for word in text for span in self._input_spans(word, False, options)]
-        return self._located(text, options).spans
 
     def fingerprint(self) -> str:
         """One hash of everything that decides ids, the same across processes, machines, and saving and reloading.
@@ -197,12 +330,22 @@ class PreTrainedTokenizer(AddedTokensMixin):
             return self._convert_token_to_id_with_added_voc(tokens)
         if not isinstance(tokens, Iterable):
             raise InputTypeError(f"tokens are a str or a list of str, not {kind_of(tokens)}", value=tokens)
+        return self._ids_of(self._table, tokens)
+
+    def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
+        """The ids of tokens, by one state."""
         return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
+
+    @property
+    def all_special_ids(self) -> list[int]:
+        """The ids of `all_special_tokens`, in that order."""
+        table = self._table
+        return self._ids_of(table, table.special_tokens)
 
     def _convert_token_to_id_with_added_voc(self, token: str | None) -> int | None:
         if token is None:
             return None
-        added = self._added.encoder.get(token)
+        added = self._table.added.encoder.get(token)
         return self._convert_token_to_id(token) if added is None else added
 
     def _convert_token_to_id(self, token: str) -> int | None:
@@ -222,14 +365,16 @@ class PreTrainedTokenizer(AddedTokensMixin):
             return self._token_of(ids)
         if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
             raise InputTypeError(f"ids are an int or a list of ints, not {kind_of(ids)}", value=ids)
-        special = set(self.all_special_ids) if skip_special_tokens else ()
-        return self._tokens_of(ids, special)
+        table = self._table
+        special = set(self._ids_of(table, table.special_tokens)) if skip_special_tokens else ()
+        return self._tokens_of(table, ids, special)
 
-    def _tokens_of(self, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
+    def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
+        """The tokens of ids, by one state."""
         return [self._token_of(token_id) for token_id in map(_int_id, ids) if token_id not in left_out]
 
     def _token_of(self, token_id: int) -> str:
-        added = self._added.decoder.get(token_id)
+        added = self._table.added.decoder.get(token_id)
         return self._convert_id_to_token(token_id) if added is None else added.content
 
     def _convert_id_to_token(self, index: int) -> str:
@@ -249,27 +394,28 @@ class PreTrainedTokenizer(AddedTokensMixin):
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs)
+        table = self._table
         tokens = self.convert_ids_to_tokens(token_ids, skip_special_tokens=skip_special_tokens)
         if isinstance(tokens, str):
             tokens = [tokens]
         if skip_special_tokens:
-            special = self._special_set()
-            tokens = [token for token in tokens if token not in special]
+            tokens = [token for token in tokens if token not in table.special_set]
         separator = " " if spaces_between_special_tokens else ""
-        text = join_tokens(tokens, self._standing_alone(), self.convert_tokens_to_string, separator)
+        text = join_tokens(tokens, self._standing_alone(table), self.convert_tokens_to_string, separator)
         if clean_up_tokenization_spaces is None:
             clean_up_tokenization_spaces = self.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up_tokenization_spaces else text
 
-    def _standing_alone(self) -> frozenset[str]:
+    def _standing_alone(self, table: TokenTable) -> frozenset[str]:
         """The added tokens that decoding joins by themselves: all but the roles' that stand in the vocabulary."""
-        special = self._special_tokens()
-        made_of = (special, self._added.version)
-        if self._apart is None or self._apart[0] != made_of:
+        kept: tuple[TokenTable, frozenset[str]] | None = self.__dict__.get("_alone")
+        if kept is None or kept[0] is not table:
             size = self.vocab_size
-            additional = [t for t in self.additional_special_tokens if self.convert_tokens_to_ids(t) >= size]
-            self._apart = made_of, frozenset(self._added.encoder.keys() - set(special) | set(additional))
-        return self._apart[1]
+            listed = list(map(str, table.roles[ADDITIONAL]))
+            additional = {token for token, i in zip(listed, self._ids_of(table, listed), strict=True) if i >= size}
+            alone = frozenset(table.added.encoder.flat().keys() - table.special_set | additional)
+            kept = self.__dict__["_alone"] = table, alone
+        return kept[1]
 
 
 def _int_id(token_id: Any) -> int:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
 from trietok.text.added_token import AddedToken
-from trietok.text.change_guard import ChangeGuard, Derived
+from trietok.text.added_tokens import AddedTokens
+from trietok.text.changes import Changeable
+from trietok.text.vocabulary import Vocabulary
+from trietok.tokenizer.token_table import ADDITIONAL, Changes, Token, TokenTable
 
-ADDITIONAL = "additional_special_tokens"
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
-Token = str | AddedToken
 
 # What transformers has and trietok leaves out, with what to do instead.
 LEFT_OUT = {
@@ -35,7 +36,7 @@ LEFT_OUT = {
 }
 
 
-class SpecialTokensMixin:
+class SpecialTokensMixin(Changeable):
     """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit it.
 
     Args:
@@ -77,18 +78,28 @@ class SpecialTokensMixin:
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
 
     def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
-        self._guard = ChangeGuard()
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
         self.verbose = verbose
         self._pad_token_type_id = 0
-        self._derived_roles = Derived()
-        roles: dict[str, Any] = dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES)
-        roles[ADDITIONAL] = []
-        self._special_tokens_map = roles
+        roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
+        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles))
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
                 setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
+
+    def _first_vocabulary(self) -> Vocabulary | None:
+        """The vocabulary that a tokenizer begins with; None for a class that looks its tokens up itself."""
+        return None
+
+    def _no_added_tokens(self) -> AddedTokens:
+        """The added tokens of a tokenizer that has none yet."""
+        return AddedTokens()
+
+    @property
+    def _table(self) -> TokenTable:
+        """Vocabulary, added tokens and roles as they are now."""
+        return self._changes.table
 
     def _marked(self, token: Token) -> Token:
         """A token that plays a role is special, whatever its `AddedToken` says."""
@@ -101,7 +112,8 @@ class SpecialTokensMixin:
     # ---- a role's token and id ------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:  # asked only for names that are not found otherwise
-        roles = self.__dict__.get("_special_tokens_map", {})
+        changes = self.__dict__.get("_changes")
+        roles = {} if changes is None else changes.table.roles
         role, is_id = _role_of(name)
         if role in roles:
             value = roles[role]
@@ -116,17 +128,17 @@ class SpecialTokensMixin:
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        roles = self.__dict__.get("_special_tokens_map", {})
+        changes = self.__dict__.get("_changes")
         role, is_id = _role_of(name)
-        if role not in roles:
+        if changes is None or role not in changes.table.roles:
             object.__setattr__(self, name, value)
+            self.__dict__["_version"] = object()
             return
         if is_id and value is not None:
             value = self.convert_ids_to_tokens(value)
         value = _checked_role(role, value)
-        with self._guard.changing():
-            roles[role] = value
-            self._derived_roles.begin_another_state()
+        with changes.changing():
+            changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
 
     # ---- all of them ----------------------------------------------------------------------------------------------
 
@@ -141,10 +153,11 @@ class SpecialTokensMixin:
     @property
     def special_tokens_map_extended(self) -> dict[str, Token | list[Token]]:
         """`special_tokens_map` with every token as it was given: a string or an `AddedToken`."""
+        roles = self._table.roles
         return {
             role: list(value) if role == ADDITIONAL else value
             for role in self.SPECIAL_TOKENS_ATTRIBUTES
-            if (value := self._special_tokens_map[role])
+            if (value := roles.get(role))
         }
 
     @property
@@ -153,16 +166,12 @@ class SpecialTokensMixin:
 
         A token that plays two roles stands once; one that a list names twice stands twice, as in transformers.
         """
-        tokens: list[Token] = []
-        for value in self.special_tokens_map_extended.values():
-            seen = set(map(str, tokens))
-            tokens += [token for token in (value if isinstance(value, list) else [value]) if str(token) not in seen]
-        return tokens
+        return list(self._table.special_tokens_extended)
 
     @property
     def all_special_tokens(self) -> list[str]:
         """All special tokens in the order of the roles; see `all_special_tokens_extended`."""
-        return list(self._special_tokens())
+        return list(self._table.special_tokens)
 
     @property
     def all_special_ids(self) -> list[int]:
@@ -174,21 +183,6 @@ class SpecialTokensMixin:
     def pad_token_type_id(self) -> int:
         """The token type id of padding: 0."""
         return self._pad_token_type_id
-
-    def _special_tokens(self) -> tuple[str, ...]:
-        """`all_special_tokens`, worked out once for each change of a role."""
-        return self._both_special_tokens()[0]
-
-    def _special_set(self) -> frozenset[str]:
-        """`all_special_tokens` to look up in."""
-        return self._both_special_tokens()[1]
-
-    def _both_special_tokens(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        def both() -> tuple[tuple[str, ...], frozenset[str]]:
-            tokens = tuple(str(token) for token in self.all_special_tokens_extended)
-            return tokens, frozenset(tokens)
-
-        return self._derived_roles.get("special tokens", both)
 
     # ---- adding ---------------------------------------------------------------------------------------------------
 
@@ -231,7 +225,7 @@ class SpecialTokensMixin:
             value = _checked_role(role, value)
             tokens = value if role == ADDITIONAL else [value]
             checked[role] = [AddedToken.of(token, special=True) for token in tokens]
-        with self._guard.changing():
+        with self._changes.changing():
             to_add: list[AddedToken] = []
             for role, given in checked.items():
                 tokens = list(map(self._as_special, given))
@@ -243,7 +237,7 @@ class SpecialTokensMixin:
                     there = set(self.additional_special_tokens)
                     given = [token for token in given if str(token) not in there]
                     tokens = list(map(self._as_special, given))
-                    self.additional_special_tokens = [*self._special_tokens_map[ADDITIONAL], *tokens]
+                    self.additional_special_tokens = [*self._table.roles[ADDITIONAL], *tokens]
                 elif tokens:
                     self._warn_of_dropping(tokens)
                     self.additional_special_tokens = tokens
@@ -306,7 +300,9 @@ class SpecialTokensMixin:
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
         """Add roles of the user's own, such as `{"image_token": "<image>"}`."""
         for role, token in special_tokens.items():
-            self._special_tokens_map.setdefault(role, None)
+            roles = self._table.roles
+            if role not in roles:
+                self._changes.table = self._table.replace(roles={**roles, role: None})
             if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
                 self.SPECIAL_TOKENS_ATTRIBUTES = [*self.SPECIAL_TOKENS_ATTRIBUTES, role]
             setattr(self, role, token)

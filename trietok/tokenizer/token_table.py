@@ -50,12 +50,17 @@ class TokenTable:
         parts = {"vocabulary": self.vocabulary, "added": self.added, "roles": self.roles, "assigned": self.assigned}
         return TokenTable(**{**parts, **changes})
 
-    def with_tokens(self, added: AddedTokens, new: Mapping[int, AddedToken]) -> TokenTable:
-        """The table with other added tokens, which differ from these only in `new`."""
-        table = self.replace(added=added)
+    def with_tokens(
+        self, added: AddedTokens, new: Mapping[int, AddedToken], roles: Mapping[str, Any] | None = None
+    ) -> TokenTable:
+        """The table with other added tokens, which differ from these only in `new`, and with other roles."""
+        table = self.replace(added=added, roles=self.roles if roles is None else roles)
         entries = () if self.vocabulary is None else self.vocabulary.token_to_id
         if not any(token.content in entries for token in new.values()):
             table.pieces_mark = self.pieces_mark
+            size = self.__dict__.get("size")
+            if size is not None and not any(token_id in self.added.decoder for token_id in new):
+                table.__dict__["size"] = size + len(new)
         return table
 
     # ---- roles ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,169 @@
+"""What adding and removing tokens comes to: which token gets which id, and the table that follows.
+
+In: a table of tokens and what is to be changed. Out: plain values. Nothing here changes anything, so a mistake in a list
+leaves all as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from trietok.errors import InputTypeError, SpecialTokenError, UnknownTokenError
+from trietok.text.added_token import AddedToken
+from trietok.tokenizer.token_table import Token, TokenTable
+
+
+class Adding(NamedTuple):
+    """What adding some tokens comes to.
+
+    Attributes:
+        to_set: id → token.
+        listed: in the slow profile the tokens that become additional special tokens; in the Rust profile all that texts
+            are searched for from then on.
+        new: how many ids are new.
+        rows: how many embedding rows the new ids ask for, 0 if there are none.
+    """
+
+    to_set: dict[int, AddedToken]
+    listed: list[AddedToken]
+    new: int
+    rows: int
+
+
+def plan_adding(
+    table: TokenTable,
+    new_tokens: Sequence[Token],
+    *,
+    special_tokens: bool,
+    lowers: bool,
+    known_ids: Mapping[str, int],
+    next_id: int,
+    check: Callable[[str], None],
+) -> Adding:
+    """Adding tokens in the slow profile.
+
+    Args:
+        table: the tokens there are.
+        new_tokens: what to add.
+        special_tokens: make them special.
+        lowers: whether the tokenizer lower-cases, so that what is matched in lower-cased text is lower-cased too.
+        known_ids: the ids of the vocabulary's own tokens.
+        next_id: the id of the first new token.
+        check: raises for a content that cannot be added.
+    """
+    roles, added = table.special_set, table.added
+    newly_special: set[str] = set()
+    to_set: dict[int, AddedToken] = {}
+    ids: dict[str, int] = {}  # of the contents of this call
+    additional: list[AddedToken] = []
+    first_new = next_id
+    there = added.encoder.flat() if len(new_tokens) > 1000 else added.encoder
+    for given in new_tokens:
+        if isinstance(given, str):
+            if given in there or given in ids:
+                continue  # a plain string says nothing about flags, so it leaves them
+            special = special_tokens or given in roles or given in newly_special
+            token = AddedToken(given.lower() if lowers and not special else given, special=special)
+        else:
+            token = AddedToken.of(given)
+            special = special_tokens or token.special
+            if special and not token.special:
+                token = token.replace(special=True)
+            elif lowers and token.normalized and not special:
+                token = token.replace(content=token.content.lower())
+        content = token.content
+        check(content)
+        token_id = ids.get(content)
+        if token_id is None:
+            token_id = there.get(content)
+            if token_id is None:
+                token_id = known_ids.get(content)
+            if token_id is None:
+                token_id = next_id
+                next_id += 1
+            ids[content] = token_id
+        if token_id in to_set or added.decoder.get(token_id) != token:
+            to_set[token_id] = token
+        if special and content not in roles and content not in newly_special:
+            newly_special.add(content)
+            additional.append(token)
+    return Adding(to_set, additional, next_id - first_new, next_id if next_id > first_new else 0)
+
+
+def plan_listing(
+    table: TokenTable,
+    new_tokens: Sequence[Token],
+    *,
+    special_tokens: bool,
+    known_ids: Mapping[str, int],
+    next_id: int,
+    check: Callable[[str], None],
+) -> Adding:
+    """Adding tokens in the Rust profile, where a token with other flags is looked for as well; see `plan_adding`."""
+    decoder, there = table.added.decoder, table.added.encoder
+    first_new = next_id
+    to_set: dict[int, AddedToken] = {}
+    ids: dict[str, int] = {}
+    listed: dict[AddedToken, None] = {}
+    for given in new_tokens:
+        token = AddedToken.of(given)
+        if special_tokens:
+            token = token.as_special()
+        content = token.content
+        check(content)
+        known_id = there.get(content)
+        if token in listed or (known_id is not None and decoder[known_id] == token):
+            continue
+        token_id = ids.get(content, known_ids.get(content) if known_id is None else known_id)
+        if token_id is None:
+            token_id, next_id = next_id, next_id + 1
+        ids[content] = token_id
+        to_set.pop(token_id, None)
+        to_set[token_id] = token
+        listed[token] = None
+    return Adding(to_set, list(listed), next_id - first_new, next_id if next_id > first_new else 0)
+
+
+def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int]) -> list[str]:
+    """The contents of added tokens that are to go.
+
+    Args:
+        tokens: one token or several, as strings or `AddedToken`.
+        table: the tokens there are.
+        known: every token's id.
+
+    Raises:
+        InputTypeError: those are no tokens.
+        UnknownTokenError: one is no added token.
+        SpecialTokenError: one plays a role.
+    """
+    given = [tokens] if isinstance(tokens, (str, AddedToken)) else tokens
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputTypeError(f"remove_tokens takes tokens, not {tokens!r:.60}", value=tokens)
+    contents = list(dict.fromkeys(str(token) for token in given))
+    roles = {str(token): role for role, token in table.roles.items() if token and not isinstance(token, list)}
+    for content in contents:
+        if content not in table.added.encoder:
+            there = "it is a vocabulary entry" if content in known else "nothing of that name is there"
+            raise UnknownTokenError(f"{content!r} is no added token: {there}", item=content)
+        if content in roles:
+            raise SpecialTokenError(
+                f"{content!r} is the {roles[content]}, so it cannot be removed; give that role to another token first",
+                role=roles[content],
+            )
+    return contents
+
+
+def without_holes(decoder: Mapping[int, AddedToken], first: int) -> tuple[dict[int, AddedToken], dict[int, int]]:
+    """Added tokens whose ids from `first` on have no holes, in the order of adding; and old id → new id of these."""
+    behind = [token_id for token_id in sorted(decoder) if token_id >= first]
+    new_ids = dict(zip(behind, range(first, first + len(behind)), strict=True))
+    return {new_ids.get(token_id, token_id): token for token_id, token in decoder.items()}, new_ids
+
+
+def as_added(token_id: Any, token: Any) -> AddedToken:
+    """An item of `added_tokens_decoder`, checked."""
+    if type(token_id) is not int or token_id < 0:
+        raise InputTypeError(f"added_tokens_decoder: an id is a whole number from 0, not {token_id!r}", value=token_id)
+    return AddedToken.of(token)

@@ -1,0 +1,204 @@
+"""Model inputs by the methods of a tokenizer whose class has its own: step by step, in the order transformers has.
+
+In: ids, or texts and what encodes them. Out: a `BatchEncoding`. Tokenizers that replace none of these methods go by their
+`InputBuilder`, which says the same from data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trietok.errors import InputError, NotSupportedError, SpecialTokenError
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import Encoder, has_spans, ids_of, pair_of, spans_of
+from trietok.inputs.options import CallOptions, Strategies, resolve_strategies
+from trietok.inputs.padding import PaddingStrategy
+from trietok.inputs.pieces import Piece
+from trietok.inputs.profiles import SLOW
+from trietok.inputs.tensors import tensor_type_of, to_tensor
+from trietok.inputs.truncation import TruncationStrategy
+
+Ids = list[int]
+
+
+def prepare(
+    tokenizer: Any, ids: Ids, pair_ids: Ids | None, options: CallOptions, prepend_batch_axis: bool
+) -> BatchEncoding:
+    """What `prepare_for_model` returns, by the methods for truncation, template, masks and padding."""
+    if options.return_offsets_mapping:
+        raise NotSupportedError(
+            "return_offsets_mapping is not available for this tokenizer", name="return_offsets_mapping"
+        )
+    strategies = _strategies(tokenizer, options)
+    max_length = strategies.max_length
+    SLOW.check(options, strategies, pair_ids is not None)
+    with_special = options.add_special_tokens
+    added = tokenizer.num_special_tokens_to_add(pair=pair_ids is not None) if with_special else 0
+    total = len(ids) + len(pair_ids or ()) + added
+    overflow: Ids = []
+    if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
+        if max_length < added:
+            raise InputError(
+                f"max_length is {max_length}, but the special tokens alone are {added}; raise max_length, or "
+                "leave the special tokens out"
+            )
+        if max_length and total > max_length:
+            ids, pair_ids, overflow = tokenizer.truncate_sequences(
+                ids, pair_ids, total - max_length, strategies.truncation, options.stride
+            )
+    values: dict[str, Any] = {}
+    if options.return_overflowing_tokens:
+        values["overflowing_tokens"] = overflow
+        values["num_truncated_tokens"] = total - (max_length or 0)
+    values.update(_with_template(tokenizer, ids, pair_ids, with_special))
+    if not _wants(tokenizer, "token_type_ids", options.return_token_type_ids):
+        del values["token_type_ids"]
+    length = len(values["input_ids"])
+    if options.return_special_tokens_mask:
+        mask = tokenizer.get_special_tokens_mask(ids, pair_ids) if with_special else [0] * length
+        values["special_tokens_mask"] = mask
+    if options.verbose and max_length is None and length > tokenizer.model_max_length > 0:
+        tokenizer.warn_once(
+            "sequence-length-is-longer-than-the-specified-maximum",
+            f"a text has {length} tokens, more than the {tokenizer.model_max_length} the model takes; "
+            "pass truncation=True",
+        )
+    with_mask = _wants(tokenizer, "attention_mask", options.return_attention_mask)
+    if not length:  # nothing to pad, as in transformers
+        values.update({"attention_mask": []} if with_mask else {})
+    elif with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
+        padded = tokenizer.pad(
+            values,
+            padding=strategies.padding,
+            max_length=max_length,
+            pad_to_multiple_of=options.pad_to_multiple_of,
+            padding_side=options.padding_side,
+            return_attention_mask=with_mask,
+            verbose=False,
+        )
+        values = dict(padded)
+    if options.return_length:
+        values["length"] = len(values["input_ids"])
+    return BatchEncoding(values, tensor_type=options.return_tensors, prepend_batch_axis=prepend_batch_axis)
+
+
+def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions) -> BatchEncoding:
+    """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
+    words = options.is_split_into_words
+    ids = ids_of(encoder, text, words, "the text")
+    pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
+    asked = options._replace(return_offsets_mapping=False)._asdict()
+    del asked["is_split_into_words"]
+    encoding = tokenizer.prepare_for_model(ids, pair_ids, **asked, prepend_batch_axis=True)
+    texts = (text,) if text_pair is None else (text, text_pair)
+    return _with_details(tokenizer, encoding, encoder, [texts], options, one=True)
+
+
+def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
+    """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
+    strategies = _strategies(tokenizer, options)
+    words = options.is_split_into_words
+    rows: dict[str, list[Any]] = {}
+    texts: list[tuple[Any, ...]] = []
+    for index, item in enumerate(SLOW.batch_of(items)):
+        where = f"item {index} of the batch"
+        first, second = pair_of(item, words, where)
+        texts.append((first,) if second is None else (first, second))
+        row = tokenizer.prepare_for_model(
+            ids_of(encoder, first, words, where),
+            None if second is None else ids_of(encoder, second, words, where),
+            add_special_tokens=options.add_special_tokens,
+            truncation=strategies.truncation,
+            max_length=strategies.max_length,
+            stride=options.stride,
+            return_token_type_ids=options.return_token_type_ids,
+            return_attention_mask=False,  # made for the whole batch by pad
+            return_overflowing_tokens=options.return_overflowing_tokens,
+            return_special_tokens_mask=options.return_special_tokens_mask,
+            return_length=options.return_length,
+            verbose=options.verbose,
+        )
+        for key, value in row.items():
+            rows.setdefault(key, []).append(value)
+    encoding = tokenizer.pad(
+        rows,
+        padding=strategies.padding,
+        max_length=strategies.max_length,
+        pad_to_multiple_of=options.pad_to_multiple_of,
+        padding_side=options.padding_side,
+        return_attention_mask=options.return_attention_mask,
+        return_tensors=options.return_tensors,
+        verbose=False,
+    )
+    return _with_details(tokenizer, encoding, encoder, texts, options, one=False)
+
+
+def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
+    """What stands around one text or two, read off the methods that put it there.
+
+    Raises:
+        SpecialTokenError: the template puts the token of a role around that has none.
+    """
+    texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
+    ids = _without_none(tokenizer, tokenizer.build_inputs_with_special_tokens(*texts))
+    types = [*tokenizer.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
+    return tuple(
+        Piece(type_id, sequence=-1 - i) if i < 0 else Piece(type_id, None, tokenizer.convert_ids_to_tokens(i), i)
+        for i, type_id in zip(ids, types, strict=False)
+    )
+
+
+def _strategies(tokenizer: Any, options: CallOptions) -> Strategies:
+    return resolve_strategies(
+        tokenizer, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
+    )
+
+
+def _wants(tokenizer: Any, name: str, asked: bool | None) -> bool:
+    return name in tokenizer.model_input_names if asked is None else asked
+
+
+def _with_template(tokenizer: Any, ids: Ids, pair_ids: Ids | None, add_special_tokens: bool) -> dict[str, Ids]:
+    if add_special_tokens:
+        return {
+            "input_ids": _without_none(tokenizer, tokenizer.build_inputs_with_special_tokens(ids, pair_ids)),
+            "token_type_ids": tokenizer.create_token_type_ids_from_sequences(ids, pair_ids),
+        }
+    sequence = ids if pair_ids is None else ids + pair_ids
+    return {"input_ids": sequence, "token_type_ids": [0] * len(sequence)}
+
+
+def _without_none(tokenizer: Any, ids: Ids) -> Ids:
+    """The ids that the template gave; an error where one is None, which is so where a role has no token."""
+    if None in ids:
+        unset = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, role) is None]
+        raise SpecialTokenError(
+            f"the template puts the token of a role that has none around the text ({', '.join(unset)} is None); "
+            "give the role a token, or pass add_special_tokens=False",
+            role=unset[0] if unset else None,
+        )
+    return ids
+
+
+def _with_details(
+    tokenizer: Any,
+    encoding: BatchEncoding,
+    encoder: Encoder,
+    texts: list[tuple[Any, ...]],
+    options: CallOptions,
+    one: bool,
+) -> BatchEncoding:
+    """A result that can be asked where its tokens came from; with the offsets, if they are asked for now."""
+    if not isinstance(encoding, BatchEncoding):  # of a subclass with its own ideas
+        return encoding
+    if not all(has_spans(text, options.is_split_into_words) for sample in texts for text in sample):
+        if options.return_offsets_mapping:
+            raise NotSupportedError("tokens and ids stand for no text that could have offsets", name="offset_mapping")
+        return encoding
+    plan = tokenizer._now().builder.plan(options)
+    encoding.work_out_by(plan, (encoder, texts, one))
+    if options.return_offsets_mapping:
+        offsets = [each.offsets for each in plan.encodings((encoder, texts, one), encoding["input_ids"])]
+        kind = tensor_type_of(encoding["input_ids"])
+        encoding["offset_mapping"] = to_tensor(offsets, kind) if kind else offsets[0] if one else offsets
+    return encoding
