@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from trietok.inputs.encoding import Encoding
-    from trietok.inputs.pieces_around import Piece
+    from trietok.inputs.pieces import Piece
     from trietok.text.alignment import Located, Span
 
     class Tokenizer(Protocol):

@@ -1,24 +1,3 @@
-"""What stands around a text, ready to use: the one form that templates of every kind are brought into.
+"""The former address of `trietok.inputs.pieces`."""
 
-In: a template, and a tokenizer's ids. Out: pieces in a row, each a whole text or one special token.
-"""
-
-from __future__ import annotations
-
-from typing import NamedTuple
-
-
-class Piece(NamedTuple):
-    """One piece of a template, ready to use: a whole text, or one special token.
-
-    Attributes:
-        type_id: the token type id of all its tokens.
-        sequence: 0 for the first text, 1 for the second; None for a special token.
-        token: the special token; None for a text.
-        token_id: its id; None for a text.
-    """
-
-    type_id: int
-    sequence: int | None = None
-    token: str | None = None
-    token_id: int | None = None
+from trietok.inputs.pieces import Piece as Piece
