@@ -6,7 +6,7 @@ length that counts. The rules are those of transformers' `_get_padding_truncatio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, SpecialTokenError
 from trietok.inputs.padding import PaddingStrategy
@@ -78,11 +78,9 @@ def resolve_strategies(
         InputError: a value is unknown, `max_length` is negative, or does not fit `pad_to_multiple_of`.
         SpecialTokenError: padding is asked for and there is no padding token.
     """
-    for name, value in (("max_length", max_length), ("pad_to_multiple_of", pad_to_multiple_of)):
-        if value is not None and not isinstance(value, int):
-            raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
-    if max_length is not None and max_length < 0:
-        raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
+    _check_whole("max_length", max_length)
+    _check_whole("pad_to_multiple_of", pad_to_multiple_of)
+    check_length(max_length)
 
     def warn(key: str, message: str) -> None:
         if verbose:
@@ -122,6 +120,18 @@ def resolve_strategies(
     if pad is not PaddingStrategy.DO_NOT_PAD:
         _check_padding(tokenizer, cut, max_length, pad_to_multiple_of)
     return Strategies(pad, cut, max_length)
+
+
+def check_length(max_length: int | None) -> None:
+    """Raise an InputError unless it is None or a whole number from 0."""
+    _check_whole("max_length", max_length)
+    if max_length is not None and max_length < 0:
+        raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
+
+
+def _check_whole(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, int):
+        raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
 
 
 def _padding_strategy(padding: Padding) -> PaddingStrategy:

@@ -65,7 +65,7 @@ def whole(lengths: tuple[int, ...]) -> Windows:
     return tuple((0, length) for length in lengths)
 
 
-def check_length(cutting: Cutting) -> None:
+def check_room(cutting: Cutting) -> None:
     """Raise an InputError if there is no room for the special tokens."""
     if cutting.max_length is not None and cutting.max_length < cutting.around:
         raise InputError(
@@ -87,7 +87,7 @@ def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     """
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
-    check_length(cutting)
+    check_room(cutting)
     to_remove = sum(lengths) + cutting.around - cutting.max_length
     if not cutting.max_length or to_remove <= 0:
         return Cut([whole(lengths)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trietok.errors import InputError
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, Window, Windows, check_length, whole
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, Window, Windows, check_room, whole
 
 
 class Room(NamedTuple):
@@ -39,7 +39,7 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     """
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
-    check_length(cutting)
+    check_room(cutting)
     _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
     room = Room(cutting.max_length - cutting.around, cutting.strategy, cutting.stride, cutting.side)
     return Cut(rows(lengths, room))
