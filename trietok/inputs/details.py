@@ -16,8 +16,7 @@ from trietok.inputs.encoding import Encoding
 from trietok.inputs.options import Strategies
 from trietok.inputs.rows import Row
 from trietok.inputs.tensors import to_python
-from trietok.inputs.truncation import TruncationStrategy
-from trietok.inputs.windows import Window
+from trietok.inputs.truncation import TruncationStrategy, Window
 from trietok.text.alignment import Located, Span
 
 Options = Mapping[str, Any]

@@ -6,14 +6,14 @@ columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import has_spans, locate, pair_of, spans_of
+from trietok.inputs.call_inputs import has_spans, locate, spans_of
 from trietok.inputs.options import CallOptions, Strategies, check_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
 from trietok.inputs.rows import Row
@@ -69,7 +69,7 @@ class Plan:
         Raises:
             InputError: an input is none of those, or cannot be cut as the options say.
         """
-        return self._of_texts(encoder, [_texts(text, pair)], one=True)
+        return self._of_texts(encoder, [(text, pair)], one=True)
 
     def batch(self, encoder: Encoder, items: Any) -> BatchEncoding:
         """The encoding of a batch.
@@ -81,11 +81,9 @@ class Plan:
         Raises:
             InputError: it is no batch, or an item cannot be encoded so.
         """
-        words = self.options.is_split_into_words
-        samples = [_texts(*pair_of(item, words, index)) for index, item in enumerate(self.rule.batch_of(items))]
         if not self.is_fast:
             check_length(self.strategies.max_length)  # it may be the tokenizer's own
-        return self._of_texts(encoder, samples, one=False)
+        return self._of_texts(encoder, self.rule.batch_of(items, self.options.is_split_into_words), one=False)
 
     def from_ids(self, ids: Ids, pair_ids: Ids | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
         """What `prepare_for_model` returns for the ids of one text or of a pair: a plan of the slow profile.
@@ -140,22 +138,28 @@ class Plan:
 
     # ---- from texts to rows -----------------------------------------------------------------------------------------
 
-    def _of_texts(self, encoder: Encoder, samples: list[Texts], one: bool) -> BatchEncoding:
+    def _of_texts(self, encoder: Encoder, items: Iterable[tuple[Any, Any]], one: bool) -> BatchEncoding:
+        """The encoding of items, each a text and its pair or None."""
         words = self.options.is_split_into_words
+        samples: list[Texts] = []
 
-        def ids_of(number: int, texts: Texts) -> list[Ids]:
-            names = self.rule.names_of_pair if one else (f"item {number} of the batch",) * 2
-            return [self.rule.ids_of(encoder, text, words, name) for text, name in zip(texts, names, strict=False)]
+        def ids_of_items() -> Iterator[list[Ids]]:
+            for number, (text, pair) in enumerate(items):
+                names = self.rule.names_of_pair if one else (f"item {number} of the batch",) * 2
+                texts = (text,) if pair is None else (text, pair)
+                # A copy of a list is kept: its owner may change it before the result is asked for details.
+                samples.append(tuple(list(text) if type(text) is list else text for text in texts))
+                yield [self.rule.ids_of(encoder, text, words, name) for text, name in zip(texts, names, strict=False)]
 
         def spans_of_item(number: int, ids: list[Ids]) -> list[list[Span]]:
-            if not is_text:
+            if not all(has_spans(text, words) for texts in samples for text in texts):
                 raise NotSupportedError(
                     "tokens and ids stand for no text that could have offsets", name="offset_mapping"
                 )
             return [spans_of(encoder, text, len(own)) for text, own in zip(samples[number], ids, strict=True)]
 
+        columns = self._columns(ids_of_items(), one, spans_of_item)
         is_text = all(has_spans(text, words) for texts in samples for text in texts)
-        columns = self._columns((ids_of(*item) for item in enumerate(samples)), one, spans_of_item)
         return self._finished(columns, one, True, (self, (encoder, samples, one)) if is_text else None)
 
     def _columns(
@@ -313,12 +317,6 @@ class Plan:
                 for name, column in columns.items()
             }
         return BatchEncoding(values, tensor_type=tensors, details=details)
-
-
-def _texts(text: Any, pair: Any) -> Texts:
-    """The texts of an item, kept from what a caller does with his lists later."""
-    texts = (text,) if pair is None else (text, pair)
-    return tuple(list(text) if type(text) is list else text for text in texts)
 
 
 def _require_ids(pieces: tuple[Piece, ...]) -> None:

@@ -5,11 +5,11 @@ In: nothing. Out: `SLOW` and `RUST`, plain values that a plan goes by.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.inputs.call_inputs import ids_of, ids_of_text, kind_of
+from trietok.inputs.call_inputs import ids_of, ids_of_text, kind_of, pair_of
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_one_row
 from trietok.inputs.windows import cut_to_rows
 
@@ -26,7 +26,7 @@ class WindowRule(NamedTuple):
         ids_of: the ids of one input: encoder, input, whether words are given, a name for errors.
         names_of_pair: what errors call the two inputs of a call for one item.
         check: refuses options that do not go together, for each item: options, strategies, whether it is a pair.
-        batch_of: the items of a batch; refuses what is none.
+        batch_of: a text and its pair, or None, for each item of a batch, which may be words; refuses what is no batch.
         cut: what truncation leaves of texts of these lengths.
         overflows_to_rows: whether what does not fit makes rows, which come with `overflow_to_sample_mapping`; else it
             comes as `overflowing_tokens` and `num_truncated_tokens`.
@@ -42,7 +42,7 @@ class WindowRule(NamedTuple):
     ids_of: Callable[[Encoder, Any, bool, str], list[int]]
     names_of_pair: tuple[str, str]
     check: Callable[[CallOptions, Strategies, bool], None]
-    batch_of: Callable[[Any], list[Any]]
+    batch_of: Callable[[Any, bool], Iterable[tuple[Any, Any]]]
     cut: Callable[[tuple[int, ...], Cutting], Cut]
     overflows_to_rows: bool
     types_stay: bool
@@ -71,19 +71,21 @@ def _check_rust(options: CallOptions, strategies: Strategies, is_pair: bool) -> 
     """The Rust tokenizers refuse no options for what they are together."""
 
 
-def _slow_batch(items: Any) -> list[Any]:
-    batch = list(items)
-    if not batch:
+def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, Any]]:
+    """The items one by one: an item that is no text or pair is refused after those before it are encoded."""
+    index = -1
+    for index, item in enumerate(items):
+        yield pair_of(item, is_split_into_words, index)
+    if index < 0:
         raise InputError("pad needs an encoding, or a list of encodings, with input_ids; it was given []")
-    return batch
 
 
-def _rust_batch(items: Any) -> list[Any]:
+def _rust_batch(items: Any, is_split_into_words: bool) -> list[tuple[Any, Any]]:
     if not isinstance(items, (list, tuple)):
         raise InputTypeError(f"a batch is a list, not {kind_of(items)}", value=items)
     if not items:
         raise InputError("the batch is empty")
-    return list(items)
+    return [pair_of(item, is_split_into_words, index) for index, item in enumerate(items)]
 
 
 _OVERFLOW = ("overflowing_tokens", "num_truncated_tokens")
