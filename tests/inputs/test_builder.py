@@ -13,7 +13,6 @@ from tests.conftest import SPECIAL
 from tests.inputs.live import LiveEncoder, builder_of, builder_of_ids, outcome
 from trietok import PaddingStrategy, TensorType
 from trietok.inputs.options import CallOptions
-from trietok.inputs.quick_plan import QuickPlan
 
 pytest.importorskip("numpy")
 

@@ -52,6 +52,9 @@ class InputBuilder:
         special_counts: how many special tokens truncation makes room for, around one text and around two, where it is
             not as many as the template has.
 
+    Attributes:
+        lacks_ids: whether a special token of a template has no id.
+
     >>> from trietok.inputs.profiles import SLOW
     >>> settings = InputSettings(("input_ids", "attention_mask"), "right", "right", 512, 0, "[PAD]", 0, SLOW)
     >>> cls, sep = Piece(0, token="[CLS]", token_id=2), Piece(0, token="[SEP]", token_id=3)
@@ -75,6 +78,7 @@ class InputBuilder:
         self._templates = (single, pair)
         self._special_counts = special_counts or (len(single) - 1, len(pair) - 2)
         self._plans: dict[Any, Plan] = {}
+        self.lacks_ids = any(piece.sequence is None and piece.token_id is None for piece in (*single, *pair))
         self.model_input_names = settings.model_input_names
         self.padding_side = settings.padding_side
         self.model_max_length = settings.model_max_length

@@ -7,7 +7,6 @@ columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder
     from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.encoding import Encoding
-    from trietok.inputs.pieces import Piece
     from trietok.text.alignment import Span
 
 Ids = list[int]
@@ -51,6 +49,7 @@ class Plan:
         self.limit = float("inf")
         if strategies.max_length is None and options.verbose and builder.settings.model_max_length > 0:
             self.limit = builder.settings.model_max_length
+        self._returned = self._returned_columns()
 
     @property
     def is_fast(self) -> bool:
@@ -128,8 +127,9 @@ class Plan:
         settings = self.builder.settings
         made: list[Encoding] = []
         first: dict[int, Encoding] = {}
-        for row in self._padded(groups, one):
-            _require_ids(row.pieces)
+        rows = self._padded(groups, one)
+        self._require_ids(rows)
+        for row in rows:
             padding = (settings.pad_token_id, settings.pad_token, settings.pad_token_type_id)
             made.append(row.encoding(located[row.sample], *padding))
             if first.setdefault(row.sample, made[-1]) is not made[-1]:
@@ -195,7 +195,7 @@ class Plan:
         values = {
             name: self._column(name, one, rows, ids, cuts, spans_of_item)
             for name in (rule.columns if one else rule.columns_of_batch)
-            if self.returns(name)
+            if name in self._returned
         }
         if rule.padding_counts:
             self._warn_of(rows)
@@ -240,28 +240,40 @@ class Plan:
         side = self.padding_side
         if side not in ("left", "right") and (self.rule.checks_side or any(len(row) != width for row in rows)):
             raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
-        return [replace(row, missing=max(width - len(row), 0), pad_left=side == "left") for row in rows]
+        return [
+            Row(row.sample, row.pieces, row.windows, max(width - len(row), 0), pad_left=side == "left") for row in rows
+        ]
 
     def _warn_of(self, rows: list[Row]) -> None:
         """Warn of rows that are longer than the model takes."""
+        if self.limit == float("inf"):
+            return
         for row in rows:
             if len(row) + row.missing > self.limit:
                 self.warn_of_length(len(row) + row.missing)
 
     # ---- columns ----------------------------------------------------------------------------------------------------
 
-    def returns(self, name: str) -> bool:
-        """Whether the options ask for a column."""
+    def _returned_columns(self) -> frozenset[str]:
         options = self.options
-        asked: bool | None = {
+        asked: dict[str, bool | None] = {
             "input_ids": True,
             "token_type_ids": options.return_token_type_ids,
             "attention_mask": options.return_attention_mask,
             "special_tokens_mask": options.return_special_tokens_mask,
             "offset_mapping": options.return_offsets_mapping,
             "length": options.return_length,
-        }.get(name, options.return_overflowing_tokens)
-        return name in self.builder.settings.model_input_names if asked is None else bool(asked)
+        }
+        names = self.builder.settings.model_input_names
+        return frozenset(
+            name
+            for name in self.rule.columns
+            if (name in names if asked.get(name, False) is None else asked.get(name, options.return_overflowing_tokens))
+        )
+
+    def returns(self, name: str) -> bool:
+        """Whether the options ask for a column."""
+        return name in self._returned
 
     def _column(
         self,
@@ -296,9 +308,14 @@ class Plan:
                 return [sum(map(len, sample)) + self._around(len(sample) == 2) - room for sample in ids]
         assert spans_of_item is not None  # a plan from ids has no offsets
         spans = [spans_of_item(number, sample) for number, sample in enumerate(ids)]
-        for row in rows:
-            _require_ids(row.pieces)
+        self._require_ids(rows)
         return [row.offsets(spans[row.sample]) for row in rows]
+
+    def _require_ids(self, rows: list[Row]) -> None:
+        if self.builder.lacks_ids and any(
+            piece.sequence is None and piece.token_id is None for row in rows for piece in row.pieces
+        ):
+            raise ValueError("a special token of the template is not set")
 
     def _finished(
         self,
@@ -317,8 +334,3 @@ class Plan:
                 for name, column in columns.items()
             }
         return BatchEncoding(values, tensor_type=tensors, details=details)
-
-
-def _require_ids(pieces: tuple[Piece, ...]) -> None:
-    if any(piece.sequence is None and piece.token_id is None for piece in pieces):
-        raise ValueError("a special token of the template is not set")
