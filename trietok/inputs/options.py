@@ -122,6 +122,14 @@ def resolve_strategies(
     return Strategies(pad, cut, max_length)
 
 
+def warn_of_length(tokenizer: Tokenizer, length: int) -> None:
+    """Log, once for a tokenizer, that a text has more ids than the model takes."""
+    tokenizer.warn_once(
+        "sequence-length-is-longer-than-the-specified-maximum",
+        f"a text has {length} tokens, more than the {tokenizer.model_max_length} the model takes; pass truncation=True",
+    )
+
+
 def check_length(max_length: int | None) -> None:
     """Raise an InputError unless it is None or a whole number from 0."""
     _check_whole("max_length", max_length)

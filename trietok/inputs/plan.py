@@ -13,7 +13,7 @@ from trietok import log
 from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate, spans_of
-from trietok.inputs.options import CallOptions, Strategies, check_length
+from trietok.inputs.options import CallOptions, Strategies, check_length, warn_of_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
 from trietok.inputs.rows import Row
 from trietok.inputs.truncation import Cut, Cutting
@@ -104,11 +104,7 @@ class Plan:
 
     def warn_of_length(self, length: int) -> None:
         """Log, once for a tokenizer, that a text has more ids than the model takes."""
-        self.builder.warn_once(
-            "sequence-length-is-longer-than-the-specified-maximum",
-            f"a text has {length} tokens, more than the {self.builder.settings.model_max_length} the model takes; "
-            "pass truncation=True",
-        )
+        warn_of_length(self.builder, length)
 
     def encodings(self, given: Given, input_ids: Any) -> list[Encoding]:
         """The details of a result, worked out again from its texts.

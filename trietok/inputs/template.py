@@ -6,12 +6,14 @@ which ids, token type ids and masks are made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
-from trietok.tokenizer.model_inputs import Ids
 
+Ids = list[int]
 Kind = Literal["sequence", "role", "token"]
 
 
@@ -49,6 +51,30 @@ class Template(NamedTuple):
         (Part(kind='role', name='sep', type_id=0), Part(kind='sequence', name='B', type_id=1))
         """
         return cls(_parts(single), _parts(pair))
+
+    def pieces(
+        self, pair: bool, token_of: Callable[[str], str | None], id_of: Callable[[str], int]
+    ) -> tuple[Piece, ...]:
+        """The pieces of a row of one sequence or two.
+
+        Args:
+            pair: whether there are two.
+            token_of: the token of a role, such as `"cls_token"`; None where it is not set.
+            id_of: the id of a token.
+
+        >>> template = Template.of("cls $A sep", "cls $A sep $B:1 sep:1")
+        >>> ids = {"[CLS]": 2, "[SEP]": 3}
+        >>> [piece.token_id for piece in template.pieces(False, {"cls_token": "[CLS]"}.get, ids.__getitem__)]
+        [2, None, None]
+        """
+        pieces: list[Piece] = []
+        for kind, name, type_id in self.pair if pair else self.single:
+            if kind == "sequence":
+                pieces.append(Piece(type_id, sequence="AB".index(name)))
+            else:
+                token = token_of(f"{name}_token") if kind == "role" else name
+                pieces.append(Piece(type_id, None, token, None if token is None else id_of(token)))
+        return tuple(pieces)
 
     def input_ids(self, tokenizer: Any, ids: Ids, pair_ids: Ids | None) -> Ids:
         """The ids of one sequence or two with the special tokens of a tokenizer."""

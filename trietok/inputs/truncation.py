@@ -65,12 +65,12 @@ def whole(lengths: tuple[int, ...]) -> Windows:
     return tuple((0, length) for length in lengths)
 
 
-def check_room(cutting: Cutting) -> None:
-    """Raise an InputError if there is no room for the special tokens."""
-    if cutting.max_length is not None and cutting.max_length < cutting.around:
+def check_room(max_length: int, around: int) -> None:
+    """Raise an InputError if there is no room for the `around` special tokens."""
+    if max_length < around:
         raise InputError(
-            f"max_length is {cutting.max_length}, but the special tokens alone are {cutting.around}; raise "
-            "max_length, or leave the special tokens out"
+            f"max_length is {max_length}, but the special tokens alone are {around}; raise max_length, or leave the "
+            "special tokens out"
         )
 
 
@@ -87,7 +87,7 @@ def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     """
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
-    check_room(cutting)
+    check_room(cutting.max_length, cutting.around)
     to_remove = sum(lengths) + cutting.around - cutting.max_length
     if not cutting.max_length or to_remove <= 0:
         return Cut([whole(lengths)])

@@ -39,7 +39,7 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     """
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
-    check_room(cutting)
+    check_room(cutting.max_length, cutting.around)
     _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
     room = Room(cutting.max_length - cutting.around, cutting.strategy, cutting.stride, cutting.side)
     return Cut(rows(lengths, room))
