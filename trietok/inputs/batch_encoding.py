@@ -91,9 +91,9 @@ class BatchEncoding(UserDict[str, Any]):
         """The per-text details, or None where the tokenizer is none of the Rust profile."""
         return self._worked_out() if self.is_fast else None
 
-    def work_out_by(self, maker: Maker) -> None:
-        """Let `maker` work the details out when they are first asked for."""
-        self._later = maker, None
+    def work_out_by(self, maker: Maker, given: Any = None) -> None:
+        """Let `maker` work the details out of what is given, when they are first asked for."""
+        self._later = maker, given
 
     def _worked_out(self) -> Any:
         if self._encodings is None and self._later is not None:

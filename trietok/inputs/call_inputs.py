@@ -1,14 +1,38 @@
-"""What a call was given: telling a text from a pair, words or a batch, and what no call takes.
+"""What a call was given: telling a text from a pair, words or a batch, and what an encoder makes of each.
 
-In: the arguments of a call. Out: which form they have, or an error.
+In: the arguments of a call. Out: which form they have, their ids, spans and tokens, or an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, OptionError
+from trietok.text.alignment import Located, Span
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Encoder(Protocol):
+        """A text to its ids, spans and tokens, as a tokenizer does it at one moment."""
+
+        def ids(self, text: str) -> list[int]:
+            """The ids of a text, without special tokens around."""
+            ...
+
+        def spans(self, text: str, count: int = -1) -> list[Span]:
+            """The half-open span of each of the `count` tokens, in code points of the text."""
+            ...
+
+        def locate(self, text: str) -> Located:
+            """The tokens with all that is known of them."""
+            ...
+
+        def ids_of_tokens(self, tokens: list[str]) -> list[int]:
+            """The ids of tokens that are there already; asked in the slow profile only."""
+            ...
+
 
 # Keywords that transformers has dropped, and what is written for them since.
 _REPLACED = {
@@ -64,3 +88,85 @@ def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]
             value=item,
         )
     return item[0], item[1]
+
+
+def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
+    """`pair_of` in the Rust profile, where a list of two whose second is None is no pair."""
+    pair = pair_of(item, is_split_into_words, where)
+    if pair[1] is None and pair[0] is not item:
+        raise InputTypeError(f"{where} is a pair whose second text is None; give the first alone", value=item)
+    return pair
+
+
+def kind_of(value: Any) -> str:
+    """A value for an error message: its type, and itself in short."""
+    shown = repr(value)
+    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
+
+
+def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
+    """The ids of one input of the slow profile: a text, words, tokens or ids.
+
+    Raises:
+        InputError: it is none of those. `where` names it.
+    """
+    if isinstance(value, str):
+        return encoder.ids(value)
+    if not isinstance(value, (list, tuple)) or not value:
+        wanted = (
+            "a str or a list of at least one word"
+            if is_split_into_words
+            else "a str, a list of tokens or a list of ids"
+        )
+        raise InputError(f"{where} is {kind_of(value)}; it should be {wanted}")
+    kind = str if isinstance(value[0], str) else int
+    for position, item in enumerate(value):
+        if not isinstance(item, kind):
+            raise InputError(f"{where}: position {position} holds {kind_of(item)} among {kind.__name__}s")
+    if kind is int:
+        return list(value)
+    return _ids_of_words(encoder, value) if is_split_into_words else encoder.ids_of_tokens(list(value))
+
+
+def ids_of_text(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
+    """The ids of one input of the Rust profile: a text, or words where they are asked for.
+
+    Raises:
+        InputTypeError: it is not. `where` names it.
+    """
+    if not is_split_into_words and isinstance(value, str):
+        return encoder.ids(value)
+    if is_split_into_words and isinstance(value, (list, tuple)):
+        for position, word in enumerate(value):
+            if not isinstance(word, str):
+                raise InputTypeError(f"{where}: position {position} holds {kind_of(word)} among words", value=word)
+        return _ids_of_words(encoder, value)
+    wanted = "a list of words" if is_split_into_words else "a str"
+    raise InputTypeError(f"{where} is {kind_of(value)}; it should be {wanted}", value=value)
+
+
+def has_spans(value: Any, is_split_into_words: bool) -> bool:
+    """Whether an input is a text, or words; tokens and ids stand for no text."""
+    return isinstance(value, str) or (is_split_into_words and not (value and isinstance(value[0], int)))
+
+
+def spans_of(encoder: Encoder, value: Any, count: int) -> list[Span]:
+    """The spans of a text of `count` tokens, or of words, where each span counts from its word's beginning."""
+    if isinstance(value, str):
+        return encoder.spans(value, count)
+    return [span for word in value for span in encoder.spans(word)]
+
+
+def locate(encoder: Encoder, value: Any) -> Located:
+    """The tokens of a text, or of words: each is a text of its own, and every token has its word's number."""
+    if isinstance(value, str):
+        return encoder.locate(value)
+    all_words = Located.empty()
+    for number, word in enumerate(value):
+        for token_id, token, span, _ in zip(*encoder.locate(word), strict=True):
+            all_words.add(token_id, token, span, number)
+    return all_words
+
+
+def _ids_of_words(encoder: Encoder, words: Any) -> list[int]:
+    return [token_id for word in words for token_id in encoder.ids(word)]

@@ -6,7 +6,8 @@ length that counts. The rules are those of transformers' `_get_padding_truncatio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, SpecialTokenError
 from trietok.inputs.padding import PaddingStrategy
@@ -55,6 +56,11 @@ class CallOptions(NamedTuple):
     return_length: bool = False
     verbose: bool = True
 
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> CallOptions:
+        """The options among the arguments of a method."""
+        return cls(*map(arguments.__getitem__, cls._fields))
+
 
 class Strategies(NamedTuple):
     """The two strategies and the length they work to; None where nothing limits it."""
@@ -78,11 +84,9 @@ def resolve_strategies(
         InputError: a value is unknown, `max_length` is negative, or does not fit `pad_to_multiple_of`.
         SpecialTokenError: padding is asked for and there is no padding token.
     """
-    for name, value in (("max_length", max_length), ("pad_to_multiple_of", pad_to_multiple_of)):
-        if value is not None and not isinstance(value, int):
-            raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
-    if max_length is not None and max_length < 0:
-        raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
+    _check_whole("max_length", max_length)
+    _check_whole("pad_to_multiple_of", pad_to_multiple_of)
+    check_length(max_length)
 
     def warn(key: str, message: str) -> None:
         if verbose:
@@ -122,6 +126,26 @@ def resolve_strategies(
     if pad is not PaddingStrategy.DO_NOT_PAD:
         _check_padding(tokenizer, cut, max_length, pad_to_multiple_of)
     return Strategies(pad, cut, max_length)
+
+
+def warn_of_length(tokenizer: Tokenizer, length: int) -> None:
+    """Log, once for a tokenizer, that a text has more ids than the model takes."""
+    tokenizer.warn_once(
+        "sequence-length-is-longer-than-the-specified-maximum",
+        f"a text has {length} tokens, more than the {tokenizer.model_max_length} the model takes; pass truncation=True",
+    )
+
+
+def check_length(max_length: int | None) -> None:
+    """Raise an InputError unless it is None or a whole number from 0."""
+    _check_whole("max_length", max_length)
+    if max_length is not None and max_length < 0:
+        raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
+
+
+def _check_whole(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, int):
+        raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
 
 
 def _padding_strategy(padding: Padding) -> PaddingStrategy:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from trietok.errors import InputError
+from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.tensors import ExplicitEnum
 
 
@@ -63,3 +64,9 @@ def pad_values(
             filling = [filler] * missing
             padded[key] = padded[key] + filling if side == "right" else filling + padded[key]
     return padded
+
+
+def check_first_id(first: Any, main: str) -> None:
+    """Raise an InputError where the first value of a batch is no id."""
+    if not isinstance(first, int):
+        raise InputError(f"{main} holds {kind_of(first)}; it should hold ints, or be an array or tensor")

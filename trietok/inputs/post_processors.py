@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from trietok.files.json_place import JsonPlace
-from trietok.inputs.pieces_around import Piece
+from trietok.inputs.pieces import Piece
 
 
 class TemplatePiece(NamedTuple):

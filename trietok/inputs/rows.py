@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trietok.inputs.encoding import Encoding
-from trietok.inputs.pieces_around import Piece
-from trietok.inputs.windows import Windows
+from trietok.inputs.pieces import Piece
+from trietok.inputs.truncation import Windows
 from trietok.text.alignment import Located
 
 
@@ -49,25 +49,34 @@ class Row:
             special: the value of a special token.
             padding: that of padding.
         """
-        return self._column(lambda piece, start, end: values[piece.sequence or 0][start:end], special, padding)
-
-    def filled(self, text: Callable[[Piece], Any], special: Callable[[Piece], Any], padding: Any) -> list[Any]:
-        """A column in which all tokens of a text have one value."""
-        return self._column(lambda piece, start, end: [text(piece)] * (end - start), special, padding)
-
-    def _column(
-        self, text: Callable[[Piece, int, int], Sequence[Any]], special: Callable[[Piece], Any], padding: Any
-    ) -> list[Any]:
         column: list[Any] = []
         for piece in self.pieces:
             if piece.sequence is None:
                 column.append(special(piece))
             else:
-                column += text(piece, *self.windows[piece.sequence])
-        if self.missing:
-            filling = [padding] * self.missing
-            column = filling + column if self.pad_left else column + filling
-        return column
+                start, end = self.windows[piece.sequence]
+                column += values[piece.sequence][start:end]
+        return self._padded(column, padding)
+
+    def filled(self, value: Callable[[Piece], int | None], padding: int) -> list[int]:
+        """A column in which all tokens of a piece have one value; a piece whose value is None has no place in it."""
+        column: list[int] = []
+        for piece in self.pieces:
+            number = value(piece)
+            if number is None:
+                continue
+            if piece.sequence is None:
+                column.append(number)
+            else:
+                start, end = self.windows[piece.sequence]
+                column += [number] * (end - start)
+        return self._padded(column, padding)
+
+    def _padded(self, column: list[Any], padding: Any) -> list[Any]:
+        if not self.missing:
+            return column
+        filling = [padding] * self.missing
+        return filling + column if self.pad_left else column + filling
 
     def ids(self, values: Sequence[Sequence[int]], pad_id: int | None) -> list[int]:
         """The ids."""
@@ -75,15 +84,15 @@ class Row:
 
     def type_ids(self, pad_type_id: int) -> list[int]:
         """The token type ids."""
-        return self.filled(_type_id, _type_id, pad_type_id)
+        return self.filled(_type_id, pad_type_id)
 
     def attention_mask(self) -> list[int]:
         """1 for each token, 0 for padding."""
-        return self.filled(_one, _one, 0)
+        return self._padded([1] * len(self), 0)
 
     def special_tokens_mask(self) -> list[int]:
         """1 for each special token and for padding, 0 for the texts' own."""
-        return self.filled(_zero, _one, 1)
+        return self.filled(_is_special, 1)
 
     def offsets(self, values: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
         """The spans in the texts."""
@@ -112,16 +121,12 @@ class Row:
         )
 
 
-def _type_id(piece: Piece) -> int:
-    return piece.type_id
+def _type_id(piece: Piece) -> int | None:
+    return piece.type_id if piece.has_type_id else None
 
 
-def _one(piece: Piece) -> int:
-    return 1
-
-
-def _zero(piece: Piece) -> int:
-    return 0
+def _is_special(piece: Piece) -> int | None:
+    return int(piece.sequence is None) if piece.is_in_mask else None
 
 
 def _no_span(piece: Piece) -> tuple[int, int]:

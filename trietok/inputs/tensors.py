@@ -66,6 +66,12 @@ def numbers_to_tensor(values: Iterable[int], rows: int, width: int, tensor_type:
     return package.frombuffer(array("q", [*values]), dtype=package.int64).reshape(rows, width)
 
 
+def int64_to_tensor(values: bytearray, rows: int, width: int, tensor_type: TensorType) -> Any:
+    """Numbers row by row, 8 bytes each, as an int64 tensor of shape (rows, width) on the same memory."""
+    package = _package(tensor_type)
+    return package.frombuffer(values, dtype=package.int64).reshape(rows, width)
+
+
 def bytes_to_tensor(values: bytes, rows: int, width: int, tensor_type: TensorType) -> Any:
     """Numbers below 256 row by row, a byte each, as an int64 tensor of shape (rows, width)."""
     package = _package(tensor_type)

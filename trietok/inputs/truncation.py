@@ -1,16 +1,20 @@
 """Shortening a sequence or a pair: which ids go, and which are handed back as overflowing.
 
-In: ids of one or two sequences and the number to remove. Out: the shorter ids and the overflow. The counts are those of
-transformers' `truncate_sequences` (4.57.6).
+In: the lengths of one or two sequences and the number to remove. Out: what is kept of each, and the overflow, as
+half-open windows. The counts are those of transformers' `truncate_sequences` (4.57.6).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from trietok import log
 from trietok.errors import InputError
 from trietok.inputs.tensors import ExplicitEnum
 
 Ids = list[int]
+Window = tuple[int, int]
+Windows = tuple[Window, ...]  # one for each text of a row
 
 
 class TruncationStrategy(ExplicitEnum):
@@ -20,6 +24,74 @@ class TruncationStrategy(ExplicitEnum):
     ONLY_SECOND = "only_second"
     LONGEST_FIRST = "longest_first"
     DO_NOT_TRUNCATE = "do_not_truncate"
+
+
+class Cutting(NamedTuple):
+    """What truncation has to know of a call.
+
+    Attributes:
+        max_length: the most tokens of a row, special ones included; None for any number.
+        strategy: which text is cut.
+        stride: how many tokens the overflow repeats of what is kept.
+        side: the end that is cut, `"right"` or `"left"`.
+        around: how many special tokens stand around the texts.
+        around_one: how many stand around a single text, even where a call leaves them out.
+    """
+
+    max_length: int | None
+    strategy: TruncationStrategy
+    stride: int
+    side: str
+    around: int
+    around_one: int
+
+
+class Cut(NamedTuple):
+    """What truncation makes of one item of a call.
+
+    Attributes:
+        rows: for each row its windows, what is kept first.
+        overflow: the text and the window of the ids that go, where they make no rows.
+        problem: why nothing was cut that should have been, for the log.
+    """
+
+    rows: list[Windows]
+    overflow: tuple[int, Window] = (0, (0, 0))
+    problem: str = ""
+
+
+def whole(lengths: tuple[int, ...]) -> Windows:
+    """The windows of texts of which nothing goes."""
+    return tuple((0, length) for length in lengths)
+
+
+def check_room(max_length: int, around: int) -> None:
+    """Raise an InputError if there is no room for the `around` special tokens."""
+    if max_length < around:
+        raise InputError(
+            f"max_length is {max_length}, but the special tokens alone are {around}; raise max_length, or leave the "
+            "special tokens out"
+        )
+
+
+def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
+    """Truncation as transformers' slow tokenizers do it: one row, and the ids that go.
+
+    A `max_length` of 0 cuts nothing.
+
+    >>> cut_to_one_row((5,), Cutting(4, TruncationStrategy.LONGEST_FIRST, 1, "right", 2, 2))
+    Cut(rows=[((0, 2),)], overflow=(0, (1, 5)), problem='')
+
+    Raises:
+        InputError: there is no room for the special tokens, or stride or side cannot be.
+    """
+    if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
+        return Cut([whole(lengths)])
+    check_room(cutting.max_length, cutting.around)
+    to_remove = sum(lengths) + cutting.around - cutting.max_length
+    if not cutting.max_length or to_remove <= 0:
+        return Cut([whole(lengths)])
+    return remove(lengths, to_remove, cutting.strategy, cutting.stride, cutting.side)
 
 
 def truncate(
@@ -48,34 +120,37 @@ def truncate(
     """
     if num_tokens_to_remove <= 0 or strategy is TruncationStrategy.DO_NOT_TRUNCATE:
         return ids, pair_ids, []
+    sequences = [ids] if pair_ids is None else [ids, pair_ids]
+    cut = remove(tuple(map(len, sequences)), num_tokens_to_remove, strategy, stride, side)
+    if cut.problem:
+        log.error(cut.problem)
+    kept = [sequence[start:end] for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)]
+    chosen, (start, end) = cut.overflow
+    return kept[0], None if pair_ids is None else kept[1], sequences[chosen][start:end]
+
+
+def remove(lengths: tuple[int, ...], to_remove: int, strategy: TruncationStrategy, stride: int, side: str) -> Cut:
+    """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
     if not isinstance(stride, int) or stride < 0:
         raise InputError(f"stride is {stride!r}; it is a whole number from 0")
     if side not in ("left", "right"):
         raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
-    if strategy is TruncationStrategy.LONGEST_FIRST and pair_ids is not None:
-        from_ids, from_pair = _shares(len(ids), len(pair_ids), num_tokens_to_remove)
-        return _cut(ids, from_ids, side), _cut(pair_ids, from_pair, side), []
-    if strategy is TruncationStrategy.ONLY_SECOND:
-        if pair_ids is None:
-            return ids, pair_ids, []
-        if len(pair_ids) > num_tokens_to_remove:
-            overflow = _overflow(pair_ids, num_tokens_to_remove + stride, side)
-            return ids, _cut(pair_ids, num_tokens_to_remove, side), overflow
-        which, other, length = "second", "only_first", len(pair_ids)
-    else:
-        if len(ids) > num_tokens_to_remove:
-            overflow = _overflow(ids, num_tokens_to_remove + stride, side)
-            return _cut(ids, num_tokens_to_remove, side), pair_ids, overflow
-        which, other, length = "first", "only_second", len(ids)
-    hint = "" if strategy is TruncationStrategy.LONGEST_FIRST else f"; select 'longest_first' or '{other}' instead"
-    log.error(
-        "cannot truncate: %d tokens are to go, but the %s sequence has %d%s",
-        num_tokens_to_remove,
-        which,
-        length,
-        hint,
-    )
-    return ids, pair_ids, []
+    if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
+        shares = _shares(*lengths, to_remove)
+        return Cut([tuple(_kept(length, share, side) for length, share in zip(lengths, shares, strict=True))])
+    chosen = 1 if strategy is TruncationStrategy.ONLY_SECOND else 0
+    windows = list(whole(lengths))
+    if chosen == len(lengths):
+        return Cut([tuple(windows)])
+    length = lengths[chosen]
+    if length <= to_remove:
+        which, other = ("second", "only_first") if chosen else ("first", "only_second")
+        hint = "" if strategy is TruncationStrategy.LONGEST_FIRST else f"; select 'longest_first' or '{other}' instead"
+        problem = f"cannot truncate: {to_remove} tokens are to go, but the {which} sequence has {length}{hint}"
+        return Cut([tuple(windows)], problem=problem)
+    windows[chosen] = _kept(length, to_remove, side)
+    going = min(length, to_remove + stride)
+    return Cut([tuple(windows)], (chosen, (0, going) if side == "left" else (length - going, length)))
 
 
 def _shares(length: int, pair_length: int, to_remove: int) -> tuple[int, int]:
@@ -87,12 +162,6 @@ def _shares(length: int, pair_length: int, to_remove: int) -> tuple[int, int]:
     return rest // 2, from_longer + rest - rest // 2
 
 
-def _cut(ids: Ids, count: int, side: str) -> Ids:
-    if count <= 0:
-        return ids
-    return ids[count:] if side == "left" else ids[:-count]
-
-
-def _overflow(ids: Ids, count: int, side: str) -> Ids:
-    count = min(len(ids), count)
-    return ids[:count] if side == "left" else ids[-count:]
+def _kept(length: int, going: int, side: str) -> Window:
+    going = min(going, length)
+    return (going, length) if side == "left" else (0, length - going)

@@ -9,10 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trietok.errors import InputError
-from trietok.inputs.truncation import TruncationStrategy
-
-Window = tuple[int, int]
-Windows = tuple[Window, ...]  # one for each text of a row
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, Window, Windows, check_room, whole
 
 
 class Room(NamedTuple):
@@ -31,6 +28,32 @@ class Room(NamedTuple):
     side: str
 
 
+def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
+    """Truncation as the Rust tokenizers do it: what does not fit becomes rows of its own.
+
+    >>> cut_to_rows((5,), Cutting(5, TruncationStrategy.LONGEST_FIRST, 1, "right", 2, 2)).rows
+    [((0, 3),), ((2, 5),)]
+
+    Raises:
+        InputError: there is no room for the special tokens, the stride cannot be, or the chosen text cannot be cut.
+    """
+    if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
+        return Cut([whole(lengths)])
+    check_room(cutting.max_length, cutting.around)
+    _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
+    room = Room(cutting.max_length - cutting.around, cutting.strategy, cutting.stride, cutting.side)
+    return Cut(rows(lengths, room))
+
+
+def _check_stride(stride: int, max_length: int, around_one: int) -> None:
+    """Refuse a stride whatever the text is; the special tokens of a single text count, even without them."""
+    if not isinstance(stride, int) or stride < 0:
+        raise InputError(f"stride is {stride!r}; it is a whole number from 0")
+    left = max_length - around_one
+    if 0 <= left < stride:
+        raise InputError(f"stride is {stride}, and max_length {max_length} leaves {left} tokens; it must be less")
+
+
 def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
     """The windows of every row: first of what is kept, then of what does not fit.
 
@@ -43,9 +66,8 @@ def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
     Raises:
         InputError: the chosen text cannot be cut so far, or the stride leaves no progress.
     """
-    whole = tuple((0, length) for length in lengths)
     if room is None or sum(lengths) <= room.size:
-        return [whole]
+        return [whole(lengths)]
     columns = [_windows(n, size, room) for n, size in zip(lengths, _sizes(lengths, room), strict=True)]
     if len(columns) == 1:
         return [(window,) for window in columns[0]]

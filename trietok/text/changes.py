@@ -1,7 +1,7 @@
 """Seeing that something has changed since it was looked at: an object's attribute, or a method of its class.
 
-In: objects that others remember something of. Out: two marks to compare by identity. `_version` is the object's own, and
-another one once a public attribute is set. `_patched` is its class's, and another one once an attribute of that class,
+In: objects that others remember something of. Out: two marks to compare by identity. `_version` is the object's own,
+and another one once a public attribute is set. `_patched` is its class's, and another one once an attribute of that class,
 or of one that it inherits from, is set or deleted, as `unittest.mock.patch.object` and a notebook do it.
 """
 

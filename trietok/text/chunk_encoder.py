@@ -58,6 +58,10 @@ class TextEncoder:
         """The ids of `text`."""
         return self.stages.ids(text)
 
+    def ids_of_tokens(self, tokens: list[str]) -> list[int]:
+        """The ids of tokens that are there already."""
+        return list(map(self.stages.to_id, tokens))
+
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`."""
         return self.stages.tokens(text)

@@ -65,6 +65,14 @@ class Vocabulary:
         if not self.token_to_id:
             raise VocabularyError("a vocabulary needs at least one token; this one is empty")
         self._prefixes: pygtrie.CharTrie | None = None
+        self._inverse: ReadOnlyDict[int, str] | None = None
+
+    @property
+    def ids_to_tokens(self) -> ReadOnlyDict[int, str]:
+        """`token_to_id` the other way round, read-only; made once."""
+        if self._inverse is None:
+            self._inverse = ReadOnlyDict({token_id: token for token, token_id in self.token_to_id.items()})
+        return self._inverse
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
@@ -124,7 +132,7 @@ class Vocabulary:
         return f"<Vocabulary of {len(self)} tokens, max_id {self.max_id}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_prefixes": None}  # cheaper to build again than to send
+        return {**self.__dict__, "_prefixes": None, "_inverse": None}  # cheaper to build again than to send
 
     def id_to_token(self, token_id: int) -> str | None:
         """The token on the line of `token_id`, also where a later line holds the same token; None for a hole.

@@ -325,9 +325,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             return methods.encode_item(self, encoder, text, text_pair, options)
         return moment.builder.plan(options).one(encoder, *self._item(text, text_pair, options.is_split_into_words))
 
-    def _encode_batch(
-        self, moment: Moment, items: Any, options: CallOptions, kwargs: dict[str, Any]
-    ) -> BatchEncoding:
+    def _encode_batch(self, moment: Moment, items: Any, options: CallOptions, kwargs: dict[str, Any]) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return methods.encode_batch(self, encoder, items, options)

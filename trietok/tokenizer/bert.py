@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileError, InputError, InputTypeError, SpecialTokenError, TokenIdError, VocabularyError
 from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
+from trietok.inputs.pieces import Piece
 from trietok.inputs.template import BERT, Template
 from trietok.text.added_token import AddedToken
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.memory import CacheInfo
-from trietok.text.read_only import ReadOnlyDict
 from trietok.text.slow_stages import SlowStages
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
@@ -146,7 +145,10 @@ class BertTokenizer(PreTrainedTokenizer):
         if wordpiece is None:
             return None
         if not live:
-            basic, wordpiece = None if basic is None else basic.snapshot(), wordpiece.snapshot()
+            basic, wordpiece = (
+                None if basic is None else basic.snapshot(),
+                self._snapshot_of_wordpiece(wordpiece, table),
+            )
         unknown = str(table.roles["unk_token"])
         return SlowStages(
             basic,
@@ -157,6 +159,20 @@ class BertTokenizer(PreTrainedTokenizer):
             unknown_id=table.entries.get(unknown),
             lowers=bool(basic is not None and basic.do_lower_case),
         )
+
+    def _snapshot_of_wordpiece(self, wordpiece: WordpieceTokenizer, table: TokenTable) -> WordpieceTokenizer:
+        """WordPiece as it was with these tokens; a change under way, or one just ended, may have renewed it."""
+        snapshot = wordpiece.snapshot()
+        if any(snapshot.vocab is entries for entries in (self.vocab, self.__dict__.get("_earlier_entries"))):
+            snapshot.vocab = table.entries
+        return snapshot
+
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+        def token_of(role: str) -> str | None:
+            token = table.roles[role] if role in table.roles else getattr(self, role)
+            return None if token is None else str(token)
+
+        return self.template.pieces(pair, token_of, lambda token: self._ids_of(table, [token])[0])
 
     @staticmethod
     def read_vocabulary(
@@ -240,7 +256,7 @@ class BertTokenizer(PreTrainedTokenizer):
     @property
     def ids_to_tokens(self) -> dict[int, str]:
         """`vocab` the other way round; read-only."""
-        return _inverse(self.vocabulary)
+        return self.vocabulary.ids_to_tokens
 
     @property
     def vocab_size(self) -> int:
@@ -280,7 +296,7 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
         if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and not is_replaced(self, _TOKEN_HOOKS):  # type: ignore[arg-type]
-            added, known = table.added.decoder.flat(), _inverse(table.vocabulary)
+            added, known = table.added.decoder.flat(), table.vocabulary.ids_to_tokens
             try:
                 return [added[i].content if i in added else known[i] for i in ids if i not in left_out]
             except KeyError:  # one that gives the unknown token, or an error
@@ -292,8 +308,8 @@ class BertTokenizer(PreTrainedTokenizer):
         if not 0 <= index <= table.max_id:
             shown = index if abs(index) < 10**20 else f"of {index.bit_length()} bits"
             raise TokenIdError(
-                f"id {shown} is outside the vocabulary, whose ids run from 0 to {table.max_id}; ids that a loss ignores "
-                "(-100) have to go before decoding",
+                f"id {shown} is outside the vocabulary, whose ids run from 0 to {table.max_id}; ids that a loss "
+                "ignores (-100) have to go before decoding",
                 token_id=index,
                 max_id=table.max_id,
             )
@@ -339,6 +355,7 @@ class BertTokenizer(PreTrainedTokenizer):
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
         """Put another vocabulary in place."""
         vocabulary = Vocabulary(tokens)
+        self.__dict__["_earlier_entries"] = self.vocab  # which a reader of the state before may still meet
         self._changes.table = self._table.replace(vocabulary=vocabulary)
         self.wordpiece_tokenizer.vocab = vocabulary.token_to_id
 
@@ -403,8 +420,8 @@ class BertTokenizer(PreTrainedTokenizer):
     def _check_addable(self, content: str) -> None:
         if content in self._table.assigned:
             raise VocabularyError(
-                f"{content!r} is the slot assigned to {self._table.assigned[content]!r}, and is it again when that goes; "
-                "choose another name",
+                f"{content!r} is the slot assigned to {self._table.assigned[content]!r}, and is it again when that "
+                "goes; choose another name",
                 token=content,
             )
 
@@ -459,11 +476,12 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def _check_piece(self, piece: str) -> None:
         self._check_addable(piece)
-        if piece in self._table.added.encoder:
+        added_id = self._table.added.encoder.get(piece)
+        if added_id is not None:
             raise VocabularyError(
-                f"{piece!r} is an added token with the id {self._table.added.encoder[piece]}; remove_tokens takes it out",
+                f"{piece!r} is an added token with the id {added_id}; remove_tokens takes it out",
                 token=piece,
-                found_id=self._table.added.encoder[piece],
+                found_id=added_id,
             )
         reason = self._never_matched(piece)
         if reason:
@@ -551,11 +569,6 @@ _ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc", "voc
 _TOKEN_HOOKS = ("_convert_id_to_token", "_token_of", "vocab", "ids_to_tokens", "max_id")
 
 
-@lru_cache(maxsize=8)
-def _inverse(vocabulary: Vocabulary) -> ReadOnlyDict[int, str]:
-    return ReadOnlyDict({token_id: token for token, token_id in vocabulary.token_to_id.items()})
-
-
 def _filled(table: TokenTable, token_id: int, include_added: bool) -> str:
     """What stands on the line of an id that no entry has."""
     added = table.added.decoder.get(token_id)
@@ -571,8 +584,8 @@ def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, adde
     marked = "\ufeff" + unknown in vocabulary
     hint = " (line 1 has a byte-order mark before it; save the file without one)" if marked else ""
     raise VocabularyError(
-        f"{os.fspath(vocab_file)} does not hold the unknown token {unknown!r}{hint}; add it as a line, or name the token "
-        "that plays its part with unk_token=...",
+        f"{os.fspath(vocab_file)} does not hold the unknown token {unknown!r}{hint}; add it as a line, or name the "
+        "token that plays its part with unk_token=...",
         path=vocab_file,
         token=unknown,
     )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from trietok.tokenizer.rust_tokenizer import RustProfile
-from trietok.tokenizer.special_tokens import Token
+from trietok.tokenizer.rust_profile import RustProfile
+from trietok.tokenizer.token_table import Token
 
 
 class BertTokenizerFast(RustProfile):
@@ -64,6 +64,3 @@ class BertTokenizerFast(RustProfile):
             strip_accents=strip_accents,
             **kwargs,
         )
-
-
-BertTokenizerFast.remember_own_stages()

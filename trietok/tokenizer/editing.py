@@ -1,7 +1,7 @@
 """What adding and removing tokens comes to: which token gets which id, and the table that follows.
 
-In: a table of tokens and what is to be changed. Out: plain values. Nothing here changes anything, so a mistake in a list
-leaves all as it was.
+In: a table of tokens and what is to be changed. Out: plain values. Nothing here changes anything, so a mistake in a
+list leaves all as it was.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from trietok.tokenizer.relatives import (
     SplinterTokenizer,
     SqueezeBertTokenizer,
 )
-from trietok.tokenizer.rust_tokenizer import RustProfile
-from trietok.tokenizer.special_tokens import Token
+from trietok.tokenizer.rust_profile import RustProfile
+from trietok.tokenizer.token_table import Token
 
 
 class DistilBertTokenizerFast(RustProfile, DistilBertTokenizer):
@@ -211,6 +211,3 @@ FAST_CLASSES: tuple[type[RustProfile], ...] = (
     SplinterTokenizerFast,
     SqueezeBertTokenizerFast,
 )
-
-for _kind in FAST_CLASSES:
-    _kind.remember_own_stages()

@@ -1,4 +1,4 @@
-"""Methods of HuggingFace's classes that a subclass, an instance or a patch has replaced, and texts that go through them.
+"""Methods of HuggingFace's classes that a user has replaced, and texts that go through them.
 
 In: a tokenizer. Out: which of the methods are not trietok's own; an encoder that calls them.
 """
@@ -14,7 +14,7 @@ from trietok.text.alignment import Located, Span
 from trietok.text.changes import is_ours
 from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.stages import Stages, require_text
-from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
+from trietok.text.untrusted import OPTIONS, SpecialPolicy, refuse, special_policy
 from trietok.tokenizer.token_table import TokenTable
 
 # From a text to its ids.
@@ -28,10 +28,9 @@ TEXT_HOOKS = (
     "do_lower_case",
     "vocab",
 )
+CALL_HOOKS = ("encode_plus", "batch_encode_plus")
 # From ids to what a call returns.
 INPUT_HOOKS = (
-    "encode_plus",
-    "batch_encode_plus",
     "prepare_for_model",
     "pad",
     "_pad",
@@ -56,6 +55,9 @@ STAGE_HOOKS = (
     "pieces_of",
     "match_word",
 )
+
+
+_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *OPTIONS})
 
 
 def is_replaced(holder: object, names: Iterable[str]) -> bool:
@@ -88,18 +90,41 @@ class HookEncoder(TextEncoder):
         self._stages = stages
         self._options = dict(options or {})
 
-    def with_options(self, options: Mapping[str, Any]) -> HookEncoder:
-        """The encoder for a call with other keywords."""
+    def with_options(self, options: Mapping[str, Any], is_split_into_words: bool) -> HookEncoder:
+        """The encoder for a call with other keywords.
+
+        Raises:
+            OptionError: nothing understands one of them.
+        """
+        others = {name: value for name, value in options.items() if name not in _KNOWN}
+        if others:
+            _, unknown = self._tokenizer.prepare_for_tokenization(
+                "", **{"is_split_into_words": is_split_into_words, **others}
+            )
+            reject_unknown(unknown)
+        if is_split_into_words:
+            options = {**options, "is_split_into_words": True}
         return HookEncoder(self._tokenizer, self._table, self._stages, options) if options else self
+
+    def ids_of_tokens(self, tokens: list[str]) -> list[int]:
+        """The ids of tokens, by `convert_tokens_to_ids`."""
+        ids: list[int] = self._tokenizer.convert_tokens_to_ids(tokens)
+        return ids
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`, by `tokenize` and `convert_tokens_to_ids`."""
+        if self._tokenizer.is_fast:
+            stages, text = self._prepared_stages(text)
+            return stages.ids(text)
         ids: list[int] = self._tokenizer.convert_tokens_to_ids(self._tokenizer.tokenize(text, **self._options))
         return ids
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`: prepared, lower-cased, cut at the added tokens, and what is between by `_tokenize`."""
         require_text(text)
+        if self._tokenizer.is_fast:
+            stages, text = self._prepared_stages(text)
+            return stages.tokens(text)
         tokenizer, options = self._tokenizer, dict(self._options)
         as_text = options.pop("split_special_tokens", tokenizer.split_special_tokens)
         policy = special_policy(self._table.special_contents, options) if options else None
@@ -167,14 +192,9 @@ class HookEncoder(TextEncoder):
             raise NotSupportedError(
                 f"{kind} does not tell which characters its tokens stand for", name="return_offsets_mapping"
             )
-        options = dict(self._options)
-        as_text = options.pop("split_special_tokens", self._tokenizer.split_special_tokens)
-        policy = special_policy(self._table.special_contents, options) if options else None
-        stages = self._stages
-        if policy is not None:
-            stages = stages.untrusted(self._table.special_contents, policy.allowed)
-        elif as_text:
-            stages = stages.as_text()
+        stages, prepared = self._prepared_stages(text)
+        if self._tokenizer.is_fast:
+            return stages.locate(prepared)
         located = stages.locate(text)
         if located.tokens != self._tokenizer.tokenize(text, **self._options):
             raise NotSupportedError(
@@ -182,6 +202,18 @@ class HookEncoder(TextEncoder):
                 name="return_offsets_mapping",
             )
         return located
+
+    def _prepared_stages(self, text: str) -> tuple[Stages, str]:
+        """The stages for these options, and the text as `prepare_for_tokenization` leaves it."""
+        assert self._stages is not None  # asked where there are some
+        options = dict(self._options)
+        as_text = options.pop("split_special_tokens", self._tokenizer.split_special_tokens)
+        policy = special_policy(self._table.special_contents, options) if options else None
+        text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
+        reject_unknown(unknown)
+        if policy is not None:
+            return self._stages.untrusted(self._table.special_contents, policy.allowed), text
+        return self._stages.as_text() if as_text else self._stages, text
 
     def spans(self, text: str, count: int = -1) -> list[Span]:
         return self.locate(text).spans

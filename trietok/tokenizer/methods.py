@@ -1,22 +1,25 @@
 """Model inputs by the methods of a tokenizer whose class has its own: step by step, in the order transformers has.
 
-In: ids, or texts and what encodes them. Out: a `BatchEncoding`. Tokenizers that replace none of these methods go by their
-`InputBuilder`, which says the same from data.
+In: ids, or texts and what encodes them. Out: a `BatchEncoding`. Tokenizers that replace none of these methods go by
+their `InputBuilder`, which says the same from data.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import Encoder, has_spans, ids_of, pair_of, spans_of
+from trietok.inputs.call_inputs import has_spans, ids_of
 from trietok.inputs.options import CallOptions, Strategies, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.pieces import Piece
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.tensors import tensor_type_of, to_tensor
 from trietok.inputs.truncation import TruncationStrategy
+
+if TYPE_CHECKING:
+    from trietok.inputs.call_inputs import Encoder
 
 Ids = list[int]
 
@@ -100,9 +103,8 @@ def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOpti
     words = options.is_split_into_words
     rows: dict[str, list[Any]] = {}
     texts: list[tuple[Any, ...]] = []
-    for index, item in enumerate(SLOW.batch_of(items)):
+    for index, (first, second) in enumerate(SLOW.batch_of(items, words)):
         where = f"item {index} of the batch"
-        first, second = pair_of(item, words, where)
         texts.append((first,) if second is None else (first, second))
         row = tokenizer.prepare_for_model(
             ids_of(encoder, first, words, where),

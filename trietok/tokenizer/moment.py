@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trietok.inputs.builder import InputBuilder, InputSettings
 from trietok.inputs.call_inputs import reject_unknown
+from trietok.inputs.options import CallOptions
+from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, marks_of
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder, WordMemory
 from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
-from trietok.tokenizer.hooks import INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
+from trietok.tokenizer.hooks import CALL_HOOKS, INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
+from trietok.tokenizer.methods import pieces_by_methods
 from trietok.tokenizer.token_table import TokenTable
 
 _NO_STAGE: Any = Changeable()
+DEFAULTS = CallOptions()
 
 
 class Moment:
@@ -30,8 +35,13 @@ class Moment:
         table: its tokens.
         encoder: text → ids, tokens, spans.
         goes_by_methods: whether texts go through methods of the user's.
-        calls_methods: whether what a call returns does.
-        plans: by options, what calls come to.
+        call_encoder: that of a call without keywords for its texts.
+        calls_methods: whether calls go through `encode_plus` or `batch_encode_plus` of the user's.
+        builder: ids → model inputs.
+        builds_by_methods: whether they are made by methods of the user's instead.
+        is_plain: neither.
+        chunk_ids, front, back, limit: the ids of a chunk, the special tokens around a text, and the number of ids that
+            is worth a warning; `chunk_ids` is None where a text has to go another way.
     """
 
     def __init__(self, tokenizer: Any, before: Moment | None = None) -> None:
@@ -53,7 +63,6 @@ class Moment:
         self.goes_by_methods = (
             stages is None or is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
         )
-        self.calls_methods = is_replaced(tokenizer, INPUT_HOOKS)
         self.words_key: tuple[object, ...] = ()
         if self.goes_by_methods:
             self.encoder: TextEncoder = HookEncoder(tokenizer, self.table, stages)
@@ -70,7 +79,42 @@ class Moment:
             self.encoder = tokenizer._encoder_class(
                 stages, self.table.vocabulary, tokenizer.cache_limit, self._words_of(before)
             )
-        self.plans: dict[Any, Any] = {}
+        self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
+        self.builds_by_methods = not tokenizer.is_fast and (
+            not hasattr(tokenizer, "_input_pieces") or is_replaced(tokenizer, INPUT_HOOKS)
+        )
+        self.is_plain = not (self.calls_methods or self.builds_by_methods)
+        self.builder = self._new_builder(tokenizer)
+        self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
+        # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
+        self.chunk_ids = None
+        if self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
+            plan = self.builder.plan(DEFAULTS)
+            if isinstance(plan, QuickPlan):
+                self.chunk_ids = self.encoder.chunk_ids
+                self.front, self.back, self.limit = plan.front, plan.back, plan.limit
+
+    def _splits_special(self, encoder: TextEncoder) -> bool:
+        return self._split_special_tokens and not isinstance(encoder, HookEncoder)
+
+    def _new_builder(self, tokenizer: Any) -> InputBuilder:
+        table = self.table
+        pad_token = table.roles.get("pad_token")
+        settings = InputSettings(
+            model_input_names=tuple(tokenizer.model_input_names),
+            padding_side=tokenizer.padding_side,
+            truncation_side=tokenizer.truncation_side,
+            model_max_length=tokenizer.model_max_length,
+            pad_token_id=None if pad_token is None else tokenizer._ids_of(table, [str(pad_token)])[0],
+            pad_token=None if pad_token is None else str(pad_token),
+            pad_token_type_id=tokenizer.pad_token_type_id,
+            windows=tokenizer._input_rules,
+        )
+        if self.builds_by_methods:
+            pieces = [pieces_by_methods(tokenizer, pair) for pair in (False, True)]
+        else:
+            pieces = [tokenizer._input_pieces(table, pair) for pair in (False, True)]
+        return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
     def _words_of(self, before: Moment | None) -> WordMemory | None:
         if before is None or before.words_key != self.words_key or not isinstance(before.encoder, ChunkEncoder):
@@ -92,22 +136,26 @@ class Moment:
             and (basic is _NO_STAGE or basic.never_split == self._never_split)  # it may be changed in place
         )
 
-    def encoder_for(self, options: Mapping[str, Any]) -> TextEncoder:
+    def __reduce__(self) -> Any:
+        return _Never, ()  # a copy of the tokenizer makes a moment of its own
+
+    def encoder_for(self, options: Mapping[str, Any], is_split_into_words: bool = False) -> TextEncoder:
         """The encoder for a call with keywords that concern its texts.
 
         Args:
             options: `split_special_tokens`, `allowed_special`, `disallowed_special`, and what a subclass's
                 `prepare_for_tokenization` takes.
+            is_split_into_words: whether the texts are words.
 
         Raises:
             OptionError: a keyword that nothing understands.
         """
         encoder = self.encoder
         if isinstance(encoder, HookEncoder):
-            return encoder.with_options(options)
+            return encoder.with_options(options, is_split_into_words)
         as_text, policy = self._split_special_tokens, None
         if options:
-            left = dict(options)
+            left = {name: value for name, value in options.items() if name != "is_split_into_words"}
             as_text = left.pop("split_special_tokens", as_text)
             policy = special_policy(self.table.special_contents, left)
             reject_unknown(left)
@@ -139,3 +187,17 @@ class RefusingEncoder(TextEncoder):
 
     def locate(self, text: str) -> Any:
         return super().locate(self._checked(text))
+
+
+class _Never:
+    """The moment of a tokenizer that has not been asked yet."""
+
+    encoder = None
+    words_key = ()
+
+    def is_now(self, tokenizer: Any) -> bool:
+        """Never."""
+        return False
+
+
+NEVER: Any = _Never()

@@ -1,8 +1,8 @@
 """The tokenizer that users subclass: added tokens around a `_tokenize` of their own.
 
 In: a text. Out: tokens and ids. The order is transformers': prepare, lower-case outside the tokens that must match as
-they are written, split at the added tokens, tokenize the pieces between. A change of the tokens is seen by other threads
-whole or not at all, and a mistake changes nothing.
+they are written, split at the added tokens, tokenize the pieces between. A change of the tokens is seen by other
+threads whole or not at all, and a mistake changes nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import RECORD
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
+from trietok.inputs.profiles import SLOW
 from trietok.text.added_token import AddedToken
 from trietok.text.bulk import bulk
 from trietok.text.chunk_encoder import ChunkEncoder
@@ -60,6 +61,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
+    _input_rules = SLOW
 
     def __init__(self, **kwargs: Any) -> None:
         self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
@@ -108,7 +110,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
         Args:
             table: the tokens.
-            live: take the objects that cut words as they are, not as they were: somebody has replaced methods of theirs.
+            live: take the objects that cut words themselves, of which somebody has replaced methods, not snapshots.
         """
         return None
 

@@ -11,12 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from trietok.errors import SpecialTokenError
-from trietok.inputs.template import BERT, Template, TemplateMixin
+from trietok.inputs.template import Template
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.dpr_reader import DPRReaderMixin
-from trietok.tokenizer.model_inputs import Ids
-from trietok.tokenizer.special_tokens import Token
+from trietok.tokenizer.token_table import Token
 
 WITHOUT_TYPES = ["input_ids", "attention_mask"]
 
@@ -101,7 +100,7 @@ class RetriBertTokenizer(BertTokenizer):
         )
 
 
-class FunnelTokenizer(TemplateMixin, BertTokenizer):
+class FunnelTokenizer(BertTokenizer):
     """Funnel Transformer: other names for the special tokens, and a token type id of its own for the first.
 
     Attributes:
@@ -152,7 +151,7 @@ class FunnelTokenizer(TemplateMixin, BertTokenizer):
         return Template.of(f"{cls} $A sep", f"{cls} $A sep $B:1 sep:1")
 
 
-class MPNetTokenizer(TemplateMixin, BertTokenizer):
+class MPNetTokenizer(BertTokenizer):
     """MPNet: `<s>` and `</s>` around texts, two `</s>` between a pair, and a mask that takes the space before it along.
 
     The model has no token type ids; where they are asked for, all are 0.
@@ -206,10 +205,11 @@ class MPNetTokenizer(TemplateMixin, BertTokenizer):
         return Template.of("cls $A sep", "cls $A sep sep $B sep")
 
     def get_vocab(self) -> dict[str, int]:
-        return self._guard.read(lambda: {**self.added_tokens_encoder, **self.vocab})
+        table = self._table
+        return {**table.added.ids_by_content, **table.entries}
 
 
-class SplinterTokenizer(TemplateMixin, BertTokenizer):
+class SplinterTokenizer(BertTokenizer):
     """Splinter: `[QUESTION] .` after the question of a pair; no composing to NFC.
 
     The question is the first of a pair, and the second where `padding_side` is `"left"`.
@@ -270,16 +270,8 @@ class SplinterTokenizer(TemplateMixin, BertTokenizer):
     @property
     def template(self) -> Template:
         if self.padding_side == "right":
-            return Template.of("cls $A sep", "cls $A question '.' sep $B:1 sep:1")
-        return Template.of("cls $A sep", "cls $A sep $B:1 question:1 '.':1 sep:1")
-
-    def get_special_tokens_mask(
-        self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
-    ) -> list[int]:
-        """As in transformers, where the mask of a pair leaves out `[QUESTION] .` and is shorter by two than the ids."""
-        if already_has_special_tokens:
-            return super().get_special_tokens_mask(token_ids_0, token_ids_1, True)
-        return BERT.special_tokens_mask(token_ids_0, token_ids_1)
+            return Template.of("cls $A sep", "cls $A ~question ~'.' sep $B:1 sep:1")
+        return Template.of("cls $A sep", "cls $A sep $B:1 ~question:1 ~'.':1 sep:1")
 
 
 CLASSES: tuple[type[BertTokenizer], ...] = (
@@ -299,7 +291,3 @@ CLASSES: tuple[type[BertTokenizer], ...] = (
     SplinterTokenizer,
     SqueezeBertTokenizer,
 )
-
-# They change the template only, and calls are planned from it.
-for _kind in (FunnelTokenizer, MPNetTokenizer, SplinterTokenizer):
-    _kind.remember_own_stages()

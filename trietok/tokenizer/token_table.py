@@ -142,7 +142,7 @@ class Changes:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Around a change in several steps. It counts when the outermost block ends; if one fails, nothing of it does."""
+        """Around a change in several steps. It counts when the outermost block ends; if one fails, nothing does."""
         with self._lock:
             if self._changer is not None:  # a step of a change that is under way in this thread
                 yield

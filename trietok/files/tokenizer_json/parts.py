@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trietok.inputs.pieces_around import Piece
+from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, bare_pieces
 from trietok.text.added_token import AddedToken
 

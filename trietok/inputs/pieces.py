@@ -1,4 +1,4 @@
-"""What stands around a text, ready to use: the one form that templates of every kind are brought into.
+"""The pieces of a row: the one form that templates of every kind are brought into before rows are made.
 
 In: a template, and a tokenizer's ids. Out: pieces in a row, each a whole text or one special token.
 """
@@ -15,10 +15,14 @@ class Piece(NamedTuple):
         type_id: the token type id of all its tokens.
         sequence: 0 for the first text, 1 for the second; None for a special token.
         token: the special token; None for a text.
-        token_id: its id; None for a text.
+        token_id: its id; None for a text, and for a special token that the tokenizer does not have.
+        has_type_id: whether the token type ids of a row have one for it. BERT's leave out a `[CLS]` that is not set.
+        is_in_mask: whether the special tokens mask has a place for it. Splinter's leaves out `[QUESTION] .`.
     """
 
     type_id: int
     sequence: int | None = None
     token: str | None = None
     token_id: int | None = None
+    has_type_id: bool = True
+    is_in_mask: bool = True

@@ -9,36 +9,35 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
-from trietok.files.tokenizer_json.parts import WordPieceDecoder
-from trietok.inputs.call_inputs import reject_unknown
+from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
+from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
 from trietok.inputs.options import CallOptions
-from trietok.inputs.pieces_around import Piece
+from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces
+from trietok.inputs.profiles import RUST
 from trietok.inputs.template import Template, template_processing_of
 from trietok.text.added_token import AddedToken
-from trietok.text.alignment import Located, Span
+from trietok.text.bulk import bulk
 from trietok.text.decoding import ARTIFACTS
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_chunk_encoder import RustChunkEncoder
-from trietok.text.rust_spans import RustStages, locate, trim_offsets
-from trietok.text.untrusted import SpecialPolicy, special_policy
+from trietok.text.rust_stages import RustStages
+from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.tokenizer import editing
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.remembering import is_stage
-from trietok.tokenizer.rust_adding import RustAddingMixin
-from trietok.tokenizer.rust_calls import RustCallsMixin
+from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json.parts import TokenizerJson
-
-is_stage(RustBasicTokenizer, "tokenize", "clean", "rust_cleaning_table", "normalized", "normalize", "words")
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
@@ -46,15 +45,14 @@ _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTI
 Options = Mapping[str, Any]
 
 
-class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
+class RustProfile(BertTokenizer):
     """What makes a tokenizer one of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
 
     vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
-    _basic_class = RustBasicTokenizer
     _encoder_class = RustChunkEncoder
     slow_tokenizer_class: Any = BertTokenizer
     basic_tokenizer: RustBasicTokenizer
-    _added: RustAddedTokens
+    _input_rules = RUST
     # Which of the normalizer's settings the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
@@ -131,8 +129,6 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
             return RustBasicTokenizer(
                 options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
             )
-        from trietok.files.tokenizer_json.parts import NO_NORMALIZER
-
         said = self._file.normalizer or NO_NORMALIZER
         return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
 
@@ -145,18 +141,38 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
             if getattr(self.basic_tokenizer, attribute) != self._asked[name]:
                 setattr(self.basic_tokenizer, attribute, self._asked[name])
 
-    def _new_wordpiece_tokenizer(self, unk_token: str) -> WordpieceTokenizer:
+    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> WordpieceTokenizer:
         if self._file is None:
-            return super()._new_wordpiece_tokenizer(unk_token)
+            return super()._new_wordpiece_tokenizer(vocabulary, unk_token)
         return WordpieceTokenizer(
-            self.vocabulary.token_to_id,
+            vocabulary.token_to_id,
             self._file.unk_token,
             self._file.max_input_chars_per_word,
             continuing_subword_prefix=self._file.continuing_subword_prefix,
         )
 
-    def _new_added_tokens(self) -> RustAddedTokens:
-        return RustAddedTokens(basic=self.basic_tokenizer)
+    def _no_added_tokens(self) -> RustAddedTokens:
+        return RustAddedTokens(basic=self.basic_tokenizer.snapshot())
+
+    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+        basic, wordpiece = self.basic_tokenizer, self.wordpiece_tokenizer
+        if not live:
+            basic, wordpiece = basic.snapshot(), self._snapshot_of_wordpiece(wordpiece, table)
+        processor = self.post_processor
+        trims = isinstance(processor, RobertaProcessing) and processor.trim_offsets
+        assert isinstance(table.added, RustAddedTokens)  # it began with such
+        return RustStages(
+            basic,
+            wordpiece,
+            table.entries,
+            table.added,
+            table.special_tokens,
+            trims_offsets=trims,
+            keeps_one_space=isinstance(processor, RobertaProcessing) and processor.add_prefix_space,
+        )
+
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+        return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
 
     @property
     def is_fast(self) -> bool:
@@ -182,11 +198,11 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
         is_bare = isinstance(text, str) and pair is None and not add_special_tokens
         if is_bare and kwargs.keys().isdisjoint(CallOptions._fields):
             return super().tokenize(text, **kwargs)
+        return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
 
-        def tokens() -> list[str]:
-            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
-
-        return self._guard.read(tokens)
+    def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
+        """A list or tuple of two texts is a pair here, not a batch."""
+        return (text, text_pair) if text_pair else whole_pair_of(text, is_split_into_words, "the text")
 
     @property
     def do_lower_case(self) -> bool:
@@ -203,13 +219,74 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
                 name="do_lower_case",
             )
 
-    def _convert_token_to_id(self, token: str) -> int | None:
-        token_id = self.vocab.get(token)
-        if token_id is None and self.unk_token is not None:  # which may be an added token
-            token_id = self._added.encoder.get(self.unk_token, self.vocab.get(self.unk_token))
-        return token_id
+    def _unknown_id(self, table: TokenTable) -> int | None:
+        unknown = table.roles["unk_token"]  # which may be an added token
+        return None if unknown is None else table.known_id(str(unknown))
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
+
+    def _as_special(self, token: AddedToken) -> AddedToken:
+        return token.as_special()
+
+    def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
+        """Take in the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
+
+        Where they differ, the flags are the latter's, and both are looked for.
+        """
+        table = self._table
+        roles, added = table.special_set, table.added
+        if self._file is not None:
+            added = added.with_tokens(self._file.added_tokens)
+        there = added.decoder
+        saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
+        marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
+        for token_id, token in saved.items():
+            if self._file is not None and there.get(token_id, token) != token:
+                log.warning(
+                    "tokenizer.json and tokenizer_config.json give the added token %r other flags (%r and %r): those "
+                    "of tokenizer_config.json count, but texts are searched for both until the tokenizer is saved",
+                    token.content,
+                    there[token_id],
+                    token,
+                )
+        new = {token_id: token for token_id, token in marked.items() if there.get(token_id) != token}
+        self._changes.table = table.replace(added=added.with_tokens(new))
+
+    def record(self) -> dict[str, Any]:
+        record, added = super().record(), self._table.added
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        order = added.order_that_counts()
+        if order is not None:
+            record["added_order"] = order
+        return record
+
+    def _add_role_tokens(self) -> None:
+        table = self._table
+        there = table.added.encoder
+        tokens: list[Token] = [
+            token for token in table.added.by_id.values() if token.content in table.special_set and not token.special
+        ]
+        # A plain string says nothing about flags, so it leaves those that a file has; an `AddedToken` replaces them.
+        tokens += [t for t in table.special_tokens_extended if isinstance(t, AddedToken) or t not in there]
+        self._add_tokens(tokens, special_tokens=True)
+
+    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
+        with self._changes.changing(), bulk():
+            table = self._table
+            assert isinstance(table.added, RustAddedTokens)  # it began with such
+            adding = editing.plan_listing(
+                table,
+                new_tokens,
+                special_tokens=special_tokens,
+                known_ids=self._known_ids(),
+                next_id=self.max_id + 1,
+                check=self._check_addable,
+            )
+            self._require_rows(adding.rows)
+            if adding.to_set:
+                added = table.added.with_listed(adding.to_set, adding.listed, self.basic_tokenizer.snapshot())
+                self._changes.table = table.with_tokens(added, adding.to_set)
+        return len(adding.listed)
 
     @classmethod
     def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -227,63 +304,6 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
-    def _is_rememberable(self) -> bool:
-        return True
-
-    def _stages(self) -> RustStages:
-        return RustStages(self.basic_tokenizer, self.wordpiece_tokenizer, self.vocab, self._added)
-
-    @property
-    def _trims_offsets(self) -> bool:
-        return isinstance(self.post_processor, RobertaProcessing) and self.post_processor.trim_offsets
-
-    def _input_spans(self, text: Any, is_split_into_words: bool, options: Options) -> list[Span]:
-        if self._trims_offsets and not is_split_into_words:
-            return self._located(text, options).spans
-        return super()._input_spans(text, is_split_into_words, options)
-
-    def _locate(self, text: str, options: Options) -> Located:
-        located = self._locate_untrimmed(text, options)
-        if isinstance(self.post_processor, RobertaProcessing) and self.post_processor.trim_offsets:
-            trim_offsets(located, self.post_processor.add_prefix_space)
-        return located
-
-    def _locate_untrimmed(self, text: str, options: Options) -> Located:
-        if not isinstance(text, str):
-            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
-        kept = dict(options)
-        as_text = kept.pop("split_special_tokens", self.split_special_tokens)
-        policy = special_policy(self._special_contents(), kept) if kept else None
-        text, unknown = self.prepare_for_tokenization(text, **kept)
-        reject_unknown(unknown)
-        if policy is None:
-            return locate(text, self._stages(), self._added.contents_special if as_text else ())
-        return self._locate_by_policy(text, policy)
-
-    def _locate_by_policy(self, text: str, policy: SpecialPolicy) -> Located:
-        special = self._special_contents()
-        if policy.refused:
-            self._refuse_specials(text, policy.refused)
-        stages = self._stages()
-        located = locate(text, stages, special - policy.allowed)
-        if special.isdisjoint(located.tokens):
-            return located
-        return locate(text, stages._replace(wordpiece=self._ordinary_wordpiece(special)), special - policy.allowed)
-
-    def _refuse_specials(self, text: str, refused: Collection[str]) -> None:
-        from trietok.text.untrusted import refuse
-
-        for token_id in locate(text, self._stages()).ids:
-            token = self._token_of(token_id)
-            if token in refused and token != self.unk_token:
-                refuse(token, text)
-
-    def _split_text(self, text: str, **kwargs: Any) -> list[str]:
-        return self._locate(text, kwargs).tokens
-
-    def _plain_ids(self, text: str, options: Options) -> list[int]:
-        return self._located(text, options).ids
-
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
         words = self.basic_tokenizer.tokenize(text)
         return [piece for word in words for piece in self.wordpiece_tokenizer.pieces_of(word)]
@@ -295,13 +315,9 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
 
     # ---- the template -----------------------------------------------------------------------------------------------
 
-    def _pieces_around(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
-        pieces = bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
-        return pieces if add_special_tokens else tuple(piece for piece in pieces if piece.sequence is not None)
-
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens stand around one sequence, or around a pair."""
-        return len(self._pieces_around(pair, True)) - 1 - pair
+        return len(self._input_pieces(self._table, pair)) - 1 - pair
 
     # ---- files ------------------------------------------------------------------------------------------------------
 
@@ -334,10 +350,11 @@ class RustProfile(RustAddingMixin, RustCallsMixin, BertTokenizer):
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs)
-        ids = [token_ids] if isinstance(token_ids, int) else token_ids
+        ids, added = [token_ids] if isinstance(token_ids, int) else token_ids, self._table.added
         tokens = self.convert_ids_to_tokens(ids)
         if skip_special_tokens:
-            special = self._added.contents_special
+            assert isinstance(added, RustAddedTokens)  # it began with such
+            special = added.contents_special
             tokens = [token for token in tokens if token not in special]
         text = self.convert_tokens_to_string(tokens)
         clean_up = clean_up_tokenization_spaces

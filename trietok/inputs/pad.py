@@ -1,0 +1,139 @@
+"""Padding what has been encoded already: one text, a batch, or a list of texts as a data loader hands them over.
+
+In: dicts of lists or tensors. Out: a `BatchEncoding`. As `pad` in transformers 4.57.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trietok.errors import InputError
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import kind_of
+from trietok.inputs.options import Padding, resolve_strategies
+from trietok.inputs.padding import PaddingStrategy, check_first_id, pad_values, padded_length
+from trietok.inputs.tensors import TensorType, tensor_type_of, to_python
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Padder(Protocol):
+        """What says how to pad: a tokenizer, or its `InputBuilder`."""
+
+        model_max_length: int
+        padding_side: str
+
+        @property
+        def model_input_names(self) -> Sequence[str]: ...
+        @property
+        def pad_token_id(self) -> int | None: ...
+        @property
+        def pad_token_type_id(self) -> int: ...
+        def warn_once(self, key: str, message: str) -> None: ...
+
+
+def pad(
+    padder: Padder,
+    encoded_inputs: Any,
+    padding: Padding = True,
+    max_length: int | None = None,
+    pad_to_multiple_of: int | None = None,
+    padding_side: str | None = None,
+    return_attention_mask: bool | None = None,
+    return_tensors: str | TensorType | None = None,
+    verbose: bool = True,
+) -> BatchEncoding:
+    """Pad what has been encoded: one text, a batch, or a list of texts as a data loader hands them over.
+
+    Args:
+        padder: says what to pad with, on which side, and which column counts.
+        encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
+
+    The other arguments are those of a call. Tensors come back as tensors of their kind.
+
+    Raises:
+        InputError: the main input is missing, or values have different batch sizes.
+        SpecialTokenError: there is no padding token.
+    """
+    main = padder.model_input_names[0]
+    values = _columns(encoded_inputs, main)
+    required = values[main]
+    if required is None or (hasattr(required, "__len__") and len(required) == 0):
+        if return_attention_mask:
+            values["attention_mask"] = []
+        return BatchEncoding(values)
+    values, kind = _as_lists(values, main)
+    strategies = resolve_strategies(padder, padding, None, max_length, verbose=verbose)
+    wanted = return_attention_mask
+    with_mask = "attention_mask" in padder.model_input_names if wanted is None else wanted
+    how = (pad_to_multiple_of, padding_side, with_mask)
+    rows = values[main]
+    if not isinstance(rows[0], (list, tuple)):
+        padded = pad_one(padder, values, strategies.padding, strategies.max_length, *how)
+        return BatchEncoding(padded, tensor_type=return_tensors or kind)
+    for key, value in values.items():
+        if len(value) != len(rows):
+            raise InputError(f"{key} has {len(value)} rows where {main} has {len(rows)}")
+    to, length = strategies.padding, strategies.max_length
+    if to is PaddingStrategy.LONGEST:
+        to, length = PaddingStrategy.MAX_LENGTH, max(map(len, rows))
+    batch: dict[str, list[Any]] = {}
+    for index in range(len(rows)):
+        row = {key: value[index] for key, value in values.items()}
+        for key, value in pad_one(padder, row, to, length, *how).items():
+            batch.setdefault(key, []).append(value)
+    return BatchEncoding(batch, tensor_type=return_tensors or kind)
+
+
+def pad_one(
+    padder: Padder,
+    values: dict[str, Any],
+    strategy: PaddingStrategy,
+    max_length: int | None,
+    pad_to_multiple_of: int | None,
+    padding_side: str | None,
+    with_mask: bool,
+) -> dict[str, Any]:
+    """Pad one text, and give it its attention mask where it has none."""
+    main = padder.model_input_names[0]
+    length = len(values[main])
+    if with_mask and "attention_mask" not in values:
+        values = {**values, "attention_mask": [1] * length}
+    if strategy is PaddingStrategy.DO_NOT_PAD:
+        return values
+    if strategy is PaddingStrategy.MAX_LENGTH and max_length is not None:
+        length = max_length
+    fillers = {main: padder.pad_token_id, "token_type_ids": padder.pad_token_type_id, "special_tokens_mask": 1}
+    if with_mask:
+        fillers["attention_mask"] = 0
+    side = padder.padding_side if padding_side is None else padding_side
+    return pad_values(values, padded_length(length, pad_to_multiple_of), main_input=main, fillers=fillers, side=side)
+
+
+def _columns(encoded_inputs: Any, main: str) -> dict[str, Any]:
+    """The values by key; those of a list of encodings each a list."""
+    if isinstance(encoded_inputs, (list, tuple)) and encoded_inputs and isinstance(encoded_inputs[0], Mapping):
+        first = encoded_inputs[0]
+        for number, example in enumerate(encoded_inputs):
+            if example.keys() < first.keys():
+                lacks = sorted(first.keys() - example.keys())
+                raise InputError(f"item {number} has no {', '.join(lacks)}, which item 0 has")
+        encoded_inputs = {key: [example[key] for example in encoded_inputs] for key in first}
+    if not isinstance(encoded_inputs, Mapping) or main not in encoded_inputs:
+        given = list(encoded_inputs) if isinstance(encoded_inputs, Mapping) else kind_of(encoded_inputs)
+        raise InputError(f"pad needs an encoding, or a list of encodings, with {main}; it was given {given}")
+    return dict(encoded_inputs)
+
+
+def _as_lists(values: dict[str, Any], main: str) -> tuple[dict[str, Any], TensorType | None]:
+    """Tensors as lists, and the kind of tensor the main input was."""
+    rows = values[main]
+    kind = tensor_type_of(rows) or tensor_type_of(rows[0])
+    if kind is None:
+        first = next((row[0] for row in rows if len(row)), 0) if isinstance(rows[0], (list, tuple)) else rows[0]
+        kind = tensor_type_of(first)
+        if kind is None:
+            check_first_id(first, main)
+            return values, None
+    return {key: to_python(value) for key, value in values.items()}, kind

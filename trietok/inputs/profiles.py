@@ -1,0 +1,149 @@
+"""The two profiles: everything in which the rows of transformers' slow tokenizers and of the Rust ones differ.
+
+In: nothing. Out: `SLOW` and `RUST`, plain values that a plan goes by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trietok.errors import InputError, InputTypeError
+from trietok.inputs.call_inputs import empty_batch, ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_one_row
+from trietok.inputs.windows import cut_to_rows
+
+if TYPE_CHECKING:
+    from trietok.inputs.call_inputs import Encoder
+    from trietok.inputs.options import CallOptions, Strategies
+
+
+class WindowRule(NamedTuple):
+    """What is done with one item of a call, from its texts to the columns of its rows.
+
+    Attributes:
+        is_fast: what `is_fast` of a tokenizer and of its results says.
+        ids_of: the ids of one input: encoder, input, whether words are given, a name for errors.
+        names_of_pair: what errors call the two inputs of a call for one item.
+        check: refuses options that do not go together, for each item: options, strategies, whether it is a pair.
+        batch_of: a text and its pair, or None, for each item of a batch, which may be words; refuses what is no batch.
+        cut: what truncation leaves of texts of these lengths.
+        overflows_to_rows: whether what does not fit makes rows, which come with `overflow_to_sample_mapping`; else it
+            comes as `overflowing_tokens` and `num_truncated_tokens`.
+        types_stay: whether texts keep their token type ids where special tokens are left out; else all are 0.
+        pads_empty_text: whether a call for one text pads one that has no id.
+        padding_counts: whether padding counts in what is warned of, and in `length` of a batch.
+        checks_side: whether `padding_side` is checked where nothing is missing.
+        length_is_listed: whether `length` of a call for one text is a list of one.
+        columns, columns_of_batch: the order of what a call for one item, and for a batch, returns.
+    """
+
+    is_fast: bool
+    ids_of: Callable[[Encoder, Any, bool, str], list[int]]
+    names_of_pair: tuple[str, str]
+    check: Callable[[CallOptions, Strategies, bool], None]
+    batch_of: Callable[[Any, bool], Iterable[tuple[Any, Any]]]
+    cut: Callable[[tuple[int, ...], Cutting], Cut]
+    overflows_to_rows: bool
+    types_stay: bool
+    pads_empty_text: bool
+    padding_counts: bool
+    checks_side: bool
+    length_is_listed: bool
+    columns: tuple[str, ...]
+    columns_of_batch: tuple[str, ...]
+
+
+def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
+    if options.return_token_type_ids and not options.add_special_tokens:
+        raise InputError("return_token_type_ids has no meaning with add_special_tokens=False; leave it at None")
+    if options.return_overflowing_tokens:
+        if is_pair and strategies.truncation is TruncationStrategy.LONGEST_FIRST:
+            raise InputError(
+                "overflowing tokens of a pair cannot be returned with 'longest_first'; "
+                "select 'only_first' or 'only_second'"
+            )
+        if strategies.max_length is None:
+            raise InputTypeError("return_overflowing_tokens needs a max_length to overflow")
+
+
+def _check_rust(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
+    """The Rust tokenizers refuse no options for what they are together."""
+
+
+def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, Any]]:
+    """The items one by one: an item that is no text or pair is refused after those before it are encoded."""
+    index = -1
+    for index, item in enumerate(items):
+        yield pair_of(item, is_split_into_words, f"item {index} of the batch")
+    if index < 0:
+        raise empty_batch()
+
+
+def _rust_batch(items: Any, is_split_into_words: bool) -> list[tuple[Any, Any]]:
+    if not isinstance(items, (list, tuple)):
+        raise InputTypeError(f"a batch is a list, not {kind_of(items)}", value=items)
+    if not items:
+        raise empty_batch()
+    return [whole_pair_of(item, is_split_into_words, f"item {index} of the batch") for index, item in enumerate(items)]
+
+
+_OVERFLOW = ("overflowing_tokens", "num_truncated_tokens")
+_RUST_COLUMNS = (
+    "input_ids",
+    "token_type_ids",
+    "attention_mask",
+    "special_tokens_mask",
+    "offset_mapping",
+    "length",
+    "overflow_to_sample_mapping",
+)
+
+SLOW = WindowRule(
+    is_fast=False,
+    ids_of=ids_of,
+    names_of_pair=("the text", "the pair"),
+    check=_check_slow,
+    batch_of=_slow_batch,
+    cut=cut_to_one_row,
+    overflows_to_rows=False,
+    types_stay=False,
+    pads_empty_text=False,
+    padding_counts=False,
+    checks_side=False,
+    length_is_listed=False,
+    columns=(
+        *_OVERFLOW,
+        "input_ids",
+        "token_type_ids",
+        "special_tokens_mask",
+        "attention_mask",
+        "length",
+        "offset_mapping",
+    ),
+    columns_of_batch=(
+        *_OVERFLOW,
+        "input_ids",
+        "token_type_ids",
+        "special_tokens_mask",
+        "length",
+        "attention_mask",
+        "offset_mapping",
+    ),
+)
+RUST = WindowRule(
+    is_fast=True,
+    ids_of=ids_of_text,
+    names_of_pair=("the text", "the text"),
+    check=_check_rust,
+    batch_of=_rust_batch,
+    cut=cut_to_rows,
+    overflows_to_rows=True,
+    types_stay=True,
+    pads_empty_text=True,
+    padding_counts=True,
+    checks_side=True,
+    length_is_listed=True,
+    columns=_RUST_COLUMNS,
+    columns_of_batch=_RUST_COLUMNS,
+)

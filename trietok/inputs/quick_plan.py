@@ -1,0 +1,277 @@
+"""`QuickPlan`: the way of a plan for single texts, without overflow, words and lengths, and with nothing else to ask.
+
+In: a text, or texts. Out: what `Plan` gives, sooner: the columns beside the ids are bytes, and tensors are made of
+bytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.options import CallOptions, Strategies
+from trietok.inputs.padding import PaddingStrategy
+from trietok.inputs.pieces import Piece
+from trietok.inputs.plan import Ids, Plan
+from trietok.inputs.tensors import TensorType, bytes_to_tensor, int64_to_tensor
+from trietok.inputs.truncation import TruncationStrategy
+
+if TYPE_CHECKING:
+    from trietok.inputs.builder import InputBuilder
+    from trietok.inputs.call_inputs import Encoder
+    from trietok.text.alignment import Span
+
+_Item = TypeVar("_Item")
+NO_LIMIT = float("inf")
+_NO_SPAN = (0, 0)
+_SIDES = ("left", "right")
+
+
+class ByteColumn(NamedTuple):
+    """A value that a call returns beside the ids: a number below 256 for each of them.
+
+    Attributes:
+        name: of the column.
+        front: for the special tokens before the text.
+        text: for each id of the text.
+        back: for the special tokens after it.
+        padding: for each padding id.
+    """
+
+    name: str
+    front: bytes
+    text: bytes
+    back: bytes
+    padding: bytes
+
+    def row(self, length: int, missing: int = 0, pad_left: bool = False) -> bytes:
+        """The column for a text of `length` ids with `missing` padding ids.
+
+        >>> list(ByteColumn("attention_mask", b"\\1", b"\\1", b"\\1", b"\\0").row(2, missing=1))
+        [1, 1, 1, 1, 0]
+        """
+        row = self.front + self.text * length + self.back
+        if not missing:
+            return row
+        return self.padding * missing + row if pad_left else row + self.padding * missing
+
+
+class ByteRows(NamedTuple):
+    """The encodings of several texts, one behind the other.
+
+    Attributes:
+        lengths: how many ids each text has.
+        ids: those of all texts, int32.
+        columns: masks and type ids by name: a byte for each id.
+    """
+
+    lengths: list[int]
+    ids: bytes
+    columns: dict[str, bytes]
+
+
+class QuickPlan(Plan):
+    """A plan whose calls for single texts are quick; all others are those of `Plan`.
+
+    Attributes:
+        front, back: the special tokens around a text.
+        room: how many ids of a text itself are kept; `NO_LIMIT` for all.
+        columns: what is returned beside the ids.
+    """
+
+    def __init__(self, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> None:
+        super().__init__(builder, options, strategies)
+        pieces = builder.pieces(False, options.add_special_tokens)
+        at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
+        ids = [piece.token_id or 0 for piece in pieces]
+        self.front, self.back = ids[:at], ids[at + 1 :]
+        self.room = NO_LIMIT
+        if _cuts(strategies) and strategies.truncation is not TruncationStrategy.ONLY_SECOND:
+            self.room = (strategies.max_length or 0) - len(self.front) - len(self.back)
+        by_name = _byte_columns(pieces, at, builder.settings.pad_token_type_id)
+        self.columns = [by_name[name] for name in self.rule.columns if name in by_name and self.returns(name)]
+        self._tensors = None if options.return_tensors is None else TensorType(options.return_tensors)
+        self._pads = strategies.padding is not PaddingStrategy.DO_NOT_PAD
+        self._pads_empty_text = self.rule.pads_empty_text
+        self._pad_left = self.padding_side == "left"
+        self._cuts_left = builder.settings.truncation_side == "left"
+        self._pad_id: Any = builder.settings.pad_token_id
+        self._with_offsets = options.return_offsets_mapping
+
+    @classmethod
+    def does(cls, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> bool:
+        """Whether it does all that the options ask for, with this template."""
+        settings, rule = builder.settings, builder.settings.windows
+        pieces = builder.pieces(False, options.add_special_tokens)
+        around = builder.special_count(False) if options.add_special_tokens else 0
+        return (
+            not (options.is_split_into_words or options.return_overflowing_tokens or options.return_length)
+            and not (options.return_token_type_ids and not options.add_special_tokens)
+            and type(options.stride) is int
+            and options.stride >= 0
+            and not (rule.is_fast and (options.stride or strategies.truncation is TruncationStrategy.ONLY_SECOND))
+            and (options.padding_side or settings.padding_side) in _SIDES
+            and settings.truncation_side in _SIDES
+            and options.return_tensors in (None, *TensorType)
+            and (strategies.max_length is None or type(strategies.max_length) is int)
+            and not (_cuts(strategies) and (strategies.max_length or 0) <= around)
+            and len(pieces) - 1 == around
+            and all(piece.sequence is not None or piece.token_id is not None for piece in pieces)
+            and all(piece.has_type_id and piece.is_in_mask for piece in pieces)
+            and all(0 <= type_id < 256 for type_id in (settings.pad_token_type_id, *(each.type_id for each in pieces)))
+        )
+
+    def ids(self, encoder: Encoder, text: str) -> Ids:
+        """The ids of one text, cut to length, with the special tokens around and without padding."""
+        ids = [*self.front, *self._kept(encoder.ids(text)), *self.back]
+        if len(ids) > self.limit:
+            self.warn_of_length(len(ids))
+        return ids
+
+    def one(self, encoder: Encoder, text: Any, pair: Any = None) -> BatchEncoding:
+        if pair is not None or type(text) is not str:
+            return super().one(encoder, text, pair)
+        own = encoder.ids(text)
+        if len(own) > self.room:
+            own = self._kept(own)
+        ids = [*self.front, *own, *self.back]
+        missing = 0
+        if self._pads and (ids or self._pads_empty_text):
+            missing = max(self.width(len(ids)) - len(ids), 0)
+        if len(ids) + missing > self.limit:
+            self._warn_of_first([len(ids)], [missing])
+        values: dict[str, Any] = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
+        for column in self.columns:
+            values[column.name] = list(column.row(len(own), missing, self._pad_left))
+        if self._with_offsets:
+            values["offset_mapping"] = self._offsets(encoder, text, missing)
+        return BatchEncoding(
+            values, tensor_type=self._tensors, prepend_batch_axis=True, details=(self, (encoder, [text], True))
+        )
+
+    def batch(self, encoder: Encoder, items: Any) -> BatchEncoding:
+        if type(items) is not list or set(map(type, items)) != {str}:
+            return super().batch(encoder, items)
+        texts = items[:]
+        rows = list(map(encoder.ids, texts))
+        if self.room != NO_LIMIT:
+            rows = list(map(self._kept, rows))
+        around = len(self.front) + len(self.back)
+        lengths = [len(row) + around for row in rows]
+        longest = max(lengths)
+        width = self.width(longest) if self._pads else 0
+        missing = [max(width - length, 0) for length in lengths]
+        if max(longest, width) > self.limit:
+            self._warn_of_first(lengths, missing)
+        columns = {
+            column.name: [
+                column.row(length - around, more, self._pad_left) for length, more in zip(lengths, missing, strict=True)
+            ]
+            for column in self.columns
+        }
+        details = (self, (encoder, texts, False))
+        width = max(longest, width)
+        is_even = width > 0 and min(map(sum, zip(lengths, missing, strict=True))) == width
+        if self._tensors is not None and is_even and not self._with_offsets:
+            shape = (len(rows), width)
+            values = {"input_ids": int64_to_tensor(self._joined(rows, missing), *shape, self._tensors)}
+            for name, column in columns.items():
+                values[name] = bytes_to_tensor(b"".join(column), *shape, self._tensors)
+            return BatchEncoding(values, details=details)
+        front, back = self.front, self.back
+        values = {
+            "input_ids": [
+                self._padded_row([*front, *row, *back], self._pad_id, more)
+                for row, more in zip(rows, missing, strict=True)
+            ]
+        }
+        for name, column in columns.items():
+            values[name] = list(map(list, column))
+        if self._with_offsets:
+            values["offset_mapping"] = [
+                self._offsets(encoder, text, more) for text, more in zip(texts, missing, strict=True)
+            ]
+        return BatchEncoding(values, tensor_type=self._tensors, details=details)
+
+    def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
+        """Rows of texts whose ids are int32 in bytes, cut to length, with the special tokens around, without padding.
+
+        Args:
+            texts: the ids of each text, without special tokens around.
+        """
+        if self.room != NO_LIMIT:
+            room = int(self.room) * 4
+            if self._cuts_left:
+                texts = [text[len(text) - room :] if len(text) > room else text for text in texts]
+            else:
+                texts = [text[:room] for text in texts]
+        front, back = array("i", self.front).tobytes(), array("i", self.back).tobytes()
+        around = len(self.front) + len(self.back)
+        lengths = [len(text) // 4 + around for text in texts]
+        ids = front + (back + front).join(texts) + back if texts else b""
+        longest = max(lengths, default=0)
+        if longest > self.limit:
+            self.warn_of_length(longest)
+        columns = {}
+        for column in self.columns:
+            if set(column.front + column.back) <= set(column.text):
+                columns[column.name] = column.text * (len(ids) // 4)
+            else:
+                columns[column.name] = b"".join([column.row(length - around) for length in lengths])
+        return ByteRows(lengths, ids, columns)
+
+    def _kept(self, row: list[_Item]) -> list[_Item]:
+        """What there is room for of something that a text's tokens have."""
+        if len(row) <= self.room:
+            return row
+        room = int(self.room)
+        return row[len(row) - room :] if self._cuts_left else row[:room]
+
+    def _padded_row(self, row: list[_Item], filler: _Item, missing: int) -> list[_Item]:
+        if not missing:
+            return row
+        padding = [filler] * missing
+        return padding + row if self._pad_left else row + padding
+
+    def _offsets(self, encoder: Encoder, text: str, missing: int) -> list[Span]:
+        """The span of each token of a row with `missing` padding ids."""
+        spans = self._kept(encoder.spans(text))
+        return self._padded_row(
+            [*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)], _NO_SPAN, missing
+        )
+
+    def _joined(self, rows: list[Ids], missing: list[int]) -> bytearray:
+        """The rows as int64, one behind the other, with what stands around them."""
+        front, back = array("q", self.front).tobytes(), array("q", self.back).tobytes()
+        filler = b"" if self._pad_id is None else array("q", [self._pad_id]).tobytes()
+        parts: list[bytes] = []
+        for row, more in zip(rows, missing, strict=True):
+            ids = array("q", row).tobytes()
+            parts += (filler * more, front, ids, back) if self._pad_left else (front, ids, back, filler * more)
+        return bytearray().join(parts)
+
+    def _warn_of_first(self, lengths: Iterable[int], missing: Iterable[int]) -> None:
+        """Warn of the first row that is longer than the model takes."""
+        if self.rule.padding_counts:
+            lengths = map(sum, zip(lengths, missing, strict=True))
+        for length in lengths:
+            if length > self.limit:
+                self.warn_of_length(length)
+
+
+def _cuts(strategies: Strategies) -> bool:
+    return strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and strategies.max_length is not None
+
+
+def _byte_columns(pieces: Sequence[Piece], at: int, pad_type_id: int) -> dict[str, ByteColumn]:
+    """The columns of a template whose text is its piece `at`."""
+    before, after = at, len(pieces) - at - 1
+    types = bytes([piece.type_id for piece in pieces])
+    columns = (
+        ByteColumn("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], bytes([pad_type_id])),
+        ByteColumn("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"),
+        ByteColumn("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"),
+    )
+    return {column.name: column for column in columns}
