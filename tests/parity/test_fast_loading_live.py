@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
 
 import trietok  # noqa: E402
 from tests.parity.conftest import FIELDS, examples  # noqa: E402
+from trietok.family import CLASSES  # noqa: E402
 
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] a hello world the < > [ ] mask ent ##ent new york x e E <s> </s> <pad> <mask> "
@@ -75,9 +77,9 @@ def outcome(call: Any) -> Any:
         return type(error)
 
 
-def vocab_file(directory: str) -> str:
+def vocab_file(directory: str, *more: str) -> str:
     path = Path(directory, "vocab.txt")
-    path.write_text("".join(f"{token}\n" for token in VOCABULARY), encoding="utf-8")
+    path.write_text("".join(f"{token}\n" for token in [*VOCABULARY, *more]), encoding="utf-8")
     return str(path)
 
 
@@ -174,6 +176,20 @@ def test_a_saved_directory_is_found_by_use_fast(slow, use_fast, tmp_path):
     kind(vocab_file(str(tmp_path))).save_pretrained(tmp_path, tokenizer_json=True)
     for library in (transformers, trietok):
         assert library.AutoTokenizer.from_pretrained(tmp_path, use_fast=use_fast).is_fast == use_fast
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_a_slow_tokenizer_says_it_all_in_a_tokenizer_json(kind, lower, tmp_path):
+    slow = kind(vocab_file(str(tmp_path), "<cls>", "<sep>", "<unk>"), do_lower_case=lower)
+    slow.add_tokens(["New York", "[new]", trietok.AddedToken("x", lstrip=True)])
+    slow.save_pretrained(tmp_path, tokenizer_json=True)
+    rust = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in ("hello [new] new york", "World x hello <mask>[MASK] É", "", "nope, the x"):
+        for pair in (None, "a ent"):
+            want = rust.encode(text, pair)
+            got = slow.encode_plus(text, pair, return_token_type_ids=True)
+            assert (got.input_ids, got.token_type_ids) == (want.ids, want.type_ids)
 
 
 @pytest.mark.parametrize("settings", [{}, {"do_basic_tokenize": False, "never_split": ["x"]}, None])

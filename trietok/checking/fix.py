@@ -32,7 +32,8 @@ from trietok.files.formats import (
 )
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.auto import class_or_bert
-from trietok.tokenizer.special_tokens import ADDITIONAL, EXTRA
+from trietok.tokenizer.special_tokens import EXTRA
+from trietok.tokenizer.token_table import ADDITIONAL
 
 ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")

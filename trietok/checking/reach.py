@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from trietok.text.characters import is_chinese_char, is_nonspacing_mark, is_punctuation
 from trietok.text.wordpiece import WordpieceTokenizer
-from trietok.tokenizer.vocabulary_tokenizer import is_unused_slot
+from trietok.tokenizer.bert import is_unused_slot
 
 _BEFORE = "0"
 _BLOCKER = "\u034f"  # COMBINING GRAPHEME JOINER: stripped as a mark, and nothing combines across it

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
 
-from trietok.errors import InputTypeError
+from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.tokenizer.fingerprint import Flags, State, as_json, canonical, digest, fingerprint, state_of
 
 __all__ = ["Comparison", "Section", "TextDifference", "compare", "fingerprint"]
@@ -266,7 +266,7 @@ def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[T
     examples: list[TextDifference] = []
     for text in texts:
         number += 1
-        ids = a.encode(text, verbose=False), b.encode(text, verbose=False)
+        ids = _ids(a, text), _ids(b, text)
         if ids[0] != ids[1]:
             differing += 1
             if len(examples) < MOST_KEPT:
@@ -274,8 +274,17 @@ def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[T
     return number, differing, examples
 
 
+def _ids(tokenizer: Any, text: str) -> list[int]:
+    """The ids of a text; None stands for a role of the template that has no token, which is an error in a call."""
+    try:
+        ids: list[int] = tokenizer.encode(text, verbose=False)
+    except SpecialTokenError:
+        bare = tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        ids = tokenizer.build_inputs_with_special_tokens(bare)
+    return ids
+
+
 def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
-    # A template with a role that no token plays gives None.
     return [str(None if i is None else tokenizer.convert_ids_to_tokens(i)) for i in ids]
 
 

@@ -12,11 +12,12 @@ from array import array
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from trietok.inputs.call_plan import NO_LIMIT
 from trietok.inputs.options import CallOptions
-from trietok.text.memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
+from trietok.inputs.quick_plan import QuickPlan
+from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
 
-ID_BYTES = 4
+ID_BYTES = 4  # of an id: int32
 TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: so much more is remembered than the tokenizer would
 ENTRY_BYTES = 160  # of an entry beside its characters and ids: a str, a bytes, and its share of a dict that grows
 
@@ -82,7 +83,7 @@ class FastRows:
     """Rows by a tokenizer's plan for one set of call options.
 
     Args:
-        tokenizer: any; one without plans gets no rows here.
+        tokenizer: any; one whose calls go through methods of its own gets no rows here.
         options: those of a call for texts without padding, offsets and lengths.
     """
 
@@ -92,55 +93,25 @@ class FastRows:
         if options.keys() <= set(CallOptions._fields):
             self._options = CallOptions(**options)
         self._encoder: Any = None
-        self._memory = ChunkBytes(_nothing)
+        self._memory = ChunkBytes(lambda chunk: ())
 
     def encode(self, texts: list[str]) -> Rows | None:
         """The rows of some texts; None where only a call is right."""
-        if self._options is None or not hasattr(self._tokenizer, "_plan"):
+        if self._options is None or not getattr(self._tokenizer, "is_plain", False):
             return None
-        try:
-            plan = self._tokenizer._plan(self._options)
-            encoder = self._tokenizer._chunk_encoder()
-            if plan is None or encoder is None or plan.epoch != encoder.epoch:
-                return None
-            if encoder is not self._encoder:
-                # Past the encoder's own memory of chunks, which would hold the same a second time.
-                self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
-                self._encoder = encoder
-            return self._encode(texts, plan, self._memory)
-        except Changed:
+        encoder = self._tokenizer.text_encoder
+        plan = self._tokenizer.input_builder.plan(self._options)
+        if not isinstance(encoder, ChunkEncoder) or not isinstance(plan, QuickPlan):
             return None
-
-    def _encode(self, texts: list[str], plan: Any, memory: ChunkBytes) -> Rows:
-        bytes_of, join = memory.__getitem__, b"".join
-        front, back = array("i", plan.front).tobytes(), array("i", plan.back).tobytes()
+        if encoder is not self._encoder:
+            # Past the encoder's own memory of chunks, which would hold the same a second time.
+            self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
+            self._encoder = encoder
+        bytes_of, join = self._memory.__getitem__, b"".join
         rows = []
         for text in texts:
             try:
                 rows.append(join(map(bytes_of, text.split(" "))))
             except MayBeSpaced:  # an added token with spaces may stand in it
-                rows.append(array("i", self._encoder.encode(text)).tobytes())
-        if plan.room != NO_LIMIT:
-            room = int(plan.room) * ID_BYTES
-            if plan.cuts_left:
-                rows = [row[len(row) - room :] if len(row) > room else row for row in rows]
-            else:
-                rows = [row[:room] for row in rows]
-        around = len(plan.front) + len(plan.back)
-        lengths = [len(row) // ID_BYTES + around for row in rows]
-        ids = (back + front).join(rows) if rows else b""
-        if rows:
-            ids = front + ids + back
-        if max(lengths, default=0) > plan.limit:
-            self._tokenizer._warn_of_length(range(max(lengths)), None, verbose=True)
-        columns = {}
-        for column in plan.columns:
-            if set(column.front + column.back) <= set(column.text):
-                columns[column.name] = column.text * (len(ids) // ID_BYTES)
-            else:
-                columns[column.name] = join([column.row(length - around, 0, False) for length in lengths])
-        return Rows(lengths, ids, columns)
-
-
-def _nothing(chunk: str) -> tuple[int, ...]:
-    raise Changed
+                rows.append(array("i", encoder.ids(text)).tobytes())
+        return Rows(*plan.rows_of_bytes(rows))

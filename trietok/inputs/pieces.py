@@ -17,6 +17,7 @@ class Piece(NamedTuple):
         token: the special token; None for a text.
         token_id: its id; None for a text, and for a special token that the tokenizer does not have.
         has_type_id: whether the token type ids of a row have one for it. BERT's leave out a `[CLS]` that is not set.
+        role: the role whose token it is; None for a text, and for a token by its content.
         is_in_mask: whether the special tokens mask has a place for it. Splinter's leaves out `[QUESTION] .`.
     """
 
@@ -26,3 +27,4 @@ class Piece(NamedTuple):
     token_id: int | None = None
     has_type_id: bool = True
     is_in_mask: bool = True
+    role: str | None = None

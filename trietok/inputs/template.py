@@ -77,7 +77,8 @@ class Template(NamedTuple):
                 continue
             token = token_of(f"{part.name}_token") if part.kind == "role" else part.name
             token_id = None if token is None else id_of(token)
-            pieces.append(Piece(part.type_id, None, token, token_id, token is not None, part.is_in_mask))
+            role = f"{part.name}_token" if part.kind == "role" else None
+            pieces.append(Piece(part.type_id, None, token, token_id, token is not None, part.is_in_mask, role))
         return tuple(pieces)
 
     def input_ids(self, tokenizer: Any, ids: Ids, pair_ids: Ids | None) -> Ids:

@@ -66,6 +66,7 @@ class AddingWords:
     def __init__(self, tokenizer: BertTokenizer) -> None:
         self.tokenizer = tokenizer
         self.unk_token = tokenizer.wordpiece_tokenizer.unk_token
+        self.special = frozenset(tokenizer.all_special_tokens)
         self.never_split = frozenset(tokenizer.basic_tokenizer.never_split if tokenizer.do_basic_tokenize else ())
         self.taken: dict[str, None] = {}
         self.counts: Mapping[str, int] = {}
@@ -84,11 +85,11 @@ class AddingWords:
         tokenizer = self.tokenizer
         words: list[str] = []
         added: list[str] = []
-        for piece, is_token in _pieces(tokenizer, text):
+        for piece, is_token in tokenizer.pieces(text)[1]:
             if is_token:
                 added.append(piece)
             elif tokenizer.do_basic_tokenize:
-                words += tokenizer.basic_tokenizer.tokenize(piece, tokenizer._special_set())
+                words += tokenizer.basic_tokenizer.tokenize(piece, self.special)
             else:
                 words += piece.split()
         return words, added
@@ -119,7 +120,7 @@ class AddingWords:
     def reason_against(self, word: str) -> str | None:
         """Why a word cannot be added, or None."""
         try:
-            self.tokenizer._check_piece(word)
+            self.tokenizer.check_wordpiece(word)
         except (InputError, VocabularyError) as error:
             return str(error)
         return None
@@ -259,11 +260,12 @@ class AsAddedTokens(AddingWords):
         self._extended = copy.deepcopy(tokenizer)
         self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
         self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone
+        self._spaced = [token for token in tokenizer.added_tokens_encoder if token.split() != [token]]
         self._with_tokens: list[str] = []  # the chunks that hold an added token already
 
     def units(self, text: str) -> tuple[list[str], list[str]]:
-        lowered = self.tokenizer._lowered(text, self.tokenizer._added, self.tokenizer._special_tokens())
-        if any(token in lowered for token in self.tokenizer._added.spaced):
+        lowered, _ = self.tokenizer.pieces(text)
+        if any(token in lowered for token in self._spaced):
             return [lowered], []  # a token that holds a space: the text cannot be taken apart there
         return [chunk for chunk in _SPACES.split(lowered) if chunk], []
 
@@ -290,7 +292,7 @@ class AsAddedTokens(AddingWords):
                 if is_candidate[word]:
                     holding.setdefault(word, []).append(chunk)
         self._holding = holding
-        self._with_tokens = [chunk for chunk in counts if self.tokenizer._added.stands_in(chunk)]
+        self._with_tokens = [chunk for chunk in counts if self.tokenizer.tokens_trie.find(chunk)]
         return found
 
     def _is_candidate(self, word: str) -> bool:
@@ -299,7 +301,7 @@ class AsAddedTokens(AddingWords):
             return False
         if not self.tokenizer.do_basic_tokenize:
             return True
-        return self.tokenizer.basic_tokenizer.tokenize(word, self.tokenizer._special_set()) == [word]
+        return self.tokenizer.basic_tokenizer.tokenize(word, self.special) == [word]
 
     def _add(self, word: str) -> None:
         self._extended.add_tokens([AddedToken(word, single_word=True)])
@@ -347,11 +349,3 @@ def require_bert(tokenizer: object) -> BertTokenizer:
             "one"
         )
     return tokenizer
-
-
-def _pieces(tokenizer: BertTokenizer, text: str) -> list[tuple[str, bool]]:
-    """A text cut at the added tokens there are, each piece with whether it is one."""
-    lowered = tokenizer._lowered(text, tokenizer._added, tokenizer._special_tokens())
-    if tokenizer.split_special_tokens:
-        return [(lowered, False)] if lowered else []
-    return tokenizer._added.pieces(lowered)

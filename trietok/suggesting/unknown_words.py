@@ -65,6 +65,7 @@ def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) ->
             f"find_unknown looks into BertTokenizer and its relatives, not {type(tokenizer).__name__}", value=tokenizer
         )
     search = _Search(tokenizer)
+    encode = tokenizer.text_encoder.ids
     places: dict[str, list[tuple[int, int, int]]] = {}
     counts: Counter[str] = Counter()
     read = tokens = with_unknown = 0
@@ -72,7 +73,7 @@ def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) ->
         if not isinstance(text, str):
             raise InputTypeError(f"text {index} is a {type(text).__name__}, not a str: {text!r:.60}", value=text)
         read += 1
-        ids = tokenizer._text_ids(text, {})
+        ids = encode(text)
         tokens += len(ids)
         if tokenizer.unk_token_id not in ids:
             continue
@@ -98,15 +99,13 @@ class _Search:
         self._tokenizer = tokenizer
         self._basic: Any = tokenizer.basic_tokenizer if tokenizer.do_basic_tokenize else None
         self._wordpiece = tokenizer.wordpiece_tokenizer
-        self._special: frozenset[str] = tokenizer._special_set()
+        self._special: frozenset[str] = frozenset(tokenizer.all_special_tokens)
         self._chunks: dict[str, tuple[_Found, ...]] = {}
         self._known: tuple[frozenset[str], frozenset[str]] | None = None
 
     def unknown_in(self, text: str) -> Iterator[tuple[str, int, int]]:
         """The unknown words of a text, each with its span in the text as it was given."""
-        tokenizer, added = self._tokenizer, self._tokenizer._added
-        lowered = tokenizer._lowered(text, added, tokenizer._special_tokens())
-        pieces = [(lowered, False)] if tokenizer.split_special_tokens else added.pieces(lowered)
+        lowered, pieces = self._tokenizer.pieces(text)
         origin = None if len(lowered) == len(text) else _origin_of(text, lowered)
         pattern = _WORDS if self._basic is None else _BETWEEN
         position = 0
@@ -138,7 +137,7 @@ class _Search:
 
     def _is_unknown(self, word: str) -> bool:
         if self._basic is not None and word in self._basic.never_split:
-            return word not in self._wordpiece.vocab and word not in self._tokenizer._added.encoder
+            return word not in self._wordpiece.vocab and word not in self._tokenizer.added_tokens_encoder
         if len(word) > self._wordpiece.max_input_chars_per_word:
             return True
         return word not in self._wordpiece.vocab and self._wordpiece.match_word(word) is None

@@ -1,14 +1,14 @@
 """Seeing that something has changed since it was looked at: an object's attribute, or a method of its class.
 
 In: objects that others remember something of. Out: two marks to compare by identity. `_version` is the object's own,
-and another one once a public attribute is set. `_patched` is its class's, and another one once an attribute of that class,
-or of one that it inherits from, is set or deleted, as `unittest.mock.patch.object` and a notebook do it.
+and another one once a public attribute is set. `_patched` is its class's, and another one once an attribute of that
+class, or of one that it inherits from, is set or deleted, as `unittest.mock.patch.object` and a notebook do it.
 """
 
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import Any
+from typing import Any, ClassVar
 
 
 class ChangeableType(ABCMeta):
@@ -34,8 +34,8 @@ class ChangeableType(ABCMeta):
 
     def _note_patch(cls) -> None:
         type.__setattr__(cls, "_patched", object())
-        kinds: list[ChangeableType] = type.__subclasses__(cls)  # type: ignore[arg-type]
-        for kind in kinds:
+        subclasses: Any = type.__subclasses__(cls)
+        for kind in subclasses:
             kind._note_patch()
 
 
@@ -54,6 +54,7 @@ class Changeable(metaclass=ChangeableType):
     """
 
     _version: object = None
+    _patched: ClassVar[object]
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

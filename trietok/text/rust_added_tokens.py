@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
@@ -19,6 +19,8 @@ from trietok.text.layers import Layers
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import boundaries, is_in
 from trietok.text.word_search import WordSearch
+
+_Value = TypeVar("_Value")
 
 
 class Part(NamedTuple):
@@ -140,7 +142,8 @@ class RustAddedTokens(AddedTokens):
             grown = self._copy()
         if moved:
             grown._forget(moved)
-        if moved or _options(basic) != _options(grown.basic):
+        listed = list(listed)
+        if moved or (listed and _options(basic) != _options(grown.basic)):
             grown.basic = basic
             grown._make_patterns()
         grown._look_for(listed)
@@ -201,16 +204,17 @@ class RustAddedTokens(AddedTokens):
             (normalized(token.content), token) for token in tokens if token.normalized
         )
 
-    def reorder(self, token_ids: Iterable[int]) -> None:
+    def reordered(self, token_ids: Iterable[int]) -> RustAddedTokens:
         token_ids = list(token_ids)
-        super().reorder(token_ids)
-        for content in (self.decoder[token_id].content for token_id in token_ids if token_id in self.decoder):
-            if content in self._first_special:
-                self._first_special[content] = self._first_special.pop(content)
-            if content in self._others:
-                self._others[content] = self._others.pop(content)
-        if token_ids:
-            self._make_patterns()
+        other = super().reordered(token_ids)
+        assert isinstance(other, RustAddedTokens)
+        if other is self:
+            return self
+        contents = [self.decoder[token_id].content for token_id in token_ids if token_id in self.decoder]
+        other._first_special = _behind(self._first_special, contents)
+        other._others = _behind(self._others, contents)
+        other._make_patterns()
+        return other
 
     def order_that_counts(self) -> list[int] | None:
         """The ids in the order of adding, where the order of the ids would make other tokens stand in texts.
@@ -222,10 +226,7 @@ class RustAddedTokens(AddedTokens):
         """
         if len(self.raw.contents) + len(self.normalized.contents) == len(self.decoder):
             return None  # each token has a pattern, so no two are alike
-        as_added, by_id = (RustAddedTokens(dict(order), self.basic) for order in (self.decoder, self.by_id))
-        if as_added.normalized.contents == by_id.normalized.contents:
-            return None
-        return list(self.decoder)
+        return list(self.decoder) if order_counts(self.decoder, self.basic) else None
 
     # ---- looking for them -------------------------------------------------------------------------------------------
 
@@ -266,6 +267,29 @@ class RustAddedTokens(AddedTokens):
         if position < len(text):
             parts.append(Part(position, len(text), None))
         return parts
+
+
+def order_counts(decoder: Mapping[int, AddedToken], basic: RustBasicTokenizer) -> bool:
+    """Whether other tokens would stand in texts if these were in the order of their ids."""
+    forms = {token.content: basic.normalized(token.content) for token in decoder.values() if token.normalized}
+
+    def found(tokens: Iterable[AddedToken]) -> dict[str, str]:
+        contents: dict[str, str] = {}
+        # Of tokens that are alike a special one is found, and of several the first.
+        for token in sorted((token for token in tokens if token.normalized), key=lambda token: not token.special):
+            contents.setdefault(forms[token.content], token.content)
+        return contents
+
+    return found(decoder.values()) != found(token for _, token in sorted(decoder.items()))
+
+
+def _behind(layers: Layers[str, _Value], keys: Iterable[str]) -> Layers[str, _Value]:
+    """The items with those of some keys last, in this order."""
+    items = dict(layers.flat())
+    for key in keys:
+        if key in items:
+            items[key] = items.pop(key)
+    return Layers(items)
 
 
 def _is_word(text: str, position: int) -> bool:

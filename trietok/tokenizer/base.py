@@ -261,7 +261,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """
         if text is None and text_target is None:
             raise InputError("give text, text_target or both")
-        options = (  # those of `CallOptions`
+        options = CallOptions(
             add_special_tokens,
             padding,
             truncation,
@@ -285,12 +285,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 return moment.builder.plan(options).one(moment.call_encoder, text)
             if type(text) is list and text and type(text[0]) is str:
                 return moment.builder.plan(options).batch(moment.call_encoder, text)
-        named = CallOptions(*options)
         if text is None:
-            return self._call_one(moment, text_target, text_pair_target, named, kwargs)
-        encoding = self._call_one(moment, text, text_pair, named, kwargs)
+            return self._call_one(moment, text_target, text_pair_target, options, kwargs)
+        encoding = self._call_one(moment, text, text_pair, options, kwargs)
         if text_target is not None:
-            encoding["labels"] = self._call_one(moment, text_target, text_pair_target, named, kwargs)["input_ids"]
+            encoding["labels"] = self._call_one(moment, text_target, text_pair_target, options, kwargs)["input_ids"]
         return encoding
 
     def _call_one(

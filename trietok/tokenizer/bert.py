@@ -295,7 +295,8 @@ class BertTokenizer(PreTrainedTokenizer):
         return table.entries.get(token, self._unknown_id(table))
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
-        if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and not is_replaced(self, _TOKEN_HOOKS):  # type: ignore[arg-type]
+        if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and not is_replaced(self, _TOKEN_HOOKS):
+            assert table.vocabulary is not None  # it began with one
             added, known = table.added.decoder.flat(), table.vocabulary.ids_to_tokens
             try:
                 return [added[i].content if i in added else known[i] for i in ids if i not in left_out]
@@ -464,7 +465,7 @@ class BertTokenizer(PreTrainedTokenizer):
             for piece in new:
                 if not isinstance(piece, str):
                     raise InputTypeError(f"a piece is a string, not {type(piece).__name__}: {piece!r}", value=piece)
-                self._check_piece(piece)
+                self.check_wordpiece(piece)
             if not new:
                 return 0
             first_id = self.max_id + 1
@@ -474,7 +475,8 @@ class BertTokenizer(PreTrainedTokenizer):
             self._set_vocabulary([*tokens, *gap, *new])
         return len(new)
 
-    def _check_piece(self, piece: str) -> None:
+    def check_wordpiece(self, piece: str) -> None:
+        """Raise where a piece cannot be added; see `add_wordpieces`."""
         self._check_addable(piece)
         added_id = self._table.added.encoder.get(piece)
         if added_id is not None:
@@ -497,6 +499,19 @@ class BertTokenizer(PreTrainedTokenizer):
             return f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
         words = self.basic_tokenizer.tokenize(word) if self.do_basic_tokenize else [word]
         return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
+
+    def pieces(self, text: str) -> tuple[str, list[tuple[str, bool]]]:
+        """A text cut at the added tokens: the text, lower-cased where it is, and its pieces, each with whether it is one.
+
+        >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.pieces("The [SEP] end")
+        ('the [SEP] end', [('the ', False), ('[SEP]', True), (' end', False)])
+        """
+        table = self._table
+        lowered = table.added.lower_between(text, table.special_tokens) if self.do_lower_case else text
+        if self.split_special_tokens:
+            return lowered, [(lowered, False)] if lowered else []
+        return lowered, table.added.pieces(lowered)
 
     def find_unknown(self, texts: Iterable[str], *, positions: int = 3) -> UnknownWords:
         """What words of `texts` become the unknown token, how often, where, and why; see `trietok.find_unknown`.

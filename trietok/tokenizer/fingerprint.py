@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
 from trietok.text.added_token import AddedToken
-from trietok.tokenizer.added_tokens_mixin import AddedTokensMixin
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 FORMAT = "trietok-1"  # another number where the same tokenizer gets another fingerprint
 
@@ -102,12 +102,13 @@ def canonical(value: Any) -> str:
 
 
 def state_of(tokenizer: Any) -> State:
-    if not isinstance(tokenizer, AddedTokensMixin):
+    if not isinstance(tokenizer, PreTrainedTokenizer):
         raise InputTypeError(f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    return tokenizer._guard.read(_read_state, tokenizer)
+    with tokenizer.holding():  # of one state
+        return _read_state(tokenizer)
 
 
-def _read_state(tokenizer: AddedTokensMixin) -> State:
+def _read_state(tokenizer: PreTrainedTokenizer) -> State:
     vocabulary = getattr(tokenizer, "vocabulary", None)
     base = tokenizer.get_vocab() if vocabulary is None else vocabulary.token_to_id
     if vocabulary is None:
@@ -120,7 +121,7 @@ def _read_state(tokenizer: AddedTokensMixin) -> State:
         kind=type(tokenizer).__name__,
         entries=entries,
         added=[(token_id, token.content, _flags(token, special)) for token_id, token in added.items()],
-        ids={**base, **tokenizer._added.encoder},
+        ids={**base, **tokenizer.added_tokens_encoder},
         roles=dict(tokenizer.special_tokens_map),
         settings=settings,
         kept=_kept_from_lower_casing(tokenizer) if settings["do_lower_case"] else {},
@@ -134,13 +135,13 @@ def _flags(token: AddedToken, special: Set[str]) -> Flags:
     return flags
 
 
-def _kept_from_lower_casing(tokenizer: AddedTokensMixin) -> dict[str, bool]:
+def _kept_from_lower_casing(tokenizer: PreTrainedTokenizer) -> dict[str, bool]:
     """Of the tokens that may be matched as they are written, which are: not one that begins with an earlier one.
 
     Where several begin at one character the first of the list wins, so the order decides ids, but only through this: of
     two that are left the longer comes first.
     """
-    others = (token.content for token in tokenizer._added.decoder.values() if not token.special)
+    others = (token.content for token in tokenizer.added_tokens_in_order() if not token.special)
     rank: dict[str, int] = {}
     for content in chain(tokenizer.all_special_tokens, others):
         rank.setdefault(content, len(rank))
@@ -150,7 +151,7 @@ def _kept_from_lower_casing(tokenizer: AddedTokensMixin) -> dict[str, bool]:
     }
 
 
-def _settings(tokenizer: AddedTokensMixin) -> dict[str, Any]:
+def _settings(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
     """The settings that decide ids, as they stand now, not as the tokenizer was made."""
     settings = _settings_of_its_own(tokenizer)
     settings["do_lower_case"] = bool(getattr(tokenizer, "do_lower_case", False))
@@ -177,11 +178,11 @@ def _settings(tokenizer: AddedTokensMixin) -> dict[str, Any]:
         if hasattr(basic, "clean_text"):  # of the Rust profile, which keeps its template apart from the roles
             settings["clean_text"] = bool(basic.clean_text)
             around: Any = tokenizer
-            settings["template"] = [list(map(list, around._pieces_around(pair, True))) for pair in (False, True)]
+            settings["template"] = [list(map(list, around.input_builder.pieces(pair, True))) for pair in (False, True)]
     return settings
 
 
-def _settings_of_its_own(tokenizer: AddedTokensMixin) -> dict[str, Any]:
+def _settings_of_its_own(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
     """What a class of the user's own was made with, as far as JSON can say it; the classes here have no such."""
     kind = type(tokenizer)
     if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trietok.errors import SpecialTokenError
 from trietok.inputs.builder import InputBuilder, InputSettings
 from trietok.inputs.call_inputs import reject_unknown
 from trietok.inputs.options import CallOptions
@@ -53,6 +54,8 @@ class Moment:
             stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
             for stage in stages_of_words
         )
+        self._basic: Any
+        self._wordpiece: Any
         self._basic, self._wordpiece = (
             stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words
         )
@@ -89,7 +92,10 @@ class Moment:
         # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
         self.chunk_ids = None
         if self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
-            plan = self.builder.plan(DEFAULTS)
+            try:
+                plan = self.builder.plan(DEFAULTS)
+            except SpecialTokenError:  # a role of the template has no token, which a call says
+                return
             if isinstance(plan, QuickPlan):
                 self.chunk_ids = self.encoder.chunk_ids
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit

@@ -12,12 +12,13 @@ from typing import Any
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import RECORD
+from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
 from trietok.inputs.profiles import SLOW
 from trietok.text.added_token import AddedToken
 from trietok.text.bulk import bulk
-from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.decoding import join_tokens
 from trietok.text.memory import MEMORY_LIMIT
 from trietok.text.stages import Stages
@@ -132,6 +133,10 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         with self._changes.changing():
             table = self._table
             self._changes.table = table.replace(added=table.added.with_tokens(tokens))
+
+    def added_tokens_in_order(self) -> list[AddedToken]:
+        """The added tokens in the order of adding, by which texts are kept from lower-casing."""
+        return list(self._table.added.decoder.flat().values())
 
     def get_added_vocab(self) -> dict[str, int]:
         """The added tokens: content → id, in the order of adding."""
@@ -302,6 +307,27 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         """Split a text that holds no added token into tokens. A subclass fills it in."""
         raise NotImplementedError(f"{type(self).__name__} has no _tokenize(text)")
+
+    @property
+    def text_encoder(self) -> TextEncoder:
+        """What turns texts into ids, tokens and spans now, without special tokens around; it never changes.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.text_encoder.ids("the people"), tokenizer.text_encoder.spans("the people")
+        ([134, 289], [(0, 3), (4, 10)])
+        """
+        return self._now().call_encoder
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `text_encoder` and `input_builder` are all that calls go through: no method of a user's own."""
+        return self._now().is_plain
+
+    @property
+    def input_builder(self) -> InputBuilder:
+        """What turns ids into model inputs now; it never changes."""
+        return self._now().builder
 
     def fingerprint(self) -> str:
         """One hash of everything that decides ids, the same across processes, machines, and saving and reloading.

@@ -65,6 +65,7 @@ class RustProfile(BertTokenizer):
         **kwargs: Any,
     ) -> None:
         self._file: TokenizerJson | None = None
+        self._saved: dict[str, AddedToken] = {}  # of tokenizer_config.json, while the tokenizer is made
         self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
         if kwargs.pop("from_slow", False):
             tokenizer_file = None
@@ -108,7 +109,7 @@ class RustProfile(BertTokenizer):
             self.decoder: WordPieceDecoder | None = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
-        self._file, self._saved_ids = None, []
+        self._file, self._saved_ids, self._saved = None, [], {}
 
     # ---- what it is made of -----------------------------------------------------------------------------------------
 
@@ -228,6 +229,9 @@ class RustProfile(BertTokenizer):
     def _as_special(self, token: AddedToken) -> AddedToken:
         return token.as_special()
 
+    def _marked(self, token: Token) -> Token:
+        return token  # `_add_role_tokens` marks it, when it has been held against the saved ones
+
     def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
         """Take in the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
 
@@ -239,6 +243,7 @@ class RustProfile(BertTokenizer):
             added = added.with_tokens(self._file.added_tokens)
         there = added.decoder
         saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
+        self._saved = {token.content: token for token in saved.values()}
         marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
         for token_id, token in saved.items():
             if self._file is not None and there.get(token_id, token) != token:
@@ -261,14 +266,20 @@ class RustProfile(BertTokenizer):
         return record
 
     def _add_role_tokens(self) -> None:
+        """Add the tokens of the roles, but for those that are there, or were saved with the same flags."""
         table = self._table
         there = table.added.encoder
-        tokens: list[Token] = [
-            token for token in table.added.by_id.values() if token.content in table.special_set and not token.special
+        to_add = [
+            token
+            for token in table.special_tokens_extended
+            if (self._saved.get(str(token)) != token if isinstance(token, AddedToken) else token not in there)
         ]
-        # A plain string says nothing about flags, so it leaves those that a file has; an `AddedToken` replaces them.
-        tokens += [t for t in table.special_tokens_extended if isinstance(t, AddedToken) or t not in there]
-        self._add_tokens(tokens, special_tokens=True)
+        marked = {
+            role: [_marked(token) for token in value] if isinstance(value, list) else _marked(value)
+            for role, value in table.roles.items()
+        }
+        self._changes.table = table.replace(roles=marked)
+        self._add_tokens(to_add, special_tokens=True)
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._changes.changing(), bulk():
@@ -361,6 +372,10 @@ class RustProfile(BertTokenizer):
         if clean_up is None:
             clean_up = self.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up else text
+
+
+def _marked(token: Any) -> Any:
+    return token.as_special() if isinstance(token, AddedToken) else token
 
 
 def _settled(name: str, value: Any) -> Any:

@@ -117,13 +117,12 @@ def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
     if by_id == list(value.added_tokens.items()):
         return by_id
     from trietok.files.tokenizer_json.parts import NO_NORMALIZER
-    from trietok.text.rust_added_tokens import RustAddedTokens  # few files need it
+    from trietok.text.rust_added_tokens import order_counts  # few files need it
     from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 
     said = value.normalizer or NO_NORMALIZER
     basic = RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
-    as_given = RustAddedTokens(value.added_tokens, basic)
-    return by_id if as_given.order_that_counts() is None else list(value.added_tokens.items())
+    return list(value.added_tokens.items()) if order_counts(value.added_tokens, basic) else by_id
 
 
 def _component(kind: str, value: BertNormalizer | WordPieceDecoder | None) -> dict[str, Any] | None:
