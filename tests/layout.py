@@ -1,4 +1,4 @@
-"""The house at a glance: `python tests/layout.py` prints the packages, what each imports, and what runs against the rows.
+"""The house at a glance: `python tests/layout.py` prints the packages, their imports and what runs against the rows.
 
 In: a checkout. Out: for each package its modules, lines and the packages it imports; the floors of the import graph
 (how many modules the longest chain of imports holds); imports that run against `ROWS`; cycles.

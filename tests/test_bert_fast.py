@@ -84,8 +84,8 @@ def test_whatever_a_chunk_is_made_of_it_gives_what_the_stages_give(fast):
         char = chr(code)
         for text in (f"a{char}b", f"世{char}、a{char}", char):
             for tokenizer in tokenizers:
-                located = tokenizer._located(text, {})
-                assert tokenizer._text_ids(text, {}) == located.ids, (text, code)
+                encoder = tokenizer.text_encoder
+                assert encoder.ids(text) == encoder.locate(text).ids, (text, code)
 
 
 def test_punctuation_between_chinese_is_punctuation():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import SPECIAL
 from trietok import BertTokenizer, FunnelTokenizer, MPNetTokenizer, PaddingStrategy, TensorType
-from trietok.inputs.call_plan import CallPlan
 from trietok.inputs.options import CallOptions
+from trietok.inputs.quick_plan import QuickPlan
 
 numpy = pytest.importorskip("numpy")
 
@@ -75,8 +75,12 @@ def pairs(tmp_path_factory):
 
     def make(name, kind=None):
         kind = kind or KINDS[name]
-        plain = type(name, (kind,), {"_plan": lambda self, options: None})
-        return kind(path), plain(path)
+
+        def build(self, token_ids_0, token_ids_1=None):  # a method of its own, so that calls go through all of them
+            return kind.build_inputs_with_special_tokens(self, token_ids_0, token_ids_1)
+
+        by_methods = type(name, (kind,), {"build_inputs_with_special_tokens": build})
+        return kind(path), by_methods(path)
 
     return make
 
@@ -138,17 +142,11 @@ def test_encode_gives_the_same(pairs, text, options, changes):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_calls_are_planned(pairs, name, monkeypatch):
-    taken = []
-    for method in ("one", "batch"):
-        original = getattr(CallPlan, method)
-        monkeypatch.setattr(
-            CallPlan, method, lambda self, text, f=original, m=method: (taken.append(m), f(self, text))[1]
-        )
-    tokenizer, _ = pairs(name)
-    tokenizer("the subject")
-    tokenizer(["the", "subject"], padding=True, truncation=True, max_length=8, return_tensors="np")
-    assert taken == ["one", "batch"]
+def test_texts_without_pairs_go_the_quick_way(pairs, name):
+    builder = pairs(name)[0].input_builder
+    assert isinstance(builder.plan(CallOptions()), QuickPlan)
+    options = CallOptions(padding=True, truncation=True, max_length=8, return_tensors="np")
+    assert isinstance(builder.plan(options), QuickPlan)
 
 
 def test_a_call_that_a_subclass_changes_is_not_planned(pairs):
@@ -170,7 +168,7 @@ def test_plans_are_bounded(pairs):
     tokenizer, _ = pairs("BertTokenizer")
     for length in range(3, 203):
         tokenizer("the subject", truncation=True, max_length=length)
-    assert len(tokenizer._plans.by_options) <= 64
+    assert len(tokenizer.input_builder._plans) <= 64
 
 
 def test_options_are_those_of_a_call_with_its_defaults():

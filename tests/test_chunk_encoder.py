@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import tracemalloc
 
 import pytest
@@ -19,9 +18,8 @@ from trietok import (
     InputError,
     WordpieceTokenizer,
 )
-from trietok.text import added_tokens
 from trietok.text import memory as chunk_memory
-from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.text import word_search
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [
@@ -80,10 +78,10 @@ texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(
 
 
 class Plain(BertTokenizer):
-    """The same tokenizer without the fast path."""
+    """The same tokenizer, whose texts go through its methods."""
 
-    def _encoder_of_now(self):
-        return None
+    def _tokenize(self, text, **kwargs):
+        return super()._tokenize(text, **kwargs)
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +91,9 @@ def vocab_path(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("few", [2, added_tokens.FEW])
+@pytest.mark.parametrize("few", [2, word_search.FEW])
 def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
-    monkeypatch.setattr(added_tokens, "FEW", few)  # tokens that one pattern finds; more are found by the trie
+    monkeypatch.setattr(word_search, "FEW", few)  # tokens that one pattern finds; more are found by the trie
 
     class Changes(RuleBasedStateMachine):
         @initialize(lower=st.booleans())
@@ -192,15 +190,15 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
 
 def test_the_fast_path_is_taken(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
-    assert tokenizer._chunk_encoder() is not None
+    assert tokenizer.text_encoder.remembers
     tokenizer.add_tokens(["<x>"])
-    assert tokenizer._chunk_encoder() is not None
+    assert tokenizer.text_encoder.remembers
     tokenizer.add_tokens(["a b"])
-    assert tokenizer._chunk_encoder() is not None
+    assert tokenizer.text_encoder.remembers
     tokenizer.add_tokens(["a\nb"])
-    assert tokenizer._chunk_encoder() is None
+    assert not tokenizer.text_encoder.remembers
     tokenizer.remove_tokens(["a\nb"])
-    assert tokenizer._chunk_encoder() is not None
+    assert tokenizer.text_encoder.remembers
 
 
 class Shouting(BasicTokenizer):
@@ -266,8 +264,7 @@ OVERRIDES = {
 def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
     kind = type("Mine", (BertTokenizer,), {name: OVERRIDES[name]})
     tokenizer = kind(vocab_path)
-    assert name in BertTokenizer.own_stages
-    assert tokenizer._chunk_encoder() is None
+    assert not tokenizer.text_encoder.remembers
     assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("AB"))
 
 
@@ -311,36 +308,6 @@ def test_the_limit_is_a_number_of_bytes(vocab_path, value):
     with pytest.raises(InputError, match="cache_limit"):
         BertTokenizer(vocab_path, cache_limit=value)
     assert BertTokenizer(vocab_path, cache_limit=1000).cache_info().limit == 1000
-
-
-@pytest.mark.parametrize("text", ["the ab", "the a", "subject", "x a b y", "<x> the", "中 the"])
-@pytest.mark.parametrize("call", ["encode", "tokenize", "__call__"])
-@pytest.mark.parametrize("half", [True, False])
-def test_a_change_while_a_text_is_encoded_is_not_seen_by_halves(vocab_path, monkeypatch, text, call, half):
-    """A change is under way, or is made by another thread, when a chunk has just been worked out."""
-    tokenizer, plain = BertTokenizer(vocab_path), Plain(vocab_path)
-    for each in (tokenizer, plain):
-        each.add_tokens(["a b", "<x>"])
-    original = ChunkEncoder._require_now
-    changes = []
-
-    def change(self):
-        monkeypatch.setattr(ChunkEncoder, "_require_now", original)
-        changes.append(text)
-        thread = threading.Thread(target=lambda: [each.add_tokens(["ject", "<y>"]) for each in (tokenizer, plain)])
-        thread.start()
-        thread.join()
-        if half:
-            tokenizer._guard.count += 1
-            try:
-                self._require_now()
-            finally:
-                tokenizer._guard.count -= 1
-        self._require_now()
-
-    monkeypatch.setattr(ChunkEncoder, "_require_now", change)
-    assert getattr(tokenizer, call)(text) == getattr(plain, call)(text)
-    assert changes == [text]
 
 
 def test_no_more_is_remembered_than_the_bound(vocab_path):

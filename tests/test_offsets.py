@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, CharSpan, InputError, NotSupportedError, TokenSpan
@@ -144,15 +145,11 @@ def test_only_the_fast_class_shows_encodings(tokenizer):
             encoding[0]
 
 
-def test_a_tokenizer_that_has_changed_since(tokenizer):
+def test_a_result_is_of_the_state_it_was_made_in(tokenizer):
     for encoding in (tokenizer("a hello"), tokenizer(["a hello"]), tokenizer("a hello", "e")):
-        tokenizer.add_tokens(["<x>"])  # which makes no difference to the text
-        assert encoding.tokens()[1] == "a"
-        tokenizer.remove_tokens(["<x>"])
-    for encoding in (tokenizer("a hello"), tokenizer(["a hello"]), tokenizer("a hello", "e")):
+        before = tokenizer.convert_ids_to_tokens(np.ravel(encoding.input_ids).tolist())
         tokenizer.add_tokens(["ello"])
-        with pytest.raises(InputError, match="encode the text again"):
-            encoding.tokens()
+        assert encoding.tokens() == before
         tokenizer.remove_tokens(["ello"])
 
 
@@ -191,10 +188,10 @@ def test_stages_of_ones_own(vocab_file):
 
 def test_asking_for_nothing_works_nothing_out(tokenizer):
     encoding = tokenizer(["a hello", "e"], padding=True)
-    encoder = tokenizer._chunk_encoder()
-    assert (len(encoder._steps), encoding._encodings) == (0, None)
+    before = tokenizer.cache_info().bytes
+    assert encoding._encodings is None
     tokenizer("a hello", return_offsets_mapping=True)
-    assert len(encoder._steps) == 2
+    assert tokenizer.cache_info().bytes > before
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.text.change_guard import ChangeGuard
+from trietok.text.added_tokens import AddedTokens
+from trietok.tokenizer.token_table import Changes, TokenTable
 
 TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(300)]
 
@@ -81,37 +82,24 @@ def test_threads_that_add_at_once_never_share_an_id(tokenizer):
     assert sorted(ids) == list(range(first, first + 160))
 
 
-def test_a_read_that_meets_a_change_is_done_again():
-    guard = ChangeGuard()
-    state = ["old"]
-    reads = []
+def test_a_change_in_steps_counts_when_it_is_done_and_not_at_all_if_it_fails():
+    before, after = (TokenTable(None, AddedTokens(), {"cls_token": token}) for token in ("<a>", "<b>"))
+    changes = Changes(before)
+    with changes.changing():
+        changes.table = after
+        assert changes.table is after
+        with ThreadPoolExecutor(1) as another:
+            assert another.submit(lambda: changes.table).result() is before
+    assert changes.table is changes.committed is after
 
-    def read() -> str:
-        reads.append(state[0])
-        if len(reads) == 1:  # a change comes between, from another thread
-            changer = threading.Thread(target=change)
-            changer.start()
-            changer.join()
-            raise RuntimeError("half of a change")
-        return state[0]
+    def fail() -> None:
+        with changes.changing():
+            changes.table = before
+            raise ZeroDivisionError
 
-    def change() -> None:
-        with guard.changing():
-            state[0] = "new"
-
-    assert guard.read(read) == "new"
-    assert reads == ["old", "new"]
-
-
-def test_an_error_without_a_change_is_an_error():
     with pytest.raises(ZeroDivisionError):
-        ChangeGuard().read(lambda: 1 / 0)
-
-
-def test_a_change_may_read_its_own_state():
-    guard = ChangeGuard()
-    with guard.changing(), guard.changing():
-        assert guard.read(lambda: 5) == 5
+        fail()
+    assert changes.table is after
 
 
 def encode_in_child(pickled: bytes, queue: multiprocessing.Queue) -> None:

@@ -64,7 +64,7 @@ def test_entries_added_later_are_seen():
 
 def build_tries(walking):
     walking.match_word("a")
-    walking._matcher.lookups_left = -1
+    walking._matching[0].lookups_left = -1
 
 
 def test_slices_first_then_tries():
@@ -72,7 +72,7 @@ def test_slices_first_then_tries():
     kinds = set()
     for _ in range(100):
         assert walking.match_word("aaaaaa") == ["a", "##aaa", "##a", "##a"]
-        kinds.add(type(walking._matcher).__name__)
+        kinds.add(type(walking._matching[0]).__name__)
     assert kinds == {"_Slices", "_Tries"}
     walking.vocab["##aaaaa"] = 3
     assert walking.match_word("aaaaaa") == ["a", "##aaaaa"]

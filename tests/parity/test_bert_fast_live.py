@@ -49,9 +49,9 @@ def normalizers() -> st.SearchStrategy[tuple[Any, ...]]:
 
 def assert_same_tokens(theirs: Any, ours: Any, text: str) -> None:
     want = theirs.backend_tokenizer.encode(text, add_special_tokens=False)
-    located = ours._located(text, {})
+    located = ours.text_encoder.locate(text)
     assert located == (want.ids, want.tokens, want.offsets, want.word_ids), text
-    assert ours._text_ids(text, {}) == want.ids, text
+    assert ours.text_encoder.ids(text) == want.ids, text
     assert ours._input_spans(text, False, {}) == want.offsets, text
     assert ours.tokenize(text) == want.tokens, text
 

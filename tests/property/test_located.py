@@ -33,11 +33,11 @@ def remembered(kind: Any, *chosen: Any) -> Any:
 
 
 def assert_located(tokenizer: Any, text: str, want: list[tuple[str, tuple[int, int], int]]) -> None:
-    located = tokenizer._located(text, {})
+    located = tokenizer.text_encoder.locate(text)
     assert [*zip(located.tokens, located.spans, located.words, strict=True)] == want, text
     for _ in range(2):  # worked out, then remembered
-        assert tokenizer._input_spans(text, False, {}) == located.spans, text
-    assert located.ids == tokenizer._text_ids(text, {}), text
+        assert tokenizer.text_encoder.spans(text) == located.spans, text
+    assert located.ids == tokenizer.text_encoder.ids(text), text
 
 
 def added() -> st.SearchStrategy[list[reference.Token]]:
@@ -63,7 +63,7 @@ def test_slow_spans_with_added_tokens(text, tokens, lower):
     vocab = frozenset(UNCASED if lower else CASED)
     listed = [
         reference.Token(token.content, **{name: getattr(token, name) for name in flags})
-        for token in tokenizer._added.decoder.values()
+        for token in tokenizer.added_tokens_in_order()
     ]
     want = naive_slow_offsets.tokenize(vocab, listed, tokenizer.all_special_tokens, text, do_lower_case=lower)
     assert_located(tokenizer, text, want)
@@ -110,4 +110,5 @@ def test_rust_spans_with_added_tokens(text, chosen, data):
 def test_every_kind_of_chunk_in_a_row(kind):
     tokenizer = remembered(kind, True, True, None)
     for text in (" a", "a  b", "  ", "a ", "é  \u0301 ab\u200b x", "abc, (hello)  \u200b", "\u200b", "ab\u0301 \u0301"):
-        assert tokenizer._input_spans(text, False, {}) == tokenizer._located(text, {}).spans, text
+        encoder = tokenizer.text_encoder
+        assert encoder.spans(text) == encoder.locate(text).spans, text

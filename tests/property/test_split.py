@@ -8,7 +8,7 @@ import pytest
 
 from tests.reference import tokenizer as reference
 from trietok import AddedToken
-from trietok.text import added_tokens
+from trietok.text import word_search
 from trietok.text.added_tokens import AddedTokens
 
 # Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each other's beginnings.
@@ -43,9 +43,9 @@ def check(number: int, seed: int) -> None:
         assert other.split(text) == expected, (tokens, text)
 
 
-@pytest.fixture(params=[0, added_tokens.FEW], ids=["by trie", "by pattern"], autouse=True)
+@pytest.fixture(params=[0, word_search.FEW], ids=["by trie", "by pattern"], autouse=True)
 def few(request, monkeypatch):
-    monkeypatch.setattr(added_tokens, "FEW", request.param)
+    monkeypatch.setattr(word_search, "FEW", request.param)
 
 
 def test_a_few_thousand_splits():

@@ -6,7 +6,7 @@ which ids, token type ids and masks are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -93,11 +93,11 @@ class Template(NamedTuple):
                 result.append(tokenizer.convert_tokens_to_ids(name))
         return result
 
-    def token_type_ids(self, tokenizer: Any, ids: Ids, pair_ids: Ids | None) -> Ids:
-        """The token type id of every id; none for a role that has no token, as in transformers."""
+    def token_type_ids(self, ids: Ids, pair_ids: Ids | None, unset: Collection[str] = ()) -> Ids:
+        """The token type id of every id; none for the roles of `unset`, which have no token."""
         types: Ids = []
         for part in self._parts_for(pair_ids):
-            is_unset = part.kind == "role" and getattr(tokenizer, f"{part.name}_token") is None
+            is_unset = part.kind == "role" and f"{part.name}_token" in unset
             count = len(_sequence(part.name, ids, pair_ids)) if part.kind == "sequence" else not is_unset
             types += [part.type_id] * count
         return types

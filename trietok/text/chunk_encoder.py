@@ -179,6 +179,7 @@ class ChunkEncoder(TextEncoder):
         return (
             basic is not None
             and not basic.never_split
+            and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that somebody changes
             and not added.has_odd_spaces
             and all(token in added.encoder for token in stages.special)
         )

@@ -33,7 +33,7 @@ class RustChunkEncoder(ChunkEncoder):
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
-        return True
+        return stages.wordpiece.vocab is stages.vocab
 
     def _tells_unknown(self) -> bool:
         # An added token that is normalized, or takes whitespace along, shows the text that it took.

@@ -501,7 +501,7 @@ class BertTokenizer(PreTrainedTokenizer):
         return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
 
     def pieces(self, text: str) -> tuple[str, list[tuple[str, bool]]]:
-        """A text cut at the added tokens: the text, lower-cased where it is, and its pieces, each with whether it is one.
+        """A text cut at the added tokens: the text, lower-cased where it is, and pieces, each with whether it is one.
 
         >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")
         >>> tokenizer.pieces("The [SEP] end")
@@ -568,7 +568,8 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
         """The token type ids of `template`: 0 for the first sequence with its special tokens, 1 for the second."""
-        return self.template.token_type_ids(self, token_ids_0, token_ids_1)
+        unset = [role for role, token in self._table.roles.items() if token is None]
+        return self.template.token_type_ids(token_ids_0, token_ids_1, unset)
 
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False

@@ -61,6 +61,7 @@ class Moment:
         )
         self._marks = marks_of(self._basic), marks_of(self._wordpiece)
         self._never_split = frozenset(getattr(self._basic, "never_split", ()))
+        self._names = list(tokenizer.model_input_names)
         self._split_special_tokens = bool(tokenizer.split_special_tokens)
         stages = tokenizer._stages_of(self.table, has_foreign_stage)
         self.goes_by_methods = (
@@ -139,6 +140,7 @@ class Moment:
             and basic._patched is basic_marks[1]
             and wordpiece._version is wordpiece_marks[0]
             and wordpiece._patched is wordpiece_marks[1]
+            and tokenizer.model_input_names == self._names  # a list, which may be changed in place
             and (basic is _NO_STAGE or basic.never_split == self._never_split)  # it may be changed in place
         )
 

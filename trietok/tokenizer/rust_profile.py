@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
-# What `_located` and `_text_ids` take beside a text.
 Options = Mapping[str, Any]
 
 

@@ -46,7 +46,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
     """What a tokenizer.json says of a tokenizer of the Rust profile, as it is now. A call's settings stay out of it."""
     basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
     decoder = tokenizer.added_tokens_decoder
-    order = tokenizer._added.order_that_counts() or decoder
+    order = tokenizer.record().get("added_order", decoder)
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         unk_token=wordpiece.unk_token,
