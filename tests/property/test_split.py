@@ -38,7 +38,7 @@ def check(number: int, seed: int) -> None:
         rng.shuffle(ours)
         other = AddedTokens(dict(enumerate(ours[:1])))
         other.split(text)
-        other.update(dict(enumerate(ours[1:], 1)))  # in another order, and one after a split
+        other = other.with_tokens(dict(enumerate(ours[1:], 1)))  # in another order, and one after a split
         assert len(other.trie) == len(other.encoder)  # now it is built; short texts are searched without it
         assert other.split(text) == expected, (tokens, text)
 

@@ -137,17 +137,17 @@ class ChunkEncoder(TextEncoder):
         stages: what a text goes through; see `can_remember`.
         vocabulary: the vocabulary without the added tokens.
         limit: how many bytes may be remembered.
-        words: what words became in an encoder with the same vocabulary and WordPiece, to go on with.
+        earlier: an encoder with the same vocabulary and WordPiece, of which what words became is taken over.
     """
 
     remembers = True
 
-    def __init__(self, stages: Stages, vocabulary: Vocabulary, limit: int, words: WordMemory | None = None) -> None:
+    def __init__(self, stages: Stages, vocabulary: Vocabulary, limit: int, earlier: ChunkEncoder | None = None) -> None:
         super().__init__(stages)
         basic, wordpiece = stages.basic, stages.wordpiece
         assert basic is not None  # `can_remember` asks for it
         self.limit = limit
-        self.words = self._words = WordMemory(stages, limit // 4) if words is None else words
+        self._words = WordMemory(stages, limit // 4) if earlier is None else earlier._words
         self._basic = basic
         self._wordpiece = wordpiece
         self._vocab: Mapping[str, int] = stages.vocab
@@ -161,6 +161,7 @@ class ChunkEncoder(TextEncoder):
         self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
         self._has_words = self._may_be_words()
         self._chunks = Memory(self._ids_of_chunk, limit // 2)  # a quarter is for `_outer`, or else for spans
+        self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks

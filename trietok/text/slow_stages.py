@@ -27,6 +27,7 @@ class SlowStages(Stages):
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.
         unknown_id: the id of the unknown token, for pieces that have none.
+        ids: content → id of the added tokens that pieces may be; those of `added` unless given.
         lowers: whether texts are lower-cased where no token is to be matched as it is written.
         written: the added tokens that are matched as they are written; `added` unless given.
         never_split: words that basic tokenization leaves as they are.
@@ -43,12 +44,14 @@ class SlowStages(Stages):
         *,
         unknown_id: int | None,
         lowers: bool,
+        ids: Mapping[str, int] | None = None,
         written: AddedTokens | None = None,
         never_split: Collection[str] | None = None,
         whole: Collection[str] | None = None,
     ) -> None:
         super().__init__(basic, wordpiece, vocab, added, special)
         self.unknown_id = unknown_id
+        self._ids = added.encoder if ids is None else ids
         self.lowers = lowers
         self._written = added if written is None else written
         self._never_split = frozenset(special) if never_split is None else never_split
@@ -61,7 +64,8 @@ class SlowStages(Stages):
             self.vocab,
             NO_TOKENS,
             self.special,
-            unknown_id=self.to_id(self.wordpiece.unk_token),
+            unknown_id=self.unknown_id,
+            ids=self._ids,
             lowers=self.lowers,
             written=self._written,
         )
@@ -73,14 +77,15 @@ class SlowStages(Stages):
             self.vocab,
             self.added.without(special - allowed),
             tuple(token for token in self.special if token in allowed),
-            unknown_id=self.to_id(self.wordpiece.unk_token),
+            unknown_id=self.unknown_id,
+            ids=self._ids,
             lowers=self.lowers,
             never_split=(),
             whole=(),
         )
 
     def to_id(self, piece: str) -> int:
-        token_id = self.added.encoder.get(piece)
+        token_id = self._ids.get(piece)
         if token_id is None:
             token_id = self.vocab.get(piece, self.unknown_id)
         return token_id  # type: ignore[return-value]  # None only where the unknown token has no id

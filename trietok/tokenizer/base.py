@@ -521,7 +521,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         moment = self._now()
         if moment.builds_by_methods:
             return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
-        return moment.builder.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+        return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def warn_once(self, key: str, message: str) -> None:
         """Log a warning the first time it is due."""

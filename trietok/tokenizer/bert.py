@@ -168,6 +168,12 @@ class BertTokenizer(PreTrainedTokenizer):
         return snapshot
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+        """What stands around one text, or two, in a call."""
+        return self._template_pieces(table, pair)
+
+    def _template_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+        """What `template` puts around one text, or two."""
+
         def token_of(role: str) -> str | None:
             token = table.roles[role] if role in table.roles else getattr(self, role)
             return None if token is None else str(token)

@@ -132,11 +132,13 @@ class HookEncoder(TextEncoder):
         reject_unknown(unknown)
         if policy is not None:
             return self._tokens_by_policy(text, policy)
-        text = self._lowered(text, self._table.special_tokens)
+        table = tokenizer._table  # after `prepare_for_tokenization`, which may add tokens
+        if getattr(tokenizer, "do_lower_case", False):
+            text = table.added.lower_between(text, table.special_tokens)
         if as_text:
             return list(tokenizer._tokenize(text)) if text else []
         tokens: list[str] = []
-        for piece, is_token in self._table.added.pieces(text):
+        for piece, is_token in table.added.pieces(text):
             if is_token:
                 tokens.append(piece)
             else:

@@ -87,6 +87,7 @@ def prepare(
 
 def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions) -> BatchEncoding:
     """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
+    _strategies(tokenizer, options)  # which refuses what cannot be before the text is looked at
     words = options.is_split_into_words
     ids = ids_of(encoder, text, words, "the text")
     pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
@@ -136,18 +137,19 @@ def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOpti
 
 
 def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
-    """What stands around one text or two, read off the methods that put it there.
-
-    Raises:
-        SpecialTokenError: the template puts the token of a role around that has none.
-    """
+    """What stands around one text or two, read off the methods that put it there."""
     texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
-    ids = _without_none(tokenizer, tokenizer.build_inputs_with_special_tokens(*texts))
+    ids = tokenizer.build_inputs_with_special_tokens(*texts)
     types = [*tokenizer.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
-    return tuple(
-        Piece(type_id, sequence=-1 - i) if i < 0 else Piece(type_id, None, tokenizer.convert_ids_to_tokens(i), i)
-        for i, type_id in zip(ids, types, strict=False)
-    )
+    pieces: list[Piece] = []
+    for token_id, type_id in zip(ids, types, strict=False):
+        if token_id is None:
+            pieces.append(Piece(type_id, role="one of its roles"))
+        elif token_id < 0:
+            pieces.append(Piece(type_id, sequence=-1 - token_id))
+        else:
+            pieces.append(Piece(type_id, None, tokenizer.convert_ids_to_tokens(token_id), token_id))
+    return tuple(pieces)
 
 
 def _strategies(tokenizer: Any, options: CallOptions) -> Strategies:

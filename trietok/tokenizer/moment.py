@@ -13,9 +13,10 @@ from trietok.errors import SpecialTokenError
 from trietok.inputs.builder import InputBuilder, InputSettings
 from trietok.inputs.call_inputs import reject_unknown
 from trietok.inputs.options import CallOptions
+from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, marks_of
-from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder, WordMemory
+from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
 from trietok.tokenizer.hooks import CALL_HOOKS, INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
 from trietok.tokenizer.methods import pieces_by_methods
@@ -81,7 +82,7 @@ class Moment:
                 tokenizer.cache_limit,
             )
             self.encoder = tokenizer._encoder_class(
-                stages, self.table.vocabulary, tokenizer.cache_limit, self._words_of(before)
+                stages, self.table.vocabulary, tokenizer.cache_limit, self._earlier_of(before)
             )
         self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
         self.builds_by_methods = not tokenizer.is_fast and (
@@ -89,6 +90,7 @@ class Moment:
         )
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self.builder = self._new_builder(tokenizer)
+        self._builder_of_ids: InputBuilder | None = None
         self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
         # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
         self.chunk_ids = None
@@ -100,6 +102,18 @@ class Moment:
             if isinstance(plan, QuickPlan):
                 self.chunk_ids = self.encoder.chunk_ids
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
+
+    def builder_of_ids(self, tokenizer: Any) -> InputBuilder:
+        """The builder for `prepare_for_model`, which goes by the slow profile's rules in both profiles."""
+        if not tokenizer.is_fast:
+            return self.builder
+        if self._builder_of_ids is None:
+            pieces = [tokenizer._template_pieces(self.table, pair) for pair in (False, True)]
+            counts = (self.builder.special_count(False), self.builder.special_count(True))
+            settings = self.builder.settings._replace(windows=SLOW)
+            warn = tokenizer.warn_once
+            self._builder_of_ids = InputBuilder(settings, *pieces, warn_once=warn, special_counts=counts)
+        return self._builder_of_ids
 
     def _splits_special(self, encoder: TextEncoder) -> bool:
         return self._split_special_tokens and not isinstance(encoder, HookEncoder)
@@ -123,10 +137,11 @@ class Moment:
             pieces = [tokenizer._input_pieces(table, pair) for pair in (False, True)]
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
-    def _words_of(self, before: Moment | None) -> WordMemory | None:
+    def _earlier_of(self, before: Moment | None) -> ChunkEncoder | None:
+        """The encoder before, if words become in it what they become now."""
         if before is None or before.words_key != self.words_key or not isinstance(before.encoder, ChunkEncoder):
             return None
-        return before.encoder.words
+        return before.encoder
 
     def is_now(self, tokenizer: Any) -> bool:
         """Whether the tokenizer is still as it was; asked before every call."""

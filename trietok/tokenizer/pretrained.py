@@ -21,7 +21,7 @@ from trietok.text.bulk import bulk
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.decoding import join_tokens
 from trietok.text.memory import MEMORY_LIMIT
-from trietok.text.stages import Stages
+from trietok.text.stages import Stages, require_text
 from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
@@ -302,6 +302,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
         ['the', 'people', ',', 'united', '!']
         """
+        require_text(text)
         return self._now().encoder_for(kwargs).tokens(text)
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
