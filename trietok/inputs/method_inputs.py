@@ -96,7 +96,8 @@ class MethodPlan:
         rows: dict[str, list[Any]] = {}
         texts: list[list[Any]] = []
         for index, item in enumerate(items):
-            texts.append([text for text in pair_of(item, options.is_split_into_words, index) if text is not None])
+            first, second = pair_of(item, options.is_split_into_words, index)
+            texts.append([first] if second is None else [first, second])
             where = f"item {index} of the batch"
             ids = [ids_of(encoder, text, options.is_split_into_words, where) for text in texts[-1]]
             row = tokenizer.prepare_for_model(
