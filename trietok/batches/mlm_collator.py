@@ -16,9 +16,9 @@ from trietok.batches.masking import IGNORED_LABEL, Shares, mask_ids, random_sour
 from trietok.batches.padding_collator import check_multiple, list_of_examples, tensors_at_hand
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.padding import pad_values, padded_length
 from trietok.inputs.tensors import TensorType, tensor_type_of, to_python
-from trietok.tokenizer.model_inputs import kind_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import TensorType
-from trietok.tokenizer.model_inputs import kind_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 

@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from trietok.inputs.call_plan import NO_LIMIT
 from trietok.inputs.options import CallOptions
 from trietok.text.memory import LONGEST_REMEMBERED, Changed, MayBeSpaced
 
@@ -113,33 +112,13 @@ class FastRows:
 
     def _encode(self, texts: list[str], plan: Any, memory: ChunkBytes) -> Rows:
         bytes_of, join = memory.__getitem__, b"".join
-        front, back = array("i", plan.front).tobytes(), array("i", plan.back).tobytes()
         rows = []
         for text in texts:
             try:
                 rows.append(join(map(bytes_of, text.split(" "))))
             except MayBeSpaced:  # an added token with spaces may stand in it
                 rows.append(array("i", self._encoder.encode(text)).tobytes())
-        if plan.room != NO_LIMIT:
-            room = int(plan.room) * ID_BYTES
-            if plan.cuts_left:
-                rows = [row[len(row) - room :] if len(row) > room else row for row in rows]
-            else:
-                rows = [row[:room] for row in rows]
-        around = len(plan.front) + len(plan.back)
-        lengths = [len(row) // ID_BYTES + around for row in rows]
-        ids = (back + front).join(rows) if rows else b""
-        if rows:
-            ids = front + ids + back
-        if max(lengths, default=0) > plan.limit:
-            self._tokenizer._warn_of_length(range(max(lengths)), None, verbose=True)
-        columns = {}
-        for column in plan.columns:
-            if set(column.front + column.back) <= set(column.text):
-                columns[column.name] = column.text * (len(ids) // ID_BYTES)
-            else:
-                columns[column.name] = join([column.row(length - around, 0, False) for length in lengths])
-        return Rows(lengths, ids, columns)
+        return Rows(*plan.rows_of_bytes(rows))
 
 
 def _nothing(chunk: str) -> tuple[int, ...]:

@@ -7,13 +7,15 @@ which do all the rest.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import CallOptions, Strategies
 from trietok.inputs.padding import PaddingStrategy, padded_length
+from trietok.inputs.quick_plan import ByteColumn, ByteRows
 from trietok.inputs.tensors import TensorType, bytes_to_tensor, numbers_to_tensor
 from trietok.inputs.truncation import TruncationStrategy
 from trietok.text.locating_encoder import LocatingEncoder
@@ -69,23 +71,6 @@ def is_plannable(options: CallOptions, tokenizer: Tokenizer) -> bool:
     )
 
 
-class _Column(NamedTuple):
-    """A value that a call returns beside the ids: a small number for each of them."""
-
-    name: str
-    front: bytes  # for the special tokens before the text
-    text: bytes  # for each id of the text
-    back: bytes  # for the special tokens after it
-    padding: bytes  # for each padding id
-
-    def row(self, length: int, missing: int, pad_left: bool) -> bytes:
-        """The column for a text of `length` ids with `missing` padding ids."""
-        row = self.front + self.text * length + self.back
-        if not missing:
-            return row
-        return self.padding * missing + row if pad_left else row + self.padding * missing
-
-
 class CallPlan:
     """A call with its options resolved.
 
@@ -134,7 +119,7 @@ class CallPlan:
             self.room = strategies.max_length - len(self.front) - len(self.back)
         self.columns = list(self._chosen_columns(tokenizer, options, types))
 
-    def _read_template(self, tokenizer: Tokenizer, add_special_tokens: bool) -> _Column:
+    def _read_template(self, tokenizer: Tokenizer, add_special_tokens: bool) -> ByteColumn:
         """Take apart what the tokenizer puts around a text; return the token types."""
         padding = bytes([tokenizer.pad_token_type_id])
         self.front: Ids = []
@@ -144,9 +129,9 @@ class CallPlan:
         at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
         ids = [-1 if piece.token_id is None else piece.token_id for piece in pieces]
         self.front, self.back = ids[:at], ids[at + 1 :]
-        return _Column("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
+        return ByteColumn("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], padding)
 
-    def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: _Column) -> Iterator[_Column]:
+    def _chosen_columns(self, tokenizer: Tokenizer, options: CallOptions, types: ByteColumn) -> Iterator[ByteColumn]:
         names = tokenizer.model_input_names
         before, after = len(self.front), len(self.back)
         with_types, with_mask = options.return_token_type_ids, options.return_attention_mask
@@ -154,9 +139,9 @@ class CallPlan:
             yield types
         masks = []
         if options.return_special_tokens_mask:
-            masks.append(_Column("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"))
+            masks.append(ByteColumn("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"))
         if "attention_mask" in names if with_mask is None else with_mask:
-            masks.append(_Column("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"))
+            masks.append(ByteColumn("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"))
         yield from reversed(masks) if tokenizer.is_fast else masks  # each profile has its order
 
     def ids(self, text: str) -> Ids:
@@ -244,6 +229,25 @@ class CallPlan:
         for name, column in columns.items():
             values[name] = list(map(list, column))
         return BatchEncoding(values, tensor_type=self._tensors, details=(self, texts))
+
+    def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
+        """Rows of texts whose ids are int32 in bytes; see `QuickPlan.rows_of_bytes`."""
+        if self.room != NO_LIMIT:
+            room = int(self.room) * 4
+            if self.cuts_left:
+                texts = [text[len(text) - room :] if len(text) > room else text for text in texts]
+            else:
+                texts = [text[:room] for text in texts]
+        front, back = array("i", self.front).tobytes(), array("i", self.back).tobytes()
+        around = len(self.front) + len(self.back)
+        lengths = [len(text) // 4 + around for text in texts]
+        ids = front + (back + front).join(texts) + back if texts else b""
+        if max(lengths, default=0) > self.limit:
+            self._tokenizer._warn_of_length([0] * max(lengths), None, verbose=True)
+        columns = {
+            column.name: b"".join([column.row(n - around, 0, False) for n in lengths]) for column in self.columns
+        }
+        return ByteRows(lengths, ids, columns)
 
     # ---- where tokens came from -------------------------------------------------------------------------------------
 
