@@ -14,6 +14,7 @@ from tests.inputs.live import LiveEncoder, builder_of, builder_of_ids, outcome
 from trietok import InputError, InputTypeError, PaddingStrategy, SpecialTokenError, TensorType
 from trietok.inputs.method_inputs import MethodInputs
 from trietok.inputs.options import CallOptions
+from trietok.inputs.pad import pad
 
 numpy = pytest.importorskip("numpy")
 
@@ -334,10 +335,9 @@ def test_pad(make, side, asked):
     tokenizer = make("BertTokenizer", [("padding_side", side)])
     rows = [{"input_ids": [2, 7, 3], "special_tokens_mask": [1, 0, 1], "label": 1}, {"input_ids": [2, 3], "label": 0}]
     rows[1]["special_tokens_mask"] = [1, 1]
-    builder = builder_of(tokenizer)
     for form in (rows, rows[0], {"input_ids": [[2, 3], [2]]}, [{"input_ids": numpy.array([2, 3])}]):
         assert_same(
             lambda form=form: tokenizer.pad(form, **asked),
-            lambda form=form: builder.pad(form, **asked),
+            lambda form=form: pad(tokenizer, form, **asked),
             questions=False,
         )
