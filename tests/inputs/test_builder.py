@@ -178,24 +178,55 @@ def test_a_special_token_that_is_not_set(make):
         encoding.tokens()
 
 
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ({"truncation": True, "max_length": 4}, [[2, 8, 12, 3], [2, 5, 3]]),
+        ({"padding": True}, [[2, 5, 8, 12, 3], [0, 0, 2, 5, 3]]),
+        ({"padding": True, "return_tensors": "np"}, [[2, 5, 8, 12, 3], [0, 0, 2, 5, 3]]),
+        ({"padding": "max_length", "max_length": 6, "add_special_tokens": False}, [[0, 0, 0, 5, 8, 12], [0] * 5 + [5]]),
+    ],
+)
+@pytest.mark.parametrize("name", ["BertTokenizer", "BertTokenizerFast"])
+def test_on_the_left(make, name, asked, ids):
+    tokenizer = make(name, [("padding_side", "left"), ("truncation_side", "left")])
+    batch = builder_of(tokenizer).plan(CallOptions(**asked)).batch(LiveEncoder(tokenizer), ["the a !", "the"])
+    assert (batch.input_ids if isinstance(batch.input_ids, list) else batch.input_ids.tolist()) == ids
+
+
+@pytest.mark.parametrize(("name", "ids"), [("BertTokenizer", []), ("BertTokenizerFast", [0, 0, 0])])
+def test_a_text_without_ids_is_padded_in_the_rust_profile(make, name, ids):
+    tokenizer = make(name)
+    asked = CallOptions(add_special_tokens=False, padding="max_length", truncation=True, max_length=3)
+    encoding = builder_of(tokenizer).plan(asked).one(LiveEncoder(tokenizer), "")
+    assert (encoding.input_ids, encoding.attention_mask) == (ids, ids)
+
+
+def test_the_overflow_repeats_no_more_than_there_is(make):
+    asked = CallOptions(truncation=True, max_length=4, stride=9, return_overflowing_tokens=True)
+    encoding = builder_of(make("BertTokenizer")).plan(asked).from_ids([5, 6, 7])
+    assert (encoding.overflowing_tokens, encoding.num_truncated_tokens) == ([5, 6, 7], 1)
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "message"),
+    ("asked", "valid", "error", "message"),
     [
-        ({"padding": "long"}, InputError, "'long' is not a valid PaddingStrategy"),
-        ({"padding": 1}, InputError, "1 is not a valid PaddingStrategy"),
-        ({"truncation": 1}, InputError, "1 is not a valid TruncationStrategy"),
-        ({"truncation": True, "max_length": 8.0}, InputTypeError, "max_length is 8.0"),
-        ({"max_length": -1}, InputError, "max_length is -1"),
-        ({"padding": []}, InputError, r"\[\] is not a valid PaddingStrategy"),
-        ({"padding": True, "pad_to_multiple_of": 0}, InputError, "pad_to_multiple_of is 0"),
+        ({"padding": "long"}, {}, InputError, "'long' is not a valid PaddingStrategy"),
+        ({"padding": 1}, {"padding": True}, InputError, "1 is not a valid PaddingStrategy"),
+        ({"truncation": 1}, {"truncation": True}, InputError, "1 is not a valid TruncationStrategy"),
+        ({"max_length": 8.0}, {"max_length": 8}, InputTypeError, "max_length is 8.0"),
+        ({"pad_to_multiple_of": 8.0}, {"pad_to_multiple_of": 8}, InputTypeError, "pad_to_multiple_of is 8.0"),
+        ({"max_length": -1}, {}, InputError, "max_length is -1"),
+        ({"padding": []}, {}, InputError, r"\[\] is not a valid PaddingStrategy"),
+        ({"padding": True, "pad_to_multiple_of": 0}, {}, InputError, "pad_to_multiple_of is 0"),
     ],
 )
-def test_options_that_no_plan_has(make, asked, error, message):
+def test_options_that_no_plan_has(make, asked, valid, error, message):
     builder = builder_of(make("BertTokenizer"))
-    builder.plan(CallOptions(padding=True, truncation=True, max_length=8))  # equal to some of those, and valid
+    builder.plan(CallOptions(**valid))  # some are equal to what is asked
     for _ in range(2):
         with pytest.raises(error, match=message):
             builder.plan(CallOptions(**asked))
@@ -204,6 +235,17 @@ def test_options_that_no_plan_has(make, asked, error, message):
 def test_padding_without_a_padding_token(make):
     with pytest.raises(SpecialTokenError):
         builder_of(make("BertTokenizer", [("pad_token", None)])).plan(CallOptions(padding=True))
+
+
+def test_a_side_that_is_none(make):
+    asked = CallOptions(padding=True, padding_side="up")
+    slow, fast = make("BertTokenizer"), make("BertTokenizerFast")
+    encoder = LiveEncoder(slow)
+    plan, rust_plan = builder_of(slow).plan(asked), builder_of(fast).plan(asked)
+    assert plan.batch(encoder, ["the", "a"]).input_ids == [[2, 5, 3], [2, 8, 3]]  # nothing is padded
+    for refusing, batch in ((plan, ["the", "the a"]), (rust_plan, ["the", "a"])):
+        with pytest.raises(InputError, match="padding_side is 'left' or 'right', not 'up'"):
+            refusing.batch(encoder, batch)
 
 
 @pytest.mark.parametrize("name", ["BertTokenizer", "BertTokenizerFast"])
@@ -250,6 +292,13 @@ def test_a_text_that_is_too_long_is_warned_of_once(make, name, length):
     batch = ["the " * 5, "the " * 6, "the"]
     *_, logged = outcome(lambda: {number: plan.batch(LiveEncoder(tokenizer), batch) for number in range(2)}, False)
     assert [message.split(",")[0] for _, message in logged] == [f"a text has {length} tokens"]
+
+
+def test_a_pair_that_is_too_long_is_warned_of(make):
+    tokenizer = make("BertTokenizer", [("model_max_length", 6)])
+    plan = builder_of(tokenizer).plan(CallOptions(padding=True, pad_to_multiple_of=8))
+    *_, logged = outcome(lambda: plan.one(LiveEncoder(tokenizer), "the the", "the the"))
+    assert [message.split(",")[0] for _, message in logged] == ["a text has 7 tokens"]
 
 
 def test_details_are_those_of_what_was_encoded(make):
