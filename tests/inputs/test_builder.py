@@ -203,7 +203,7 @@ def test_a_text_without_ids_is_padded_in_the_rust_profile(make, name, ids):
 
 
 def test_the_overflow_repeats_no_more_than_there_is(make):
-    asked = CallOptions(truncation=True, max_length=4, stride=9, return_overflowing_tokens=True)
+    asked = CallOptions(truncation=True, max_length=4, stride=3, return_overflowing_tokens=True)
     encoding = builder_of(make("BertTokenizer")).plan(asked).from_ids([5, 6, 7])
     assert (encoding.overflowing_tokens, encoding.num_truncated_tokens) == ([5, 6, 7], 1)
 
