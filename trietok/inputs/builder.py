@@ -10,14 +10,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from trietok.errors import SpecialTokenError
-from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.options import CallOptions, Padding, resolve_strategies
-from trietok.inputs.pad import pad
+from trietok.inputs.options import CallOptions, resolve_strategies
 from trietok.inputs.pieces import Piece
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import WindowRule
 from trietok.inputs.quick_plan import QuickPlan
-from trietok.inputs.tensors import TensorType
 
 MOST_PLANS = 64
 
@@ -80,11 +77,8 @@ class InputBuilder:
         self._special_counts = special_counts or (len(single) - 1, len(pair) - 2)
         self._plans: dict[Any, Plan] = {}
         self.lacks_ids = any(piece.sequence is None and piece.token_id is None for piece in (*single, *pair))
-        self.model_input_names = settings.model_input_names
-        self.padding_side = settings.padding_side
         self.model_max_length = settings.model_max_length
         self.pad_token_id = settings.pad_token_id
-        self.pad_token_type_id = settings.pad_token_type_id
 
     def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
         """What a row of one text, or of a pair, is made of."""
@@ -135,27 +129,3 @@ class InputBuilder:
         )
         kind = QuickPlan if QuickPlan.does(self, options, strategies) else Plan
         return kind(self, options, strategies)
-
-    def pad(
-        self,
-        encoded_inputs: Any,
-        padding: Padding = True,
-        max_length: int | None = None,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        return_attention_mask: bool | None = None,
-        return_tensors: str | TensorType | None = None,
-        verbose: bool = True,
-    ) -> BatchEncoding:
-        """Pad what has been encoded; see `trietok.inputs.pad.pad`."""
-        return pad(
-            self,
-            encoded_inputs,
-            padding,
-            max_length,
-            pad_to_multiple_of,
-            padding_side,
-            return_attention_mask,
-            return_tensors,
-            verbose,
-        )

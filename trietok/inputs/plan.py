@@ -15,13 +15,13 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate, spans_of
 from trietok.inputs.options import CallOptions, Strategies, check_length, warn_of_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
-from trietok.inputs.rows import Row
 from trietok.inputs.truncation import Cut, Cutting
 
 if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder
     from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.encoding import Encoding
+    from trietok.inputs.rows import Row
     from trietok.text.alignment import Span
 
 Ids = list[int]
@@ -215,6 +215,8 @@ class Plan:
 
     def _rows(self, number: int, cut: Cut, pair: bool) -> list[Row]:
         """The rows of one item that are returned, without padding."""
+        from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
+
         pieces = self.builder.pieces(pair, self.options.add_special_tokens)
         windows = cut.rows if self.options.return_overflowing_tokens else cut.rows[:1]
         return [Row(number, pieces, each) for each in windows]
@@ -236,9 +238,7 @@ class Plan:
         side = self.padding_side
         if side not in ("left", "right") and (self.rule.checks_side or any(len(row) != width for row in rows)):
             raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
-        return [
-            Row(row.sample, row.pieces, row.windows, max(width - len(row), 0), pad_left=side == "left") for row in rows
-        ]
+        return [row.padded(width, side == "left") for row in rows]
 
     def _warn_of(self, rows: list[Row]) -> None:
         """Warn of rows that are longer than the model takes."""

@@ -112,7 +112,8 @@ class QuickPlan(Plan):
             and type(options.stride) is int
             and options.stride >= 0
             and not (rule.is_fast and (options.stride or strategies.truncation is TruncationStrategy.ONLY_SECOND))
-            and (options.padding_side or settings.padding_side) in _SIDES
+            and options.padding_side in (None, *_SIDES)
+            and settings.padding_side in _SIDES
             and settings.truncation_side in _SIDES
             and options.return_tensors in (None, *TensorType)
             and (strategies.max_length is None or type(strategies.max_length) is int)
@@ -146,7 +147,7 @@ class QuickPlan(Plan):
         for column in self.columns:
             values[column.name] = list(column.row(len(own), missing, self._pad_left))
         if self._with_offsets:
-            values["offset_mapping"] = self._offsets(encoder, text, missing)
+            values["offset_mapping"] = self._offsets(encoder, text, len(own), missing)
         return BatchEncoding(
             values, tensor_type=self._tensors, prepend_batch_axis=True, details=(self, (encoder, [text], True))
         )
@@ -191,7 +192,8 @@ class QuickPlan(Plan):
             values[name] = list(map(list, column))
         if self._with_offsets:
             values["offset_mapping"] = [
-                self._offsets(encoder, text, more) for text, more in zip(texts, missing, strict=True)
+                self._offsets(encoder, text, len(row), more)
+                for text, row, more in zip(texts, rows, missing, strict=True)
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
@@ -235,9 +237,9 @@ class QuickPlan(Plan):
         padding = [filler] * missing
         return padding + row if self._pad_left else row + padding
 
-    def _offsets(self, encoder: Encoder, text: str, missing: int) -> list[Span]:
-        """The span of each token of a row with `missing` padding ids."""
-        spans = self._kept(encoder.spans(text))
+    def _offsets(self, encoder: Encoder, text: str, count: int, missing: int) -> list[Span]:
+        """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
+        spans = self._kept(encoder.spans(text, count))
         return self._padded_row(
             [*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)], _NO_SPAN, missing
         )

@@ -41,6 +41,10 @@ class Row:
             for piece in self.pieces
         )
 
+    def padded(self, width: int, pad_left: bool) -> Row:
+        """The same row with padding, if it is shorter than `width`."""
+        return Row(self.sample, self.pieces, self.windows, max(width - len(self), 0), pad_left)
+
     def column(self, values: Sequence[Sequence[Any]], special: Callable[[Piece], Any], padding: Any) -> list[Any]:
         """A column.
 
