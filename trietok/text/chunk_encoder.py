@@ -147,7 +147,7 @@ class ChunkEncoder(TextEncoder):
         basic, wordpiece = stages.basic, stages.wordpiece
         assert basic is not None  # `can_remember` asks for it
         self.limit = limit
-        self._words = WordMemory(stages, limit // 4) if earlier is None else earlier._words
+        self._words: WordMemory = WordMemory(stages, limit // 4) if earlier is None else earlier._words
         self._basic = basic
         self._wordpiece = wordpiece
         self._vocab: Mapping[str, int] = stages.vocab
