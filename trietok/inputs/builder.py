@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from trietok.errors import SpecialTokenError
 from trietok.inputs.options import CallOptions, resolve_strategies
 from trietok.inputs.pieces import Piece
 from trietok.inputs.plan import Plan
@@ -84,14 +83,6 @@ class InputBuilder:
         """What a row of one text, or of a pair, is made of."""
         pieces = self._templates[pair]
         if add_special_tokens:
-            unset = [piece.role for piece in pieces if piece.sequence is None and piece.token_id is None]
-            if unset:
-                raise SpecialTokenError(
-                    "the template puts the token of a role that has none around the text "
-                    f"({', '.join(f'{role} is None' for role in unset)}); give the role a token, or pass "
-                    "add_special_tokens=False",
-                    role=unset[0],
-                )
             return pieces
         texts = [piece for piece in pieces if piece.sequence is not None]
         return tuple(texts if self.settings.windows.types_stay else [text._replace(type_id=0) for text in texts])

@@ -5,7 +5,10 @@ In: a template, and a tokenizer's ids. Out: pieces in a row, each a whole text o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from trietok.errors import SpecialTokenError
 
 
 class Piece(NamedTuple):
@@ -28,3 +31,19 @@ class Piece(NamedTuple):
     has_type_id: bool = True
     is_in_mask: bool = True
     role: str | None = None
+
+
+def require_ids(pieces: Iterable[Piece]) -> None:
+    """Raise where a special token of the template has no id.
+
+    Raises:
+        SpecialTokenError: its role has no token, or a token that is not there.
+    """
+    for piece in pieces:
+        if piece.sequence is None and piece.token_id is None:
+            what = f"{piece.role} is None" if piece.token is None else f"the token {piece.token!r} has no id"
+            raise SpecialTokenError(
+                f"the template puts a special token around the text that the tokenizer does not have: {what}; give the "
+                "role a token, or pass add_special_tokens=False",
+                role=piece.role,
+            )

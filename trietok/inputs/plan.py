@@ -15,6 +15,7 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate, spans_of
 from trietok.inputs.options import CallOptions, Strategies, check_length, warn_of_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
+from trietok.inputs.pieces import require_ids
 from trietok.inputs.truncation import Cut, Cutting
 
 if TYPE_CHECKING:
@@ -124,7 +125,6 @@ class Plan:
         made: list[Encoding] = []
         first: dict[int, Encoding] = {}
         rows = self._padded(groups, one)
-        self._require_ids(rows)
         for row in rows:
             padding = (settings.pad_token_id, settings.pad_token, settings.pad_token_type_id)
             made.append(row.encoding(located[row.sample], *padding))
@@ -218,6 +218,8 @@ class Plan:
         from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
 
         pieces = self.builder.pieces(pair, self.options.add_special_tokens)
+        if self.builder.lacks_ids:
+            require_ids(pieces)
         windows = cut.rows if self.options.return_overflowing_tokens else cut.rows[:1]
         return [Row(number, pieces, each) for each in windows]
 
@@ -304,14 +306,7 @@ class Plan:
                 return [sum(map(len, sample)) + self._around(len(sample) == 2) - room for sample in ids]
         assert spans_of_item is not None  # a plan from ids has no offsets
         spans = [spans_of_item(number, sample) for number, sample in enumerate(ids)]
-        self._require_ids(rows)
         return [row.offsets(spans[row.sample]) for row in rows]
-
-    def _require_ids(self, rows: list[Row]) -> None:
-        if self.builder.lacks_ids and any(
-            piece.sequence is None and piece.token_id is None for row in rows for piece in row.pieces
-        ):
-            raise ValueError("a special token of the template is not set")
 
     def _finished(
         self,

@@ -157,7 +157,7 @@ class BertTokenizer(PreTrainedTokenizer):
             table.added,
             table.special_tokens,
             unknown_id=table.entries.get(unknown),
-            lowers=bool(basic is not None and basic.do_lower_case),
+            lowers=bool(getattr(self, "do_lower_case", False)),
         )
 
     def _snapshot_of_wordpiece(self, wordpiece: WordpieceTokenizer, table: TokenTable) -> WordpieceTokenizer:

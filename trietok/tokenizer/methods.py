@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, NotSupportedError, SpecialTokenError
+from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, ids_of
-from trietok.inputs.options import CallOptions, Strategies, resolve_strategies
+from trietok.inputs.options import CallOptions, Strategies, check_length, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy
-from trietok.inputs.pieces import Piece
+from trietok.inputs.pieces import Piece, require_ids
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.tensors import tensor_type_of, to_tensor
 from trietok.inputs.truncation import TruncationStrategy
@@ -101,6 +101,7 @@ def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, opt
 def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
     """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
     strategies = _strategies(tokenizer, options)
+    check_length(strategies.max_length)  # it may be the tokenizer's own
     words = options.is_split_into_words
     rows: dict[str, list[Any]] = {}
     texts: list[tuple[Any, ...]] = []
@@ -175,12 +176,9 @@ def _with_template(tokenizer: Any, ids: Ids, pair_ids: Ids | None, add_special_t
 def _without_none(tokenizer: Any, ids: Ids) -> Ids:
     """The ids that the template gave; an error where one is None, which is so where a role has no token."""
     if None in ids:
-        unset = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, role) is None]
-        raise SpecialTokenError(
-            f"the template puts the token of a role that has none around the text ({', '.join(unset)} is None); "
-            "give the role a token, or pass add_special_tokens=False",
-            role=unset[0] if unset else None,
-        )
+        roles = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, f"{role}_id") is None]
+        role = roles[0] if roles else None
+        require_ids([Piece(0, token=None if role is None else getattr(tokenizer, role), role=role)])
     return ids
 
 

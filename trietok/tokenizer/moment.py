@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.errors import SpecialTokenError
 from trietok.inputs.builder import InputBuilder, InputSettings
 from trietok.inputs.call_inputs import reject_unknown
 from trietok.inputs.options import CallOptions
@@ -95,10 +94,7 @@ class Moment:
         # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
         self.chunk_ids = None
         if self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
-            try:
-                plan = self.builder.plan(DEFAULTS)
-            except SpecialTokenError:  # a role of the template has no token, which a call says
-                return
+            plan = self.builder.plan(DEFAULTS)
             if isinstance(plan, QuickPlan):
                 self.chunk_ids = self.encoder.chunk_ids
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
