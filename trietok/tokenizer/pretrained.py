@@ -63,6 +63,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
     _input_rules = SLOW
+    _has_stages = False  # of trietok's own, behind `_tokenize`
 
     def __init__(self, **kwargs: Any) -> None:
         self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
@@ -362,7 +363,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self._ids_of(self._table, tokens)
 
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
-        """The ids of tokens, by one state."""
+        """The ids of tokens, by one state where no method is a user's own."""
         return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
 
     @property

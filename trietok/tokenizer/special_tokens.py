@@ -8,7 +8,7 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -74,6 +74,7 @@ class SpecialTokensMixin(Changeable):
         additional_special_tokens_ids: Any
 
         def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
+        def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
         def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
 
@@ -113,16 +114,17 @@ class SpecialTokensMixin(Changeable):
 
     def __getattr__(self, name: str) -> Any:  # asked only for names that are not found otherwise
         changes = self.__dict__.get("_changes")
-        roles = {} if changes is None else changes.table.roles
+        table = None if changes is None else changes.table
         role, is_id = _role_of(name)
-        if role in roles:
-            value = roles[role]
+        if table is not None and role in table.roles:
+            value = table.roles[role]
             if value is None:
                 if self.verbose and not is_id:
                     log.error("Using %s, but it is not set yet.", role)
                 return None
-            tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
-            return self.convert_tokens_to_ids(tokens) if is_id else tokens
+            tokens = [str(token) for token in value] if role == ADDITIONAL else [str(value)]
+            found = self._ids_of(table, tokens) if is_id else tokens
+            return found if role == ADDITIONAL else found[0]
         if name in LEFT_OUT:
             raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
