@@ -64,6 +64,6 @@ def _recipe(directory: str) -> str | None:
         return None
     what = f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE} and {RECIPE_LOG_FILE})"
     return (
-        f"{what}, made by `trietok train bpe --recipe chinese`, and no WordPiece vocabulary; trietok.training.Segmenter "
-        f"cuts sentences by trietok.load_vocab({path!r})"
+        f"{what}, made by `trietok train bpe --recipe chinese`, and no WordPiece vocabulary; "
+        f"trietok.training.Segmenter cuts sentences by trietok.load_vocab({path!r})"
     )
