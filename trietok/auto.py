@@ -187,6 +187,8 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     name = os.fspath(name)
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    if kind is None:
+        _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
     if value is None:
         _undecided(name)
     return _missing(name, key, value) if kind is None else kind
@@ -225,6 +227,14 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _attribute(config: Any, key: str) -> Any:
     return config.get(key) if isinstance(config, dict) else getattr(config, key, None)
+
+
+def _refuse_other_kind(path: str, value: str | None) -> None:
+    from trietok.other_kinds import other_kind  # of no use where loading goes well
+
+    message = other_kind(path)
+    if message is not None:
+        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
 
 
 def _undecided(name: str) -> NoReturn:

@@ -20,6 +20,7 @@ from trietok.check_vocab import check_lines
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.loading import checked_added_token, checked_id, is_role, paths_in_files
 from trietok.model_files import BUILT_IN_NAMES, built_in_directory, current_files
+from trietok.other_kinds import other_kind
 from trietok.settings_check import check_settings
 from trietok.vocab_files import (
     ADDED_TOKENS_FILE,
@@ -124,7 +125,10 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
         files = CheckedFiles(built_in_directory(name))
     else:
         files = CheckedFiles(Path(name))
-    if os.path.isfile(files.path):
+    kind = other_kind(os.fspath(files.path)) if name else None
+    if kind is not None:
+        files.find("error", "other-kind", kind)
+    elif os.path.isfile(files.path):
         _read_vocabulary(files, files.path)
     elif name and os.path.isdir(files.path):
         _read_directory(files)

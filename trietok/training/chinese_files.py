@@ -12,12 +12,13 @@ from pathlib import Path
 
 from trietok.char_classes import is_control
 from trietok.directory_saves import save_files
+from trietok.other_kinds import RECIPE_LOG_FILE
 from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
 from trietok.vocab_files import VOCAB_FILE, write_vocab_lines
 
-LOG_FILE = "train.log"
+LOG_FILE = RECIPE_LOG_FILE
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
