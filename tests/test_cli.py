@@ -22,11 +22,12 @@ pytest.importorskip("rich")
 
 from typer.testing import CliRunner
 
-from trietok.cli.app import app
+from trietok.cli.app import make_app
 from trietok.cli.inputs import lines_of
 from trietok.cli.output import visible
 
 ROOT = pathlib.Path(__file__).parent.parent
+APP = make_app()
 PAGE = ROOT / "docs" / "command_line.md"
 WORDS = ("hello", "world", "hel", "##lo", "東", "京", "タワー")  # ids from 5
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -46,7 +47,7 @@ def run(*arguments: str, stdin: str | bytes = ""):
         runner = CliRunner(mix_stderr=False)
     except TypeError:  # newer versions never mix
         runner = CliRunner()
-    return runner.invoke(app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+    return runner.invoke(APP, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
 
 
 def out(*arguments: str, stdin: str | bytes = "") -> list[str]:

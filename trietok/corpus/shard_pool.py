@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -72,19 +73,33 @@ def run_in_pool(
         stop.set()
         raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        for path in job.state.glob("spool-*"):
-            Path(path).unlink(missing_ok=True)
+        with _interrupts_held():
+            pool.shutdown(wait=True, cancel_futures=True)
+            for path in job.state.glob("spool-*"):
+                Path(path).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C goes to every process of a terminal; those that are started meanwhile never hear of it."""
-    if not hasattr(signal, "pthread_sigmask"):  # not on every system
+    """Let Ctrl-C wait until the body is done.
+
+    It goes to every process of a terminal; the processes that are started meanwhile never hear of it. This process
+    must not leave the executor half started, because nobody would then wait for the process that was started last. The
+    signal's mask alone does not see to that: another thread takes the signal, and Python interrupts the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    interrupts: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    can_block = hasattr(signal, "pthread_sigmask")  # not on every system
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else ()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if can_block:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+    if interrupts:
+        signal.raise_signal(signal.SIGINT)
