@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -23,11 +24,21 @@ _SETTINGS = {
 class _Group(TyperGroup):
     """Says that it was stopped where that came before a command had begun; a command sees to that itself."""
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _stop_said():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _stop_said():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise typer.Exit(stopped()) from None
+
+
+@contextlib.contextmanager
+def _stop_said() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise typer.Exit(stopped()) from None
 
 
 def make_app(arguments: Iterable[str] = ()) -> typer.Typer:

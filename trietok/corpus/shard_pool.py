@@ -6,15 +6,13 @@ Only a few are handed out before others are done, so the plan never runs far ahe
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from trietok.corpus.encode_shard import Outcome, ShardJob, encode_in_worker, start_worker
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import TrietokError
+from trietok.interrupts import interrupts_held
 
 _AHEAD = 2  # shards handed out beyond those being worked on
 
@@ -57,7 +55,7 @@ def run_in_pool(
 
     try:
         for shard in shards:
-            with _interrupts_held():
+            with interrupts_held():
                 future = pool.submit(encode_in_worker, shard)
             pending[future] = shard
             collect(workers + _AHEAD - 1)
@@ -73,33 +71,7 @@ def run_in_pool(
         stop.set()
         raise
     finally:
-        with _interrupts_held():
+        with interrupts_held():
             pool.shutdown(wait=True, cancel_futures=True)
             for path in job.state.glob("spool-*"):
                 Path(path).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait until the body is done.
-
-    It goes to every process of a terminal; the processes that are started meanwhile never hear of it. This process
-    must not leave the executor half started, because nobody would then wait for the process that was started last. The
-    signal's mask alone does not see to that: another thread takes the signal, and Python interrupts the main thread.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield
-        return
-    interrupts: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
-    can_block = hasattr(signal, "pthread_sigmask")  # not on every system
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else ()
-    try:
-        yield
-    finally:
-        if can_block:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-    if interrupts:
-        signal.raise_signal(signal.SIGINT)

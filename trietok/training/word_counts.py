@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.basic_tokenizer import BasicTokenizer
 from trietok.bounded_counts import highest_to_drop
 from trietok.errors import InputError, InputTypeError
+from trietok.interrupts import interrupts_held
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
             '`if __name__ == "__main__":`, and they need memory; processes=1 does without them'
         ) from None
     finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+        with interrupts_held():
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
@@ -228,7 +230,9 @@ def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> It
         if len(waiting) == most:  # no more batches at once, or the whole text would be held
             size, future = waiting.popleft()
             yield size, future.result()
-        waiting.append((len(batch), executor.submit(_count_in_process, batch)))
+        with interrupts_held():
+            submitted = executor.submit(_count_in_process, batch)
+        waiting.append((len(batch), submitted))
     for size, future in waiting:
         yield size, future.result()
 
