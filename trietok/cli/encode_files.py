@@ -7,6 +7,7 @@ import contextlib
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -15,6 +16,7 @@ import typer
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens
 from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.progress import amount, shown_bars
 from trietok.cli.reporting import reporting, warn
 
 if TYPE_CHECKING:
@@ -170,31 +172,18 @@ def _counted(number: int, what: str) -> str:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[Progress], None] | None]:
-    """A bar on standard error, where that is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    import time
-
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    bar = Bar(
-        TextColumn("{task.fields[rates]}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("", total=None, rates="starting")
+    """What to pass as `progress`."""
+    with shown_bars(transient=True) as bars:
+        if bars is None:
+            yield None
+            return
         began = time.monotonic()
+        bars.show("encoding", 0, None, "bytes", rate="starting")
 
         def show(state: Progress) -> None:
             seconds = max(time.monotonic() - began, 1e-9)
-            rates = f"{state.text_bytes / seconds / 1e6:.1f} MB/s  {state.tokens / seconds:,.0f} tokens/s"
-            bar.update(task, total=state.all_bytes, completed=state.done_bytes, rates=rates)
+            # The rate is that of texts, which take more room than compressed files.
+            rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+            bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate)
 
         yield show
