@@ -51,17 +51,20 @@ _HUB_OPTIONS = {
 class _Registry:
     """The classes by name and by model type, each with its slow and its fast form; None for one there is not."""
 
-    def __init__(self, slow: Iterable[Tokenizer]) -> None:
+    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] | None = None) -> None:
         self.slow = {kind.__name__: kind for kind in slow}
+        self._fast_kinds = fast
         self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
         self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
 
     @cached_property
     def fast(self) -> dict[str, Tokenizer]:
         """The fast classes by the names of the slow ones; who asks for a slow class does not wait for their import."""
-        from trietok.fast_family import FAST_CLASSES
+        if self._fast_kinds is None:
+            from trietok.fast_family import FAST_CLASSES
 
-        return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
+            self._fast_kinds = FAST_CLASSES
+        return {kind.__name__.removesuffix("Fast"): kind for kind in self._fast_kinds}
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
