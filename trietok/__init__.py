@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from trietok.check_report import CheckReport as CheckReport
     from trietok.check_report import Finding as Finding
     from trietok.checking import check as check
-    from trietok.comparing import Comparison as Comparison
     from trietok.comparing import compare as compare
     from trietok.comparing import fingerprint as fingerprint
+    from trietok.comparison_report import Comparison as Comparison
     from trietok.corpus.encode_files import encode_files as encode_files
     from trietok.corpus.mlm_collator import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
     from trietok.corpus.mlm_collator import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
@@ -138,7 +138,8 @@ _HOMES = {
         "check_fix": ("FixResult", "fix"),
         "check_report": ("CheckReport", "Finding"),
         "checking": ("check",),
-        "comparing": ("Comparison", "compare", "fingerprint"),
+        "comparing": ("compare", "fingerprint"),
+        "comparison_report": ("Comparison",),
         "corpus.encode_files": ("encode_files",),
         "corpus.tokenize_batch": ("TokenizeBatch",),
         "corpus.mlm_collator": ("DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask"),

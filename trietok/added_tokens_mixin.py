@@ -168,6 +168,48 @@ class AddedTokensMixin(PreTrainedTokenizerBase):
         """The ids of all tokens without the added ones, or with them: what adding a token looks it up in."""
         return self.get_vocab()
 
+    def known_tokens(self, tokens: Token | Sequence[Token], special_tokens: bool = False) -> list[str]:
+        """Those of the tokens that `add_tokens` would give no new id; nothing is added.
+
+        They have an id already, or an earlier token of the list is the same: where the tokenizer lower-cases, after
+        that.
+
+        Args:
+            tokens, special_tokens: what `add_tokens` would be given.
+
+        Raises:
+            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> terms = ["covid-19", "People", "COVID-19", "mrna"]
+        >>> tokenizer.known_tokens(terms)
+        ['People', 'COVID-19']
+        >>> tokenizer.add_tokens(terms)
+        2
+        """
+        given = tokens if isinstance(tokens, (list, tuple)) else [tokens]
+        return self._guard.read(self._known_among, given, special_tokens)
+
+    def _known_among(self, tokens: Sequence[Token], special_tokens: bool) -> list[str]:
+        known = set(self.get_vocab())
+        found: list[str] = []
+        for given in tokens:
+            token = AddedToken.of(given)
+            content = self._content_to_add(token, special_tokens, isinstance(given, str))
+            if content in known:
+                found.append(token.content)
+            known.add(content)
+        return found
+
+    def _content_to_add(self, token: AddedToken, special_tokens: bool, is_plain: bool) -> str:
+        """What a token becomes where it is added; `is_plain` is whether it was given as a string."""
+        content = token.content
+        if special_tokens or token.special or not token.normalized or not getattr(self, "do_lower_case", False):
+            return content
+        is_kept = is_plain and (content in self._added.encoder or content in self._special_set())
+        return content if is_kept else content.lower()
+
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._guard.changing(), bulk():
             to_set, additional, new = self._plan_adding(new_tokens, special_tokens)

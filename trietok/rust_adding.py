@@ -67,6 +67,9 @@ class RustAddingMixin(AddedTokensMixin):
         tokens += [t for t in self.all_special_tokens_extended if isinstance(t, AddedToken) or t not in there]
         self._add_tokens(tokens, special_tokens=True)
 
+    def _content_to_add(self, token: AddedToken, special_tokens: bool, is_plain: bool) -> str:
+        return token.content
+
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._guard.changing(), bulk():
             to_set, listed, new = self._plan_listing(new_tokens, special_tokens)
