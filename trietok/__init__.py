@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from trietok.checking.fix import fix as fix
     from trietok.checking.report import CheckReport as CheckReport
     from trietok.checking.report import Finding as Finding
-    from trietok.comparing.compare import Comparison as Comparison
     from trietok.comparing.compare import compare as compare
     from trietok.comparing.compare import fingerprint as fingerprint
+    from trietok.comparing.report import Comparison as Comparison
     from trietok.corpus.encode_files import encode_files as encode_files
     from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
     from trietok.errors import FileError as FileError
@@ -138,7 +138,8 @@ _HOMES = {
         "checking.fix": ("FixResult", "fix"),
         "checking.report": ("CheckReport", "Finding"),
         "checking.check": ("check",),
-        "comparing.compare": ("Comparison", "compare", "fingerprint"),
+        "comparing.compare": ("compare", "fingerprint"),
+        "comparing.report": ("Comparison",),
         "corpus.encode_files": ("encode_files",),
         "corpus.tokenize_batch": ("TokenizeBatch",),
         "batches.mlm_collator": ("DataCollatorForLanguageModeling", "DataCollatorForWholeWordMask"),

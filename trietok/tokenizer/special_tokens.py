@@ -20,6 +20,7 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import ADDITIONAL, Changes, Token, TokenTable
 
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
+_MOST_NAMED = 10  # tokens in a message
 
 # What transformers has and trietok leaves out, with what to do instead.
 LEFT_OUT = {
@@ -77,6 +78,7 @@ class SpecialTokensMixin(Changeable):
         def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
         def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
+        def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
 
     def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
@@ -267,7 +269,8 @@ class SpecialTokensMixin(Changeable):
             special_tokens: make them special, so that decoding can skip them.
 
         Returns:
-            The number of tokens that are new to the vocabulary.
+            The number of tokens that are new to the vocabulary. `known_tokens` names the others beforehand, and the log
+            does, at level INFO.
 
         Raises:
             InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty. Nothing is added.
@@ -289,7 +292,16 @@ class SpecialTokensMixin(Changeable):
             return 0
         if not isinstance(new_tokens, (list, tuple)):
             new_tokens = [new_tokens]  # type: ignore[list-item]
-        return self._add_tokens(new_tokens, special_tokens=special_tokens)
+        known = self.known_tokens(new_tokens, special_tokens) if log.is_info_heard() else []
+        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        if known:
+            named = ", ".join(map(repr, known[:_MOST_NAMED]))
+            more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+            log.info(
+                "add_tokens: %s of %s tokens got no new id, for they have one or stand in the list before: %s%s",
+                *(len(known), len(new_tokens), named, more),
+            )
+        return number
 
     def sanitize_special_tokens(self) -> int:
         """Add every special token the vocabulary lacks; kept because transformers 4 has it.
