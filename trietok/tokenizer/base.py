@@ -557,7 +557,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return token_ids_0 if token_ids_1 is None else token_ids_0 + token_ids_1
 
     def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
-        """0 for the first sequence with its [CLS] and [SEP], 1 for the second with its [SEP]; or what `template` says."""
+        """What `template` says: 0 for the first sequence with its special tokens, 1 for the second, in BERT."""
         unset = [role for role, token in self._table.roles.items() if token is None]
         template: Template = getattr(self, "template", BERT)
         return template.token_type_ids(token_ids_0, token_ids_1, unset)

@@ -235,7 +235,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         >>> tokenizer.add_tokens(terms)
         2
         """
-        given = tokens if isinstance(tokens, (list, tuple)) else [tokens]
+        given: Sequence[Any] = tokens if isinstance(tokens, (list, tuple)) else [tokens]
         lowers = not self.is_fast and bool(getattr(self, "do_lower_case", False))
         known = self.get_vocab()
         return editing.known_among(self._table, given, known, special_tokens=special_tokens, lowers=lowers)
