@@ -109,9 +109,9 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return False
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_moment", "_size", "_alone", "_earlier_entries", "_version")
+        derived = ("_moment", "_size", "_alone", "_earlier_entries", "_own_version")
         state = {name: value for name, value in self.__dict__.items() if name not in derived}
-        return {**state, "_moment": NEVER, "_version": None}
+        return {**state, "_moment": NEVER}
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """What texts go through now; None for a class that has `_tokenize` alone.

@@ -14,6 +14,7 @@ from typing import Any
 
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
+from trietok.text.changes import Version
 from trietok.text.vocabulary import Vocabulary
 
 ADDITIONAL = "additional_special_tokens"
@@ -123,12 +124,17 @@ class TokenTable:
 class Changes:
     """The table that counts, and the one that a change under way is making. A copy of it is ready for changes anew.
 
+    Args:
+        table: the table to begin with.
+        version: what is bumped when another table counts.
+
     Attributes:
         committed: the table that counts.
     """
 
-    def __init__(self, table: TokenTable) -> None:
+    def __init__(self, table: TokenTable, version: Version) -> None:
         self.committed = table
+        self._version = version
         self._lock = RLock()
         self._changer: int | None = None
         self._draft = table
@@ -155,6 +161,7 @@ class Changes:
             try:
                 yield
                 self.committed = self._draft
+                self._version.bump()
             finally:
                 self._changer = None
 
@@ -165,4 +172,4 @@ class Changes:
             yield
 
     def __reduce__(self) -> Any:
-        return Changes, (self.committed,)
+        return Changes, (self.committed, self._version)
