@@ -60,10 +60,10 @@ class TokenTable:
         """The table with other added tokens, which differ from these only in `new`, and with other roles."""
         table = self.replace(added=added, roles=self.roles if roles is None else roles)
         entries = () if self.vocabulary is None else self.vocabulary.token_to_id
-        if not any(token.content in entries for token in new.values()):
+        if all(token.content not in entries for token in new.values()):
             table.pieces_mark = self.pieces_mark
             size = self.__dict__.get("size")
-            if size is not None and not any(token_id in self.added.decoder for token_id in new):
+            if size is not None and self.added.decoder.lacks(new):
                 table.__dict__["size"] = size + len(new)
         return table
 
