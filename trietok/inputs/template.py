@@ -11,11 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.inputs.pieces import Piece
+from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
 
-Ids = list[int]
 Kind = Literal["sequence", "role", "token"]
 
 
