@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
 import trietok  # noqa: E402
-from tests.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
+from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
 from trietok import AddedToken  # noqa: E402
 from trietok.files.settings import WORDPIECE_FAMILY  # noqa: E402
 from trietok.files.tokenizer_json.format import (  # noqa: E402
