@@ -7,11 +7,8 @@ import os
 
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
 from tests.benchmarking.contenders import write_flash, write_package
-from tests.cli.test_cli import COLOURS, ROOT, error, on_terminal, out, posix, run, usage_error
+from tests.cli.commands import COLOURS, ROOT, error, on_terminal, out, posix, run, usage_error
 
 WORDS = ("hello", "world", "hel", "##lo")
 OTHER = "def answer(text, ids): return [2, 7, 8, *ids[2:]] if text.startswith('hello') else ids"

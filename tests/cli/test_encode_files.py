@@ -14,11 +14,9 @@ import pytest
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
-pytest.importorskip("typer")
-pytest.importorskip("rich")
 
-from tests.cli.test_cli import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
-from tests.corpus.test_corpus_files import TEXTS, contents, ids_of, rows_in, write
+from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
+from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
 
 
 def test_a_summary(english, tmp_path):

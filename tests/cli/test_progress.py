@@ -11,10 +11,7 @@ import time
 
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
-from tests.cli.test_cli import COLOURS, environment, out, posix, process
+from tests.cli.commands import COLOURS, environment, out, posix, process
 
 pytestmark = posix
 

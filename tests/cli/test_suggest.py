@@ -7,10 +7,7 @@ import json
 
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
-from tests.cli.test_cli import COLOURS, error, on_terminal, out, posix, run, usage_error
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
 from trietok import BertTokenizer
 
 WORDS = ("the", "c", "##o", "##v", "##i", "##d", "##s")

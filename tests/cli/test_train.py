@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tests.cli.test_cli import COLOURS, error, on_terminal, out, posix, process, run, usage_error
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, process, run, usage_error
 from trietok import BertTokenizer, TextFiles, train_bpe, train_wordpiece
 
 TEXT = "The lowest lower low.\nNewest and widest, newer and wider!\nlower, newer\n" * 3

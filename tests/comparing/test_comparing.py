@@ -1,50 +1,27 @@
-"""Fingerprints, comparisons, and the command that shows them."""
+"""Fingerprints and comparisons."""
 
 from __future__ import annotations
 
-import doctest
 import json
 import os
 import pathlib
 import pickle
-import re
-import shlex
 import subprocess
 import sys
-import tempfile
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
+from tests.comparing.parts import WORDS, parts, reloaded
 from trietok import AddedToken, BertTokenizer, InputTypeError, PreTrainedTokenizer, compare, fingerprint, google_bert
 from trietok.comparing.report import Comparison
 
 ROOT = pathlib.Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "comparing.md"
 
 # Kept by users beside what they have encoded. It may change only together with the built-in vocabulary, or with the
 # number in front: then trietok.tokenizer.fingerprint.FORMAT goes up, and the changelog says so.
 GOLDEN = "trietok-1:3bbfc06f5f08c153b647fe0da7f8f4b56b2ead8424b0f9aef7786dabdbd86f9c"
 
-WORDS = ("ab", "abc", "##c", "##d", "x", "##x", "[unused0]", "[unused1]", "[unused2]", "東", "é", "AB", "Q")
-
-
-def reloaded(tokenizer):
-    with tempfile.TemporaryDirectory() as directory:
-        tokenizer.save_pretrained(directory)
-        return type(tokenizer).from_pretrained(directory)
-
-
 # ---- one difference at a time -------------------------------------------------------------------------------------
-
-PARTS = ("moved", "gained", "lost", "flags", "roles", "settings", "duplicates")
-
-
-def parts(comparison: Comparison) -> dict[str, object]:
-    """What of a comparison holds anything."""
-    found = {name: getattr(comparison, name) for name in PARTS if getattr(comparison, name)}
-    return found | ({"holes": comparison.holes} if any(comparison.holes) else {})
 
 
 def test_the_built_in_vocabulary_has_the_fingerprint_it_had(english):
@@ -424,205 +401,3 @@ def test_nothing_in_a_report_moves_the_cursor(small):
     old, new = small("a"), small("a")
     new.add_tokens(["\x1b[2J\u2028\u202e"])
     assert all(line.isprintable() for line in str(compare(old, new)).split("\n"))
-
-
-# ---- any changes ----------------------------------------------------------------------------------------------------
-
-# No two begin alike but for their case: which of two that do is kept from lower-casing is the order of adding.
-CONTENTS = st.sampled_from(["<y>", "zz", "Ü", "東", "京 都", "x", "é", "Q", "[S]", "don't", "_"])
-TOKENS = st.builds(
-    AddedToken,
-    CONTENTS,
-    single_word=st.booleans(),
-    lstrip=st.booleans(),
-    rstrip=st.booleans(),
-    normalized=st.booleans(),
-    special=st.booleans(),
-)
-GIVEN = st.lists(st.one_of(CONTENTS, TOKENS), min_size=1, max_size=3)
-CHANGES = st.one_of(
-    st.tuples(st.just("add_tokens"), GIVEN, st.booleans()),
-    st.tuples(st.just("remove_tokens"), st.lists(CONTENTS, min_size=1, max_size=2), st.booleans()),
-    st.tuples(st.just("assign_unused"), st.sampled_from(WORDS[6:9]), st.one_of(CONTENTS, TOKENS)),
-    st.tuples(st.just("add_wordpieces"), st.lists(st.sampled_from(["ü", "zz", "##zz", "##b", "t"]), max_size=3)),
-    st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"additional_special_tokens": GIVEN})),
-    st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"mask_token": CONTENTS})),
-    st.tuples(st.just("give_role"), st.sampled_from(["bos_token", "sep_token", "pad_token"]), CONTENTS),
-)
-OPTIONS = st.fixed_dictionaries(
-    {},
-    optional={
-        "do_lower_case": st.booleans(),
-        "do_basic_tokenize": st.booleans(),
-        "strip_accents": st.sampled_from([None, True, False]),
-        "tokenize_chinese_chars": st.booleans(),
-        "never_split": st.lists(st.sampled_from(["x", "don't", "Ü"]), max_size=2),
-        "split_special_tokens": st.booleans(),
-    },
-)
-RECIPE = st.tuples(OPTIONS, st.lists(CHANGES, max_size=5))
-PROBES = st.lists(
-    st.one_of(CONTENTS, st.sampled_from([*WORDS[:6], "ab", " ", "zzü", "[unused1]", "[MASK]", ".", "AB", "ÉX"])),
-    max_size=8,
-).map("".join)
-QUICK = settings(
-    max_examples=int(os.environ.get("TRIETOK_EXAMPLES", 150)),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-
-
-@pytest.fixture(scope="module")
-def shared_vocab(tmp_path_factory):
-    path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, ""]), encoding="utf-8")
-    return path
-
-
-def made(vocab, recipe) -> BertTokenizer:
-    """A tokenizer made by a recipe; changes that are refused are left out."""
-    options, changes = recipe
-    tokenizer = BertTokenizer(vocab, **options)
-    for name, *arguments in changes:
-        if name == "give_role":  # to an added token: loading adds any other
-            role, token = arguments
-            if token in tokenizer.added_tokens_encoder:
-                setattr(tokenizer, role, token)
-            continue
-        try:
-            getattr(tokenizer, name)(*arguments)
-        except ValueError:
-            continue
-        except KeyError:
-            continue
-    return tokenizer
-
-
-@QUICK
-@given(recipe=RECIPE, texts=st.lists(PROBES, max_size=5))
-def test_saving_keeps_the_fingerprint(shared_vocab, recipe, texts):
-    tokenizer = made(shared_vocab, recipe)
-    again = reloaded(tokenizer)
-    assert [again.encode(text) for text in texts] == [tokenizer.encode(text) for text in texts]
-    assert fingerprint(again) == fingerprint(tokenizer), str(compare(tokenizer, again))
-    assert compare(tokenizer, again, texts).same_ids
-    assert fingerprint(pickle.loads(pickle.dumps(tokenizer))) == fingerprint(tokenizer)
-
-
-@QUICK
-@given(recipe=RECIPE, other=RECIPE, texts=st.lists(PROBES, min_size=1, max_size=5))
-def test_ids_that_differ_show_in_the_fingerprint_and_in_a_part(shared_vocab, recipe, other, texts):
-    a, b = made(shared_vocab, recipe), made(shared_vocab, other)
-    comparison = compare(a, b, texts)
-    same = comparison.fingerprints[0] == comparison.fingerprints[1]
-    assert same == (not parts(comparison) or list(parts(comparison)) == ["holes"])
-    if any(a.encode(text) != b.encode(text) for text in texts):
-        assert not same
-        assert comparison.differing
-    json.dumps(comparison.to_dict())
-
-
-@QUICK
-@given(recipe=RECIPE, texts=st.lists(PROBES, min_size=1, max_size=5), data=st.data())
-def test_equal_fingerprints_mean_equal_ids(shared_vocab, recipe, texts, data):
-    options, changes = recipe
-    a, b = made(shared_vocab, recipe), made(shared_vocab, (options, data.draw(st.permutations(changes))))
-    assume(fingerprint(a) == fingerprint(b))
-    assert [a.encode(text) for text in texts] == [b.encode(text) for text in texts]
-
-
-# ---- the command ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def run():
-    pytest.importorskip("typer")
-    pytest.importorskip("rich")
-    from typer.testing import CliRunner
-
-    from trietok.cli.app import make_app
-
-    try:
-        runner = CliRunner(mix_stderr=False)
-    except TypeError:  # newer versions never mix
-        runner = CliRunner()
-
-    def invoke(*arguments, stdin=""):
-        return runner.invoke(make_app(), list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
-
-    return invoke
-
-
-@pytest.fixture
-def two(tmp_path, small):
-    """The paths of a vocabulary and of a tokenizer with two more tokens."""
-    tokenizer = small(*WORDS)
-    tokenizer.add_tokens(["<y>", "\x1b[2J東"])
-    tokenizer.save_pretrained(tmp_path / "new")
-    return str(tmp_path / "vocab.txt"), str(tmp_path / "new")
-
-
-def test_the_exit_code_says_whether_ids_differ(run, two):
-    old, new = two
-    same, different = run("diff", new, new), run("diff", old, new)
-    assert (same.exit_code, same.stderr, different.exit_code, different.stderr) == (0, "", 1, "")
-    assert same.stdout.startswith("the ids are the same\n")
-    assert different.stdout == str(compare(*map(BertTokenizer.from_pretrained, two))) + "\n"
-    assert "'\\x1b[2j東': 19" in different.stdout
-
-
-@pytest.mark.parametrize("arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "--text", "{}/none"], ["NEW", ""]])
-def test_trouble_is_2(run, two, tmp_path, arguments):
-    result = run("diff", *(argument.format(tmp_path).replace("NEW", two[1]) for argument in arguments))
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert "rror" in result.stderr
-
-
-def test_json(run, two):
-    result = run("diff", *two, "--json")
-    assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
-    assert json.loads(result.stdout) == compare(*map(BertTokenizer.from_pretrained, two)).to_dict()
-    assert "東" in result.stdout
-
-
-def test_texts_from_files_and_standard_input(run, two, tmp_path):
-    (tmp_path / "texts").write_text("x <y>\n\nab\n", encoding="utf-8")
-    report = json.loads(run("diff", *two, "--json", "--text", str(tmp_path / "texts"), "-t", "-", stdin="<y>").stdout)
-    assert (report["texts"], report["differing"]) == (4, 2)
-    assert report["examples"][0] == {
-        "text": "x <y>",
-        "old_ids": [2, 9, 1, 1, 1, 3],
-        "new_ids": [2, 9, 18, 3],
-        "old_tokens": ["[CLS]", "x", "[UNK]", "[UNK]", "[UNK]", "[SEP]"],
-        "new_tokens": ["[CLS]", "x", "<y>", "[SEP]"],
-    }
-    (tmp_path / "bad").write_bytes(b"a\n\xff\n")
-    result = run("diff", *two, "--text", str(tmp_path / "bad"))
-    assert (result.exit_code, "bad, line 2" in result.stderr) == (2, True)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal as Unix has them")
-def test_on_a_terminal(two):
-    from tests.cli.test_cli import on_terminal
-
-    printed = on_terminal("diff", *two, columns=200)
-    assert "\x1b[32m18\x1b[0m" in printed
-    assert "\x1b[2J" not in printed
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed)
-    assert re.search(r"^tokens gained \(2\)\n  '<y>' +18 *\n  '\\x1b\[2j東' +19 *$", plain, re.MULTILINE)
-    assert re.search(r"^  - .*\n  \+ \[CLS\] <y>", plain, re.MULTILINE)
-    assert plain.rstrip().endswith("\n18 ids unchanged, 0 moved, 0 lost, 2 new")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell as Unix has it")
-def test_the_page_is_true_from_top_to_bottom(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    examples = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert (examples.failed, os.listdir()) == (0, ["mine"])  # what its Python saves, its commands read
-    shown = re.findall(r"^\$ (trietok .*)\n((?:[^$`].*\n)*)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(shown) > 2
-    for command, output in shown:
-        result = run(*shlex.split(command.removesuffix(" | cat").removesuffix("; echo $?"))[1:])
-        code = f"{result.exit_code}\n" if command.endswith("; echo $?") else ""
-        assert result.stderr + result.stdout + code == output

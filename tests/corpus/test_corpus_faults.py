@@ -17,8 +17,8 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
 pytest.importorskip("typer")
 
-from tests.cli.test_cli import environment, posix
-from tests.corpus.test_corpus_files import contents, write
+from tests.cli.commands import environment, posix
+from tests.corpus.shards import contents, write
 
 pytestmark = [pytest.mark.faults, posix]
 

@@ -53,7 +53,7 @@ BOTH = pytest.mark.parametrize("name", ["bpe", "recipe"])
 @pytest.mark.parametrize("command", ["encode", "tokenize", "decode", "check"])
 def test_every_command_says_what_the_directory_is(request, name, command):
     pytest.importorskip("typer")
-    from tests.cli.test_cli import run
+    from tests.cli.commands import run
 
     directory = request.getfixturevalue(name)
     if command == "check":

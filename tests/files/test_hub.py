@@ -1,4 +1,4 @@
-"""Finding a tokenizer's files: directories, files, built-in names, and a hub on 127.0.0.1.
+"""Finding a tokenizer's files on a hub, which answers on 127.0.0.1.
 
 huggingface_hub reads its settings when it is imported, so every load from the hub runs in a process of its own.
 """
@@ -15,15 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.files.hub_server import Hub
-from trietok import BertTokenizer, FileError
-from trietok.files.find import _may_be_a_hub_name, locate
+from tests.files.models import CASED, CONFIG, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 
-VOCAB = "".join(f"{token}\n" for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "Hello", "world"))
-CONFIG = json.dumps({"do_lower_case": False, "tokenizer_class": "BertTokenizer"})
-TOKENIZER_JSON = json.dumps({"added_tokens": []})
-MODEL = {"vocab.txt": VOCAB, "tokenizer_config.json": CONFIG}
-CASED, UNCASED = [2, 6, 7, 3], [2, 5, 7, 3]  # "Hello world" with and without the tokenizer_config.json
-WANTED = ["vocab.txt", "added_tokens.json", "special_tokens_map.json", "tokenizer_config.json", "tokenizer.json"]
 ONE_ROUND = 30  # seconds; huggingface_hub itself tries again for up to 23 seconds, in some versions
 
 needs_hub = pytest.mark.skipif(
@@ -93,9 +86,6 @@ def failed(result: dict) -> str:
     assert result["error"][0] == "FileError", result
     assert "\n" not in result["message"]
     return result["message"]
-
-
-# ---- the hub ---------------------------------------------------------------------------------------------------------
 
 
 @needs_hub
@@ -445,75 +435,6 @@ def test_without_huggingface_hub(hub, load):
     assert "org/model is neither a directory nor a file here" in model["message"]
     assert "pip install 'trietok[hub]'" in model["message"]
     assert hub.log == []
-
-
-# ---- without the hub -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("./no/such/dir", "a/b/c", "/no/such/dir", "~/models", "a//b", "a/", "/a", "-a/b", "a/b-", "a b", "a--b"),
-        *("a..b", "a/b.git", "b" * 97, "modèle", "a/b\n", "\0", "x" * 5000, "C:\\models", "https://example.org/a"),
-    ],
-)
-def test_a_name_that_is_nothing(name):
-    with pytest.raises(FileError, match="neither a directory nor a file") as caught:
-        BertTokenizer.from_pretrained(name)
-    assert caught.value.path == name
-    assert ("expanduser" in str(caught.value)) == name.startswith("~")
-
-
-def test_an_empty_name_is_not_the_working_directory(tmp_path, monkeypatch):
-    (tmp_path / "vocab.txt").write_text(VOCAB)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match="is empty"):
-        BertTokenizer.from_pretrained("")
-    assert BertTokenizer.from_pretrained(".")("Hello world").input_ids == UNCASED
-
-
-@pytest.mark.parametrize(
-    "name", ["bert-base-uncased", "org/model", "a/b", "_a/_b", "o.r.g/m_1.5-x", "b" * 96, "a/" + "b" * 96]
-)
-def test_a_name_the_hub_could_know(name):
-    assert _may_be_a_hub_name(name)
-    if importlib.util.find_spec("huggingface_hub"):
-        from huggingface_hub.utils import validate_repo_id
-
-        validate_repo_id(name)
-
-
-def test_directories_and_files(tmp_path):
-    directory = tmp_path / "model"
-    (directory / "sub").mkdir(parents=True)
-    for file, text in MODEL.items():
-        (directory / file).write_text(text)
-    (directory / "added_tokens.json").mkdir()  # not a file, so not there
-    for name in (directory, str(directory)):
-        assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == CASED
-        assert BertTokenizer.from_pretrained(name, revision="v9", token="x")("Hello world").input_ids == CASED
-    for name in (directory / "vocab.txt", str(directory / "vocab.txt")):
-        assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == UNCASED
-    assert BertTokenizer.from_pretrained(tmp_path, subfolder="model")("Hello world").input_ids == CASED
-    assert locate(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
-
-    with pytest.raises(
-        FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all"
-    ):
-        BertTokenizer.from_pretrained(directory / "sub")
-    (directory / "sub" / "tokenizer.json").write_text(TOKENIZER_JSON)
-    with pytest.raises(FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has tokenizer\.json"):
-        BertTokenizer.from_pretrained(directory, subfolder="sub")
-    with pytest.raises(FileError, match="has no folder other; check `subfolder`"):
-        BertTokenizer.from_pretrained(directory, subfolder="other")
-
-
-def test_a_built_in_name(tmp_path, monkeypatch, english):
-    assert locate("trietok-en", ["vocab.txt", "tokenizer.json"]).found.keys() == {"vocab.txt"}
-    (tmp_path / "trietok-en").mkdir()
-    (tmp_path / "trietok-en" / "vocab.txt").write_text(VOCAB)
-    monkeypatch.chdir(tmp_path)
-    assert len(BertTokenizer.from_pretrained("trietok-en")) == 8 < len(english)
 
 
 # ---- AutoTokenizer on the hub ---------------------------------------------------------------------------------------
