@@ -35,9 +35,6 @@ CALLS: dict[str, Callable[[Any, str], Any]] = {
     "a batch": lambda t, text: t([text, "b"], padding=True).input_ids,
     "a call with offsets": lambda t, text: t(text, return_offsets_mapping=True).offset_mapping,
 }
-SEEN_BY_ALL = pytest.mark.xfail(
-    strict=False, reason="one clock counts the changes of all tokenizers, and each looks itself over when it has moved"
-)
 
 
 @pytest.fixture
@@ -95,10 +92,7 @@ def test_a_setting_that_decides_no_id_makes_nothing_forgotten(make, kind, settin
         assert tokenizer.cache_info() == remembered
 
 
-@pytest.mark.parametrize(
-    "elsewhere",
-    [name if name in ("nothing", "a text is encoded") else pytest.param(name, marks=SEEN_BY_ALL) for name in ELSEWHERE],
-)
+@pytest.mark.parametrize("elsewhere", ELSEWHERE)
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_looked_at_anew(make, kind, name, elsewhere):
