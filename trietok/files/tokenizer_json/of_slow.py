@@ -60,7 +60,7 @@ def _unsayable(tokenizer: Any) -> Iterator[str]:
         yield "do_basic_tokenize=False (the file always splits words at punctuation)"
         return
     basic = tokenizer.basic_tokenizer
-    if tokenizer.has_replaced_stages():
+    if not tokenizer.is_plain:
         yield "stages of its own (a subclass or a patch has replaced a method)"
     if basic.never_split:
         yield f"never_split ({', '.join(map(repr, sorted(basic.never_split)))})"
