@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from trietok import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No worker processes for single files, for what is printed and for measurements; else xdist counts the cores."""
+    single_files = all(argument.partition("::")[0].endswith(".py") for argument in config.args)
+    measures = config.option.markexpr == "benchmark"
+    return 0 if single_files or measures or config.option.capture == "no" else None
+
+
+def examples(count: int) -> settings:
+    """Hypothesis' settings: `count` examples, or TRIETOK_EXAMPLES of them where that is set.
+
+    The counts are small, so that all tests together take little time; each run draws other examples.
+    """
+    return settings(
+        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", count)),
+        deadline=None,
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.data_too_large,
+            HealthCheck.filter_too_much,
+            HealthCheck.function_scoped_fixture,
+        ],
+    )
+
+
+settings.register_profile("default of these tests", examples(40))
+settings.load_profile("default of these tests")
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 numpy = pytest.importorskip("numpy")
 
+from tests.conftest import examples  # noqa: E402
 from tests.reference import masking as plain  # noqa: E402
 from trietok import DataCollatorForLanguageModeling  # noqa: E402
 from trietok.batches.masking import Shares, mask_ids, random_source, word_numbers  # noqa: E402
@@ -120,7 +121,7 @@ ROWS = st.lists(st.lists(st.integers(1, len(TOKENS) - 1), max_size=9), min_size=
 SHARE = st.sampled_from([0.0, 0.15, 0.5, 1.0])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(ROWS, SHARE, SHARE, SHARE, st.booleans(), st.booleans(), st.integers())
 def test_batches_and_one_token_after_the_other_give_the_same(rows, chosen, masked, random, whole, some, seed):
     width = max(map(len, rows))

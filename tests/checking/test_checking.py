@@ -7,11 +7,12 @@ import os
 import pathlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
 from tests.checking.directories import ADDED, BASE, BROKEN, CONFIG, MAP, decoder, found, lines, make, vocab
+from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
 from trietok.checking.report import TITLES
 
@@ -65,7 +66,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=int(os.environ.get("TRIETOK_EXAMPLES", "200")), deadline=None)
+@examples(80)
 @given(
     config=values,
     others=st.dictionaries(st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json"]), values, max_size=2),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import random
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import trietok
@@ -29,6 +28,7 @@ from tests.checking.directories import (
     vocab,
     words,
 )
+from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
 
 
@@ -36,11 +36,7 @@ def ids_of(folder: pathlib.Path, text: str) -> list[int]:
     return BertTokenizer.from_pretrained(folder)(text).input_ids
 
 
-@settings(
-    max_examples=int(os.environ.get("TRIETOK_EXAMPLES", "100")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+@examples(40)
 @given(
     pieces=st.lists(st.one_of(st.sampled_from(["a", "b", "##a", "##b", "ab", "", "[PAD]", "[unused7]"]), entries)),
     options=st.sampled_from(OPTIONS),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.comparing.parts import WORDS, parts, reloaded
+from tests.conftest import examples
 from trietok import AddedToken, BertTokenizer, compare, fingerprint
 
 # No two begin alike but for their case: which of two that do is kept from lower-casing is the order of adding.
@@ -50,11 +50,6 @@ PROBES = st.lists(
     st.one_of(CONTENTS, st.sampled_from([*WORDS[:6], "ab", " ", "zzü", "[unused1]", "[MASK]", ".", "AB", "ÉX"])),
     max_size=8,
 ).map("".join)
-QUICK = settings(
-    max_examples=int(os.environ.get("TRIETOK_EXAMPLES", 150)),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +78,7 @@ def made(vocab, recipe) -> BertTokenizer:
     return tokenizer
 
 
-@QUICK
+@examples(60)
 @given(recipe=RECIPE, texts=st.lists(PROBES, max_size=5))
 def test_saving_keeps_the_fingerprint(shared_vocab, recipe, texts):
     tokenizer = made(shared_vocab, recipe)
@@ -94,7 +89,7 @@ def test_saving_keeps_the_fingerprint(shared_vocab, recipe, texts):
     assert fingerprint(pickle.loads(pickle.dumps(tokenizer))) == fingerprint(tokenizer)
 
 
-@QUICK
+@examples(60)
 @given(recipe=RECIPE, other=RECIPE, texts=st.lists(PROBES, min_size=1, max_size=5))
 def test_ids_that_differ_show_in_the_fingerprint_and_in_a_part(shared_vocab, recipe, other, texts):
     a, b = made(shared_vocab, recipe), made(shared_vocab, other)
@@ -107,7 +102,7 @@ def test_ids_that_differ_show_in_the_fingerprint_and_in_a_part(shared_vocab, rec
     json.dumps(comparison.to_dict())
 
 
-@QUICK
+@examples(60)
 @given(recipe=RECIPE, texts=st.lists(PROBES, min_size=1, max_size=5), data=st.data())
 def test_equal_fingerprints_mean_equal_ids(shared_vocab, recipe, texts, data):
     options, changes = recipe

@@ -12,14 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trietok import (
-    BertTokenizer,
-    InputError,
-    InputTypeError,
-    NotSupportedError,
-    OptionError,
-    TokenizeBatch,
-)
+from trietok import BertTokenizer, InputError, InputTypeError, NotSupportedError, OptionError, TokenizeBatch
 
 pa = pytest.importorskip("pyarrow")
 

@@ -9,13 +9,12 @@ import os
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import examples
 from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
-from trietok import (
-    encode_files,
-)
+from trietok import encode_files
 from trietok.corpus.shard_plan import plan_shards
 from trietok.corpus.text_inputs import find_inputs
 from trietok.corpus.text_readers import first_row, read_texts
@@ -134,7 +133,7 @@ def test_long_texts_and_many_blocks(english, tmp_path):
     assert rows_in(tmp_path / "out")[0] == [token_id for row in english(texts).input_ids for token_id in row]
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     lines=st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=12),
     shard_bytes=st.integers(1, 40),

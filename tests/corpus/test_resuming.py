@@ -8,12 +8,7 @@ import os
 import pytest
 
 from tests.corpus.shards import contents, write
-from trietok import (
-    BertTokenizer,
-    FileError,
-    InputError,
-    encode_files,
-)
+from trietok import BertTokenizer, FileError, InputError, encode_files
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

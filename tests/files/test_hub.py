@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.files.hub_loader import Loader, Parent
 from tests.files.hub_server import Hub
 from tests.files.models import CASED, CONFIG, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 
@@ -23,51 +24,6 @@ needs_hub = pytest.mark.skipif(
     importlib.util.find_spec("huggingface_hub") is None, reason="huggingface_hub is not installed"
 )
 
-# Loads what the arguments say, one after the other. Pauses between attempts are noted and not made.
-CHILD = """
-import json, sys, time, traceback
-slept = []
-time.sleep = slept.append
-from trietok import BertTokenizer
-results = []
-for name, options in json.loads(sys.argv[1]):
-    del slept[:]
-    try:
-        tokenizer = BertTokenizer.from_pretrained(name, **options)
-        result = {"ids": tokenizer("Hello world").input_ids}
-    except Exception as error:
-        result = {"error": [cls.__name__ for cls in type(error).__mro__], "message": str(error)}
-        result["shown"] = "".join(traceback.format_exception(error)).count("Traceback")
-    results.append({**result, "slept": sum(slept)})
-print("RESULTS" + json.dumps(results))
-"""
-
-
-class Loader:
-    """Loads models in a fresh process, from one hub and with one cache."""
-
-    def __init__(self, hub: Hub, home: Path) -> None:
-        self.hub, self.home, self.said = hub, home, ""
-
-    def __call__(self, *loads: tuple[str, dict], prologue: str = "", cwd: Path | None = None, **environment: str):
-        env = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("HF_", "HUGGING", "TRANSFORMERS_")) and not key.lower().endswith("_proxy")
-        }
-        env["PYTHONPATH"] = str(Path(__file__).parents[2])
-        env |= {"HF_ENDPOINT": self.hub.url, "HF_HOME": str(self.home), "HF_HUB_ETAG_TIMEOUT": "3"}
-        env |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", **environment}
-        cwd = cwd or self.home
-        cwd.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            [sys.executable, "-c", prologue + CHILD, json.dumps(loads)],
-            capture_output=True, text=True, env=env, cwd=cwd, timeout=60,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        self.said = done.stderr
-        return json.loads(done.stdout.rpartition("RESULTS")[2])
-
 
 @pytest.fixture
 def hub():
@@ -75,9 +31,15 @@ def hub():
         yield hub
 
 
+@pytest.fixture(scope="module")
+def parent():
+    with Parent() as parent:
+        yield parent
+
+
 @pytest.fixture
-def load(hub, tmp_path):
-    return Loader(hub, tmp_path / "home")
+def load(parent, hub, tmp_path):
+    return Loader(parent, hub, tmp_path / "home")
 
 
 def failed(result: dict) -> str:

@@ -10,21 +10,13 @@ from __future__ import annotations
 import inspect
 import itertools
 import logging
-import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import SPECIAL
-from trietok import (
-    BertTokenizer,
-    FunnelTokenizer,
-    MPNetTokenizer,
-    PaddingStrategy,
-    SplinterTokenizer,
-    TensorType,
-)
+from tests.conftest import SPECIAL, examples
+from trietok import BertTokenizer, FunnelTokenizer, MPNetTokenizer, PaddingStrategy, SplinterTokenizer, TensorType
 from trietok.inputs.options import CallOptions
 from trietok.inputs.quick_plan import QuickPlan
 
@@ -123,11 +115,6 @@ def details(encoding, items):
     return asked
 
 
-def examples(count):
-    """Hypothesis' settings: `count` examples, or TRIETOK_EXAMPLES of them where that is set."""
-    return settings(max_examples=int(os.environ.get("TRIETOK_EXAMPLES", count)), deadline=None)
-
-
 def assert_the_same(tokenizers, changes, call):
     """What a call gives, twice, since the second time it is remembered and has been warned of."""
     outcomes = []
@@ -139,14 +126,14 @@ def assert_the_same(tokenizers, changes, call):
 
 
 @pytest.mark.parametrize("name", KINDS)
-@examples(60)
+@examples(40)
 @given(text=texts | st.lists(texts, max_size=4), options=options, changes=changes)
 def test_a_text_or_a_batch(pairs, name, text, options, changes):
     assert_the_same(pairs(name), changes, lambda tokenizer: tokenizer(text, **options))
 
 
 @pytest.mark.parametrize("name", KINDS)
-@examples(50)
+@examples(30)
 @given(
     batch=st.lists(st.tuples(texts, texts), min_size=1, max_size=3), options=options, changes=changes, one=st.booleans()
 )
@@ -155,7 +142,7 @@ def test_pairs(pairs, name, batch, options, changes, one):
     assert_the_same(pairs(name), changes, lambda t: t(*batch[0], **options) if one else t(batch, **options))
 
 
-@examples(80)
+@examples(50)
 @given(batch=st.lists(words | st.tuples(words, words), min_size=1, max_size=3), options=options, changes=changes)
 def test_words(pairs, batch, options, changes):
     options["is_split_into_words"] = True
@@ -163,7 +150,7 @@ def test_words(pairs, batch, options, changes):
 
 
 @pytest.mark.parametrize("name", ["BertTokenizer", "SplinterTokenizer"])
-@examples(50)
+@examples(30)
 @given(batch=st.lists(st.tuples(texts, texts) | texts, min_size=1, max_size=3), options=options, changes=changes)
 def test_offsets_and_what_a_result_can_be_asked(pairs, name, batch, options, changes):
     options.pop("is_split_into_words", None)
@@ -176,7 +163,7 @@ def test_offsets_and_what_a_result_can_be_asked(pairs, name, batch, options, cha
 
 
 @pytest.mark.parametrize("name", KINDS)
-@examples(50)
+@examples(30)
 @given(
     ids=st.lists(st.integers(0, 12), max_size=8),
     pair_ids=st.none() | st.lists(st.integers(0, 12), max_size=8),
@@ -190,7 +177,7 @@ def test_ids_that_are_there_already(pairs, name, ids, pair_ids, options, changes
     assert_the_same(pairs(name), changes, lambda tokenizer: tokenizer.prepare_for_model(ids, pair_ids, **options))
 
 
-@examples(100)
+@examples(50)
 @given(
     text=texts,
     options=st.fixed_dictionaries(

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.conftest import SPECIAL
-from trietok import (
-    AddedToken,
-    BasicTokenizer,
-    BertTokenizer,
-    InputError,
-    WordpieceTokenizer,
-)
+from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
 from trietok.text import memory as chunk_memory
 from trietok.text import word_search
 
@@ -184,7 +178,9 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
                 self.on_both(lambda tokenizer, text=text: tokenizer.encode(text))
                 assert fast.tokenize(text) == plain.tokenize(text), text
 
-    Changes.TestCase.settings = settings(max_examples=120, stateful_step_count=20, deadline=None)
+    Changes.TestCase.settings = settings(
+        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", 50)), stateful_step_count=20, deadline=None
+    )
     Changes.TestCase().runTest()
 
 

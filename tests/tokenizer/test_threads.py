@@ -60,10 +60,10 @@ def test_a_change_is_seen_whole_or_not_at_all(tokenizer):
                 wrong.append((ids, tokens))
                 return
 
-    readers = [threading.Thread(target=read) for _ in range(8)]
+    readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for _ in range(150):
+    for _ in range(40):
         tokenizer.remove_tokens(["<p>", "<q>"], compact=True)
         tokenizer.add_tokens(both)
     stop.set()
@@ -155,7 +155,7 @@ def test_ids_and_offsets_are_of_one_state():
     readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for _ in range(60):
+    for _ in range(25):
         tokenizer.remove_tokens(["<p>", "<q>", "new york"], compact=True)
         tokenizer.add_tokens(both)
     stop.set()
