@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import signal
+import stat
 import time
 
 import pytest
@@ -205,7 +206,6 @@ def test_options_that_do_not_go_together(text):
 
 
 def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
-    monkeypatch.setattr("trietok.training.word_counts._BATCH", 30)
     result = run("train", "wordpiece", text, "-o", "out", "--max-words", "6", "--json")
     assert result.exit_code == 0
     assert result.stderr.startswith("trietok: warning: more than 6 different words: those that occurred no more than ")
@@ -268,7 +268,7 @@ CHINESE = ("--recipe", "chinese", "--test", "text.txt")
 @pytest.mark.parametrize("output", ["out", "new/out", "there"])
 def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypatch, options, output):
     pathlib.Path("there").mkdir()
-    monkeypatch.setattr("trietok.files.atomic._flushed_checksum", interrupted)
+    monkeypatch.setattr("os.fsync", interrupted)
     result = run("train", "bpe", text, "-o", output, *options)
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
     assert files_in(".") == ["text.txt", "there"]
@@ -278,13 +278,15 @@ def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypat
 @pytest.mark.parametrize("options", [(), CHINESE])
 def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, options):
     calls = []
+    original = os.fsync
 
-    def interrupted_once(directory):
-        if not calls:
-            calls.append(directory)
+    def interrupted_once(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode) and not calls:  # by then all files are in place
+            calls.append(handle)
             raise KeyboardInterrupt
+        original(handle)
 
-    monkeypatch.setattr("trietok.files.atomic._flush_directory", interrupted_once)
+    monkeypatch.setattr("os.fsync", interrupted_once)
     result = run("train", "bpe", text, "-o", "out", *options)
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
     out("train", "bpe", text, "-o", "whole", *options)

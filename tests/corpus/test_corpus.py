@@ -157,9 +157,6 @@ def test_the_short_way_gives_what_calls_give(english, texts):
     texts = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     for options in ({}, {"truncation": True, "max_length": 5, "return_special_tokens_mask": True}):
         tokenize = TokenizeBatch(english, "text", **options)
-        rows = tokenize._encoder._fast.encode([text for text in texts if text is not None])
-        assert rows is not None  # the built-in tokenizer takes it
-        assert rows == tokenize._encoder.encode_by_call([text for text in texts if text is not None])
         expected = by_call(english, texts, **options)
         done = tokenize(table(texts))
         for name in tokenize.names:
@@ -172,31 +169,32 @@ def test_tokens_with_spaces(texts):
     tokenizer.add_tokens(["new york", "of the"])
     tokenize = TokenizeBatch(tokenizer, "text")
     joined = [" ".join(words) for words in texts] + ["in new york city"]
-    assert tokenize._encoder._fast.encode(joined) is not None
     for _ in range(2):  # with what the first time remembered
         assert tokenize(table(joined)).column("input_ids").to_pylist() == [tokenizer(text).input_ids for text in joined]
 
 
-def test_a_memory_that_is_full_changes_nothing(english):
-    from trietok.corpus.chunk_bytes import ChunkBytes
-
+@pytest.mark.parametrize("limit", [0, 4000])
+def test_a_memory_that_is_full_changes_nothing(english, limit):
     texts = [f"people {number % 50} of x{number}" for number in range(300)]
-    tokenize = TokenizeBatch(english, "text")
-    expected = tokenize(table(texts))
-    fast = tokenize._encoder._fast
-    fast._memory = ChunkBytes(fast._encoder._outer.work_out, limit=4000)
+    expected = TokenizeBatch(english, "text")(table(texts))
+    tokenize = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en", cache_limit=limit), "text")
     for _ in range(3):
         assert tokenize(table(texts)) == expected
-        assert len(fast._memory) + len(fast._memory._older) < 25
-    fast._memory = ChunkBytes(fast._encoder._outer.work_out, limit=0)
-    assert tokenize(table(texts)) == expected
-    assert not fast._memory
 
 
-def test_the_tokenizers_limit_holds(vocab_file):
-    tokenize = TokenizeBatch(BertTokenizer(vocab_file("a"), cache_limit=0), "text")
-    assert tokenize(table(["a b"])).column("input_ids").to_pylist() == [[2, 5, 1, 3]]
-    assert not tokenize._encoder._fast._memory
+def test_what_is_remembered_is_bounded():
+    from trietok.corpus.chunk_bytes import ChunkBytes
+
+    worked_out = []
+    for limit, remembered in ((0, 0), (4000, 24), (1_000_000, 300)):
+        memory = ChunkBytes(lambda chunk: worked_out.append(chunk) or (1,), limit=limit)
+        for number in range(300):
+            memory[f"x{number}"]
+        worked_out.clear()
+        for number in reversed(range(300)):
+            memory[f"x{number}"]
+        assert 300 - len(worked_out) <= remembered
+        assert (len(worked_out) < 300) == (limit > 0)
 
 
 def test_what_is_asked_for_stays(english):
@@ -222,7 +220,6 @@ def test_a_subclass_with_a_stage_of_its_own(vocab_file):
 
     tokenizer = Loud(vocab_file("a", "b"))
     tokenize = TokenizeBatch(tokenizer, "text")
-    assert tokenize._encoder._fast.encode(["b?"]) is None
     assert tokenize(table(["b?"])).column("input_ids").to_pylist() == [tokenizer("b?").input_ids] == [[2, 6, 5, 3]]
 
 
@@ -324,15 +321,27 @@ def test_it_pickles_without_what_is_remembered(vocab_file):
     assert repr(again) == "TokenizeBatch(BertTokenizer, 'text', return_length=True)"
 
 
+class ReadFromPickles(BertTokenizer):
+    """Counts how often one is read."""
+
+    count = 0
+
+    def __setstate__(self, state):
+        type(self).count += 1
+        super().__setstate__(state)
+
+
 def test_a_process_reads_a_pickled_tokenizer_once(vocab_file):
-    tokenize = TokenizeBatch(BertTokenizer(vocab_file("a")), "text")
-    other = TokenizeBatch(BertTokenizer(vocab_file("a")), "text", add_special_tokens=False)
-    first, second = (pickle.loads(pickle.dumps(tokenize)) for _ in range(2))
-    assert first._encoder is second._encoder
-    assert pickle.loads(pickle.dumps(other))._encoder is not first._encoder
+    ReadFromPickles.count = 0
+    tokenize = TokenizeBatch(ReadFromPickles(vocab_file("a")), "text")
+    other = TokenizeBatch(ReadFromPickles(vocab_file("a")), "text", add_special_tokens=False)
+    for expected, each in ((1, tokenize), (1, tokenize), (2, other)):
+        assert pickle.loads(pickle.dumps(each))(table(["a"])) == each(table(["a"]))
+        assert ReadFromPickles.count == expected
     for number in range(9):  # it keeps no more than some
         pickle.loads(pickle.dumps(TokenizeBatch(BertTokenizer(vocab_file(f"w{number}")), "text")))
-    assert pickle.loads(pickle.dumps(tokenize))._encoder is not first._encoder
+    pickle.loads(pickle.dumps(tokenize))
+    assert ReadFromPickles.count == 3
 
 
 def test_a_fresh_process_gives_the_same(english, tmp_path):

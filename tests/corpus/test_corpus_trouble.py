@@ -210,14 +210,16 @@ def test_the_size_of_a_parquet_shard_is_that_of_the_encoded_column(english, tmp_
 
 @pytest.mark.parametrize("file_format", ["parquet", "npy", "bin"])
 def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format):
-    from trietok.corpus import shard_files
-
-    def full(file):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shard_files, "_flush", full)
     path = write(tmp_path / "a.txt")
     out = tmp_path / "out"
+    original = os.fsync
+
+    def full(handle):
+        if (out / ".trietok-encode" / "plan.json").exists():
+            raise OSError(28, "No space left on device")
+        original(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
     options = {"workers": 1, "file_format": file_format}
     with pytest.raises(FileError, match=r"cannot write .*part-00000.*: No space left on device\. 0 .*--resume goes on"):
         encode_files(path, out, english, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 
 import pytest
 
@@ -63,7 +64,9 @@ def test_what_was_stopped_goes_on(english, tmp_path, corpus, number):
     assert contents(out) == contents(tmp_path / "unbroken")
 
 
-@pytest.mark.parametrize("step", ["checksum", "os.fsync", "os.replace", "_flush_directory"])
+@pytest.mark.parametrize(
+    "step", ["trietok.corpus.encode_shard.checksum", "os.fsync", "os.replace", "os.fsync of a directory"]
+)
 def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(english, tmp_path, monkeypatch, corpus, step):
     files, options = corpus
     encode_files(files, tmp_path / "unbroken", english, **options)
@@ -71,11 +74,16 @@ def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(english, tm
     with pytest.raises(Stop):
         encode_files(files, out, english, progress=stop_after(2), **options)
 
+    function, _, of_a_directory = step.partition(" of ")
+    original = os.fsync
+
     def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
+        if not of_a_directory or stat.S_ISDIR(os.fstat(*arguments).st_mode):
+            raise KeyboardInterrupt
+        original(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"trietok.corpus.encode_shard.{step}", interrupted)
+        patch.setattr(function, interrupted)
         with pytest.raises(KeyboardInterrupt):
             encode_files(files, out, english, resume=True, **options)
     assert not list(out.rglob("temporary-*"))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
 from tests.files.models import CASED, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 from trietok import BertTokenizer, FileError
-from trietok.files.find import _may_be_a_hub_name, locate
+from trietok.files.find import locate
 
 
 @pytest.mark.parametrize(
@@ -36,12 +34,11 @@ def test_an_empty_name_is_not_the_working_directory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["bert-base-uncased", "org/model", "a/b", "_a/_b", "o.r.g/m_1.5-x", "b" * 96, "a/" + "b" * 96]
 )
-def test_a_name_the_hub_could_know(name):
-    assert _may_be_a_hub_name(name)
-    if importlib.util.find_spec("huggingface_hub"):
-        from huggingface_hub.utils import validate_repo_id
-
-        validate_repo_id(name)
+def test_a_name_the_hub_could_know(name, tmp_path):
+    utils = pytest.importorskip("huggingface_hub.utils")
+    with pytest.raises(FileError, match="not in the cache"):
+        BertTokenizer.from_pretrained(name, local_files_only=True, cache_dir=tmp_path)
+    utils.validate_repo_id(name)
 
 
 def test_directories_and_files(tmp_path):

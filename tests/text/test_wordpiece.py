@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from tests.reference import wordpiece as reference
 from tests.text.test_trie import CountedVisits
 from trietok import WordpieceTokenizer
-from trietok.text.wordpiece import _Slices, _Tries
 
 # `#` is in the alphabet so that words meet entries that begin with ##, or hold it further in.
 entries = st.sets(st.from_regex(r"\A(##)?[ab#]{1,5}\Z"), max_size=12)
@@ -62,18 +62,21 @@ def test_entries_added_later_are_seen():
     assert tokenizer.tokenize("ab") == ["a", "##b"]
 
 
-def build_tries(walking):
-    walking.match_word("a")
-    walking._matching[0].lookups_left = -1
+def walks_at_once(walking):
+    """A tokenizer walks tries when looking up slices has cost much; here nothing may be spent on that."""
+    with mock.patch("trietok.text.wordpiece.LOOKUPS_PER_ENTRY", 0):
+        walking.match_word("a")
+    return walking
 
 
-def test_slices_first_then_tries():
+def test_slices_are_looked_up_until_walking_tries_is_cheaper(monkeypatch):
     walking = tokenizer("a", "##a", "##aaa")
-    kinds = set()
+    visits, kinds = CountedVisits(monkeypatch), set()
     for _ in range(100):
+        before = visits.count
         assert walking.match_word("aaaaaa") == ["a", "##aaa", "##a", "##a"]
-        kinds.add(type(walking._matching[0]).__name__)
-    assert kinds == {"_Slices", "_Tries"}
+        kinds.add("tries" if visits.count > before else "slices")
+    assert kinds == {"slices", "tries"}
     walking.vocab["##aaaaa"] = 3
     assert walking.match_word("aaaaaa") == ["a", "##aaaaa"]
 
@@ -81,9 +84,10 @@ def test_slices_first_then_tries():
 @pytest.mark.parametrize("prefix", ["", "##", "a"])
 def test_both_ways_agree_on_odd_words(prefix):
     vocab = dict.fromkeys(["a", "##", "##a", "aa", "#", "b", "ab"])
-    ways = _Slices(vocab, prefix), _Tries(vocab, prefix)
+    slices, tries = (tokenizer(*vocab, continuing_subword_prefix=prefix) for _ in range(2))
+    walks_at_once(tries)
     for word in ["", "a", "##", "##a", "a##", "a#", "aab", "abba", "#a", "bbb", "c", "ac"]:
-        assert ways[0].match(word) == ways[1].match(word), word
+        assert slices.match_word(word) == tries.match_word(word), word
 
 
 @given(entries, texts)
@@ -91,7 +95,7 @@ def test_the_walk_is_the_greedy_match(vocab, text):
     walking = WordpieceTokenizer(dict.fromkeys(vocab), "[UNK]", max_input_chars_per_word=12)
     expected = reference.tokenize(vocab, text, longest=12)
     assert walking.tokenize(text) == expected
-    build_tries(walking)
+    walks_at_once(walking)
     assert walking.tokenize(text) == expected
     assert walking.tokenize(text) == expected  # now with the links worked out
     assert pickle.loads(pickle.dumps(walking)).tokenize(text) == expected
@@ -108,7 +112,7 @@ def test_the_walk_is_the_greedy_match(vocab, text):
 )
 def test_matching_visits_each_character_a_bounded_number_of_times(monkeypatch, vocab, word):
     walking = tokenizer(*vocab)
-    build_tries(walking)
+    walks_at_once(walking)
     visits = CountedVisits(monkeypatch)
     expected = reference.pieces_of(vocab, word, len(word))
     assert walking.match_word(word) == expected
