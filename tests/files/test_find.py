@@ -6,7 +6,7 @@ import pytest
 
 from tests.files.models import CASED, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 from trietok import BertTokenizer, FileError
-from trietok.files.find import locate
+from trietok.files.find import find_files
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_directories_and_files(tmp_path):
     for name in (directory / "vocab.txt", str(directory / "vocab.txt")):
         assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == UNCASED
     assert BertTokenizer.from_pretrained(tmp_path, subfolder="model")("Hello world").input_ids == CASED
-    assert locate(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
+    assert find_files(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
 
     with pytest.raises(
         FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all"
@@ -67,7 +67,7 @@ def test_directories_and_files(tmp_path):
 
 
 def test_a_built_in_name(tmp_path, monkeypatch, english):
-    assert locate("trietok-en", ["vocab.txt", "tokenizer.json"]).found.keys() == {"vocab.txt"}
+    assert find_files("trietok-en", ["vocab.txt", "tokenizer.json"]).found.keys() == {"vocab.txt"}
     (tmp_path / "trietok-en").mkdir()
     (tmp_path / "trietok-en" / "vocab.txt").write_text(VOCAB)
     monkeypatch.chdir(tmp_path)

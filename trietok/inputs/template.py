@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.inputs.pieces import Piece
-from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
+from trietok.text.alignment import Ids
 
-Ids = list[int]
+if TYPE_CHECKING:
+    from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
+
 Kind = Literal["sequence", "role", "token"]
 
 
@@ -115,6 +117,8 @@ class Template(NamedTuple):
 
 def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
     """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
+    from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # few tokenizers do
+
     tokens: dict[str, TemplateToken] = {}
 
     def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:

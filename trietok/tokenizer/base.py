@@ -23,6 +23,7 @@ from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
+from trietok.text.alignment import Ids
 from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
@@ -31,7 +32,6 @@ from trietok.tokenizer import methods
 from trietok.tokenizer.moment import DEFAULTS, NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
-Ids = list[int]
 Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
@@ -370,7 +370,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             and not kwargs
         ):
             moment = self._moment
-            if not moment.is_now(self):
+            if moment.mark is not moment.version.mark or moment.basic.never_split:
                 moment = self._now()
             if moment.chunk_ids is not None:  # as a call, in place: a text costs its split and a lookup a chunk
                 try:
