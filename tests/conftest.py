@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     single_files = all(argument.partition("::")[0].endswith(".py") for argument in config.args)
     measures = config.option.markexpr == "benchmark"
     return 0 if single_files or measures or config.option.capture == "no" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Nothing looks for doctests in the modules of tests, which hold none."""
+    return [collector for collector in (yield) if type(collector).__name__ != "DoctestModule"]
 
 
 def examples(count: int) -> settings:

@@ -38,8 +38,8 @@ def model(vocab_file) -> str:
 
 def problem(name: str, model: str) -> str:
     """Why a contender cannot be measured; trietok still is, and ids are not compared for the same reason."""
-    ours, theirs = measure(TEXTS, model, against=[name], rounds=2, passes=2).results
-    assert (ours.problem, len(ours.rounds), theirs.rounds, theirs.median) == ("", 2, [], None)
+    ours, theirs = measure(TEXTS, model, against=[name], rounds=1, passes=2).results
+    assert (ours.problem, len(ours.rounds), theirs.rounds, theirs.median) == ("", 1, [], None)
     (agreement,) = validate(TEXTS, model, against=[name])
     assert (agreement.problem, agreement.differences) == (theirs.problem, [])
     return theirs.problem

@@ -82,7 +82,7 @@ def test_a_bar_while_texts_are_read(tmp_path, command, phase, lines):
 def test_a_file_has_an_end(tmp_path):
     rng = random.Random(3)
     path = tmp_path / "texts.txt"
-    path.write_text("".join(f"{rng.randrange(10**60):x}\n" for _ in range(40_000)))
+    path.write_text("".join(f"{rng.randrange(10**60):x}\n" for _ in range(25_000)))
     size = f"{path.stat().st_size / 1e6:.1f} MB"
     for arguments in (["--file", str(path)], []):
         with open(os.devnull, "wb") as nowhere, open(path, "rb") as file:

@@ -186,7 +186,7 @@ socket.create_connection = lambda *arguments, **options: threading.Event().wait(
 
 
 @needs_hub
-@pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])
+@pytest.mark.parametrize("command", ["encode", "decode"])
 def test_a_command_says_it_in_one_line(tmp_path, command):
     pytest.importorskip("typer")
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "HF_HOME": str(tmp_path)}

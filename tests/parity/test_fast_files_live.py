@@ -69,7 +69,7 @@ def outcome(call: Any) -> Any:
         return None
 
 
-@examples(100)
+@examples(70)
 @given(
     st.sampled_from(NAMES),
     texts(SPECIAL_TEXTS).filter(valid),

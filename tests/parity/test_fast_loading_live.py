@@ -87,7 +87,7 @@ def vocab_file(directory: str, *more: str) -> str:
 KINDS = st.sampled_from(["BertTokenizerFast", "MPNetTokenizerFast"])
 
 
-@examples(50)
+@examples(30)
 @given(
     KINDS,
     st.booleans(),
@@ -134,7 +134,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@examples(80)
+@examples(60)
 @given(
     KINDS,
     st.lists(tokens, max_size=3, unique_by=lambda token: token[0].lower()),

@@ -182,7 +182,7 @@ def assert_same_ids(theirs: Any, ours: Any, text: str) -> None:
     assert_same(lambda: theirs(text), lambda: ours(text))
 
 
-@examples(140)
+@examples(100)
 @given(VOCABULARY, CHANGES, TEXTS, st.data())
 def test_added_tokens_do_the_same(
     vocabulary: str, changes: list[Operation], some_texts: list[str], data: st.DataObject
@@ -223,7 +223,7 @@ def role_keywords(draw: st.DrawFn) -> dict[str, Any]:
     return roles
 
 
-@examples(100)
+@examples(70)
 @given(VOCABULARY, role_keywords(), TEXTS, st.lists(operations(), max_size=1))
 def test_the_constructors_roles_do_the_same(
     vocabulary: str, roles: dict[str, Any], some_texts: list[str], changes: list[Operation]

@@ -55,7 +55,7 @@ def encoded(tokenizer: Any, texts: list[str], form: str) -> list[Any]:
     return [{"input_ids": array} for array in arrays] if form == "dicts of arrays" else arrays
 
 
-@examples(80)
+@examples(60)
 @given(BATCHES, CERTAIN, MULTIPLES, FORMS, st.sampled_from(TENSORS), st.sampled_from(["right", "left"]))
 def test_what_is_not_left_to_chance(
     texts: list[str], certain: dict[str, Any], multiple: int | None, form: str, tensors: str, side: str
@@ -70,7 +70,7 @@ def test_what_is_not_left_to_chance(
     )
 
 
-@examples(40)
+@examples(30)
 @given(BATCHES, MULTIPLES, st.sampled_from(TENSORS), st.sampled_from(["label", "label_ids", "labels", "weight"]))
 def test_padding_only(texts: list[str], multiple: int | None, tensors: str, key: str) -> None:
     theirs, ours = tokenizers("uncased")

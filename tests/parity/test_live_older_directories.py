@@ -146,7 +146,7 @@ def loaded(library: Any, class_name: str, directory: str) -> Any:
 
 
 @pytest.mark.parametrize("class_name", ["BertTokenizer", "BertTokenizerFast"])
-@examples(60)
+@examples(40)
 @given(directories().filter(lambda files: not mixes_up_roles(files)))
 def test_older_directories_load_as_in_transformers(class_name: str, files: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as directory:

@@ -120,7 +120,7 @@ def test_what_is_written_gives_the_same_ids_offsets_and_texts(kind, tmp_path):
 # ---- any value ------------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(values())
 def test_rust_loads_what_is_written_and_saves_the_same_bytes(value):
     rust = tokenizers.Tokenizer.from_str(tokenizer_json_text(value, pretty=False))
@@ -132,7 +132,7 @@ def test_rust_loads_what_is_written_and_saves_the_same_bytes(value):
 IDS = st.integers(0, 9)
 
 
-@examples(120)
+@examples(90)
 @given(
     st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), IDS),
     st.dictionaries(st.sampled_from(["a", "b", "<x>", "<y>", "<z>"]), IDS),
@@ -158,7 +158,7 @@ def test_writing_is_refused_exactly_where_rust_has_other_ids(vocabulary, added, 
 TYPE_IDS = st.integers(0, 3)
 
 
-@examples(40)
+@examples(30)
 @given(st.data())
 def test_any_template_is_that_of_rust(data):
     vocabulary = {token: i for i, token in enumerate(["[UNK]", "hello", "people", "[CLS]", "[SEP]"])}
@@ -174,7 +174,7 @@ def test_any_template_is_that_of_rust(data):
     assert_template(value, tokenizers.Tokenizer.from_str(tokenizer_json_text(value)))
 
 
-@examples(40)
+@examples(30)
 @given(st.lists(st.sampled_from(["a", "b", " ", "<x>", "É", "A", "世"]), max_size=6).map("".join), TOKEN)
 def test_no_normalizer_is_one_that_does_nothing(text, token):
     vocabulary = {entry: i for i, entry in enumerate(dict.fromkeys(["[UNK]", "a", "##b", "b", "É", "世", token]))}

@@ -49,7 +49,7 @@ def marks() -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(parts), max_size=10).map("".join)
 
 
-@examples(80)
+@examples(60)
 @given(st.one_of(texts(), marks(), texts(CONTENTS)), st.data())
 def test_tokens_are_those_of_the_reference(text, data):
     flags = [st.booleans()] * 4
@@ -65,7 +65,7 @@ def tokenizer(**chosen: bool | None) -> trietok.BertTokenizer:
     return trietok.BertTokenizer(file, **chosen)
 
 
-@examples(80)
+@examples(60)
 @given(st.one_of(texts(), marks()), options())
 def test_tokens_are_those_of_the_tokenizer(text, chosen):
     vocab = frozenset(UNCASED if chosen["do_lower_case"] else CASED)
@@ -73,7 +73,7 @@ def test_tokens_are_those_of_the_tokenizer(text, chosen):
     assert [token for token, _, _ in got] == tokenizer(**chosen).tokenize(text)
 
 
-@examples(120)
+@examples(90)
 @given(st.one_of(texts(), marks(), texts(CONTENTS)), options(), st.data())
 def test_spans_are_inside_and_in_order(text, chosen, data):
     flags = [st.booleans()] * 4
@@ -88,7 +88,7 @@ def test_spans_are_inside_and_in_order(text, chosen, data):
     assert set(numbers) == set(range(len(set(numbers))))
 
 
-@examples(200)
+@examples(150)
 @given(st.one_of(texts(), marks()), options())
 def test_a_word_is_what_its_span_gives(text, chosen):
     got = tokens_of(text, **chosen)
@@ -98,7 +98,7 @@ def test_a_word_is_what_its_span_gives(text, chosen):
         assert [token for token, _, _ in tokens_of(span, **chosen)] == [token for token, _ in word], span
 
 
-@examples(200)
+@examples(150)
 @given(st.one_of(texts(), marks()), options())
 def test_a_piece_is_what_its_span_gives(text, chosen):
     assume(not any(role.lower() in text.lower() for role in ROLES))

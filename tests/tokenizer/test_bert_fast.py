@@ -17,7 +17,7 @@ from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import is_in
 
 PAD, UNK, CLS, SEP, MASK, A, B, C = range(8)
-STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 211
+STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 499
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from trietok.text.added_tokens import AddedTokens
 from trietok.text.changes import Version
 from trietok.tokenizer.token_table import Changes, TokenTable
 
-TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(300)]
+TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(160)]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_sixteen_threads_share_one_tokenizer(tokenizer):
         return ids[len(TEXTS) - start :] + ids[: len(TEXTS) - start]
 
     with ThreadPoolExecutor(16) as threads:
-        for ids in threads.map(encode_all, range(0, 160, 10)):
+        for ids in threads.map(encode_all, range(16)):
             assert ids == expected
 
 
@@ -64,7 +64,7 @@ def test_a_change_is_seen_whole_or_not_at_all(tokenizer):
     readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for _ in range(40):
+    for _ in range(25):
         tokenizer.remove_tokens(["<p>", "<q>"], compact=True)
         tokenizer.add_tokens(both)
     stop.set()
@@ -156,7 +156,7 @@ def test_ids_and_offsets_are_of_one_state():
     readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for _ in range(25):
+    for _ in range(15):
         tokenizer.remove_tokens(["<p>", "<q>", "new york"], compact=True)
         tokenizer.add_tokens(both)
     stop.set()

@@ -308,15 +308,25 @@ def test_the_order_of_texts_does_not_matter(texts, parts):
 def test_files_are_the_same_byte_for_byte_with_any_hash_seed_order_or_processes(tmp_path):
     for name, lines in (("a.txt", SENTENCES[:5]), ("b.txt", SENTENCES[5:]), ("c.txt", ["東京 and 東京"])):
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    train_both = """
+import sys, trietok
+processes, *files = sys.argv[1:]
+if __name__ == "__main__":
+    counts = trietok.count_words(trietok.TextFiles(files), processes=int(processes))
+    trietok.save_tokenizer(trietok.train_wordpiece(counts, vocab_size=90), "wordpiece")
+    trietok.train_bpe(counts, vocab_size=90).save("bpe")
+"""
     results = set()
     for seed, processes, names in (("0", "1", "abc"), ("1", "1", "cab"), ("2", "2", "bca")):
+        folder = tmp_path / seed
+        folder.mkdir()
+        (folder / "script.py").write_text(train_both)
+        command = [sys.executable, "script.py", processes, *(str(tmp_path / f"{name}.txt") for name in names)]
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        subprocess.run(command, env=env, cwd=folder, check=True, capture_output=True)
         for kind in ("wordpiece", "bpe"):
-            out = tmp_path / f"{kind}{seed}"
-            files = [str(tmp_path / f"{name}.txt") for name in names]
-            command = [sys.executable, "-m", "trietok", "train", kind, *files, "-o", str(out), "--vocab-size", "90"]
-            env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-            subprocess.run([*command, "--processes", processes], env=env, check=True, capture_output=True)
-            results.add((kind, *((path.name, path.read_bytes()) for path in sorted(out.iterdir()))))
+            paths = sorted((folder / kind).iterdir())
+            results.add((kind, *((path.name, path.read_bytes()) for path in paths)))
     assert len(results) == 2
 
 
