@@ -1,4 +1,4 @@
-"""Masking: the shares over a million tokens, whole words, and what decides the numbers."""
+"""Masking: the shares over many tokens, whole words, and what decides the numbers."""
 
 from __future__ import annotations
 
