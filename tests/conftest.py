@@ -16,10 +16,11 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """No worker processes for single files, for what is printed and for measurements; else xdist counts the cores."""
+    """For `-n auto`: no worker processes where they would not help; None lets xdist count the cores."""
     single_files = all(argument.partition("::")[0].endswith(".py") for argument in config.args)
-    measures = config.option.markexpr == "benchmark"
-    return 0 if single_files or measures or config.option.capture == "no" else None
+    needs_the_machine = config.option.markexpr in ("benchmark", "engines")
+    prints = config.option.capture == "no"
+    return 0 if single_files or needs_the_machine or prints else None
 
 
 @pytest.hookimpl(wrapper=True)

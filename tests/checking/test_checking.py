@@ -1,4 +1,4 @@
-"""`check` and `fix`: what is planted is found and nothing else; what is reported is true; a repair moves no id."""
+"""`check`: what is planted is found and nothing else, whatever the files are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command: what it reads, what it writes where, how it fails, and what its page in docs/ shows."""
+"""The command as a whole: its errors, how it stops, and the ways to start it."""
 
 from __future__ import annotations
 

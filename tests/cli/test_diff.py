@@ -36,14 +36,14 @@ def test_the_exit_code_says_whether_ids_differ(two):
 
 
 @pytest.mark.parametrize("arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "--text", "{}/none"], ["NEW", ""]])
-def test_trouble_is_2(two, tmp_path, arguments):
+def test_an_error_ends_with_exit_code_2(two, tmp_path, arguments):
     result = run("diff", *(argument.format(tmp_path).replace("NEW", two[1]) for argument in arguments))
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "rror" in result.stderr
 
 
-def test_json(two):
+def test_the_report_as_json(two):
     result = run("diff", *two, "--json")
     assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
     assert json.loads(result.stdout) == compare(*map(BertTokenizer.from_pretrained, two)).to_dict()
@@ -67,7 +67,7 @@ def test_texts_from_files_and_standard_input(two, tmp_path):
 
 
 @posix
-def test_on_a_terminal(two):
+def test_the_report_on_a_terminal(two):
     printed = on_terminal("diff", *two, columns=200)
     assert "\x1b[32m18\x1b[0m" in printed
     assert "\x1b[2J" not in printed

@@ -84,7 +84,7 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
     assert len(rows_in(tmp_path / "--truncation")[0]) == 512
 
 
-def test_usage(tmp_path):
+def test_usage_errors(tmp_path):
     assert "Missing argument" in usage_error("encode-files", "-o", str(tmp_path))
     assert "Missing option" in usage_error("encode-files", "a.txt")
     for size in ("inf", "nan", "-1", "0"):

@@ -134,7 +134,7 @@ def test_errors(tiny, text, tmp_path):
     assert "no-such-model" in error("suggest", text, "-m", str(tmp_path / "no-such-model"))
 
 
-def test_usage(tiny, text):
+def test_usage_errors(tiny, text):
     assert "--max" in usage_error("suggest", text, "-m", tiny, "--max", "0")
     assert "--as" in usage_error("suggest", text, "-m", tiny, "--as", "anyhow")
 

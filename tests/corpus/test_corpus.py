@@ -1,4 +1,4 @@
-"""`TokenizeBatch`: the columns it adds, what it refuses, and that its short way gives what a call gives."""
+"""`TokenizeBatch`: the columns it adds, what it refuses, and that its rows are those of calls."""
 
 from __future__ import annotations
 

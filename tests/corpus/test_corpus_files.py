@@ -1,4 +1,4 @@
-"""`encode_files`: rows as calls give them, whatever the files, the shards and the workers; and what goes wrong."""
+"""`encode_files`: rows as calls give them, whatever the files and the shards are."""
 
 from __future__ import annotations
 
