@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-collect_ignore = ["training_batches.md"]  # tests/test_training_batches.py
+collect_ignore = ["training_batches.md"]  # tests/batches/test_training_batches.py
 
 
 @pytest.fixture(autouse=True)

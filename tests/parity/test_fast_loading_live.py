@@ -15,7 +15,8 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
 import trietok  # noqa: E402
-from tests.parity.conftest import FIELDS, examples  # noqa: E402
+from tests.conftest import examples  # noqa: E402
+from tests.parity.conftest import FIELDS  # noqa: E402
 from trietok.tokenizer.relatives import CLASSES  # noqa: E402
 
 VOCABULARY = (
@@ -86,7 +87,7 @@ def vocab_file(directory: str, *more: str) -> str:
 KINDS = st.sampled_from(["BertTokenizerFast", "MPNetTokenizerFast"])
 
 
-@examples(120)
+@examples(30)
 @given(
     KINDS,
     st.booleans(),
@@ -133,7 +134,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@examples(200)
+@examples(60)
 @given(
     KINDS,
     st.lists(tokens, max_size=3, unique_by=lambda token: token[0].lower()),
