@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from trietok.suggesting.report import Suggestions as Suggestions
     from trietok.suggesting.suggest import add_suggestions as add_suggestions
     from trietok.suggesting.suggest import suggest_tokens as suggest_tokens
-    from trietok.suggesting.unknown_report import UnknownWord as UnknownWord
-    from trietok.suggesting.unknown_report import UnknownWords as UnknownWords
-    from trietok.suggesting.unknown_words import find_unknown as find_unknown
     from trietok.text.added_token import AddedToken as AddedToken
     from trietok.text.basic_tokenizer import BasicTokenizer as BasicTokenizer
     from trietok.text.trie import Trie as Trie
@@ -115,6 +112,9 @@ if TYPE_CHECKING:
     from trietok.tokenizer.relatives import RetriBertTokenizer as RetriBertTokenizer
     from trietok.tokenizer.relatives import SplinterTokenizer as SplinterTokenizer
     from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertTokenizer
+    from trietok.tokenizer.unknown_report import UnknownWord as UnknownWord
+    from trietok.tokenizer.unknown_report import UnknownWords as UnknownWords
+    from trietok.tokenizer.unknown_words import find_unknown as find_unknown
     from trietok.training import Bpe as Bpe
     from trietok.training import TextFiles as TextFiles
     from trietok.training import WordCounts as WordCounts
@@ -209,8 +209,8 @@ _HOMES = {
         ),
         "text.trie": ("Trie",),
         "inputs.truncation": ("TruncationStrategy",),
-        "suggesting.unknown_report": ("UnknownWord", "UnknownWords"),
-        "suggesting.unknown_words": ("find_unknown",),
+        "tokenizer.unknown_report": ("UnknownWord", "UnknownWords"),
+        "tokenizer.unknown_words": ("find_unknown",),
         "text.untrusted": ("Untrusted",),
         "text.vocabulary": ("Vocabulary", "load_vocab"),
         "text.wordpiece": ("WordpieceTokenizer",),

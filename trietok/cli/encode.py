@@ -8,7 +8,8 @@ import typer
 
 from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
-from trietok.cli.output import Result, printer, shows_all
+from trietok.cli.output import Result, shows_all
+from trietok.cli.printer import printer
 from trietok.cli.reporting import reporting, warn
 
 

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import trietok
@@ -47,29 +47,6 @@ def json_line(values: Any) -> str:
     """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
     line = json.dumps(values, ensure_ascii=False)
     return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
-
-
-def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Callable[[Result], None]:
-    """How results are to be written: what to call for each.
-
-    Args:
-        tokenizer: tells the tables which tokens are special.
-        as_json: as JSON lines, wherever they go.
-        plain: the line for a result that goes to a file or a pipe.
-    """
-    if as_json:
-        return lambda result: write_line(result.to_json())
-    if not on_terminal():
-        return lambda result: write_line(plain(result))
-    from trietok.cli.tables import TokenTables
-
-    tables = TokenTables(tokenizer)
-
-    def write_table(result: Result) -> None:
-        with writing():
-            tables.write(result)
-
-    return write_table
 
 
 def shows_all(as_json: bool) -> bool:

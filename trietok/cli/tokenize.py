@@ -6,7 +6,8 @@ import typer
 
 from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
-from trietok.cli.output import Result, printer, shows_all
+from trietok.cli.output import Result, shows_all
+from trietok.cli.printer import printer
 from trietok.cli.reporting import reporting
 
 

@@ -16,7 +16,6 @@ from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.vocabulary import Vocabulary
 
-ADDITIONAL = "additional_special_tokens"
 Token = str | AddedToken
 
 

@@ -18,10 +18,10 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     read_json_object,
-    read_text,
     write_json,
     write_text,
 )
+from trietok.text.vocab_txt import read_text
 
 VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"

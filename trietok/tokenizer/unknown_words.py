@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.suggesting.unknown_report import Reason, UnknownWord, UnknownWords
+from trietok.tokenizer.unknown_report import Reason, UnknownWord, UnknownWords
 
 _BETWEEN = re.compile(r"(?:\S|[\x0b\x0c\x1c-\x1f\x85])+")  # str.split's whitespace, but for what cleaning deletes
 _WORDS = re.compile(r"\S+")
