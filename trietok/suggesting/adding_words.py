@@ -22,7 +22,7 @@ from trietok.tokenizer.bert import BertTokenizer
 # Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
 _SPACES = re.compile(r"[ \t\n\r]+")
 # What a subclass may put in another's place; then words are no longer what is counted here.
-_STAGES = ("prepare_for_tokenization", "tokenize", "_split_text", "_lowered", "_tokenize")
+_STAGES = ("prepare_for_tokenization", "tokenize", "_tokenize")
 
 
 class Change(NamedTuple):

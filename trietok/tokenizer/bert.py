@@ -514,7 +514,9 @@ class BertTokenizer(PreTrainedTokenizer):
         ('the [SEP] end', [('the ', False), ('[SEP]', True), (' end', False)])
         """
         table = self._table
-        lowered = table.added.lower_between(text, table.special_tokens) if self.do_lower_case else text
+        lowered = (
+            table.added.lower_between(text, table.special_tokens) if getattr(self, "do_lower_case", False) else text
+        )
         if self.split_special_tokens:
             return lowered, [(lowered, False)] if lowered else []
         return lowered, table.added.pieces(lowered)
