@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import pickle
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SPECIAL
 from tests.reference import tokenizer as reference
-from trietok import AddedToken, BertTokenizer, InputError, InputTypeError
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputError, InputTypeError
 from trietok.text.added_tokens import AddedTokens
 
 FIELDS = ["content", "single_word", "lstrip", "rstrip", "normalized", "special"]
@@ -183,3 +184,51 @@ def test_special_tokens_are_listed_and_plain_ones_are_not(small):
     assert tokenizer.additional_special_tokens == ["<y>", "<z>"]
     assert tokenizer.all_special_tokens == ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]", "<y>", "<z>"]
     assert tokenizer.decode([6, 7, 8, 5], skip_special_tokens=True) == "<x> a"
+
+
+# ---- which tokens are known already ---------------------------------------------------------------------------------
+
+
+def test_known_tokens_are_those_that_get_no_new_id(small):
+    tokenizer = small("a", "b", "##c")
+    tokenizer.add_tokens(["<x>", AddedToken("<Y>", normalized=False)])
+    terms = ["A", "new", "<X>", "<Y>", "<y>", "NEW", "##c", AddedToken("B", normalized=False), AddedToken("B"), "[CLS]"]
+    known = tokenizer.known_tokens(terms)
+    assert known == ["A", "<X>", "<Y>", "NEW", "##c", "B", "[CLS]"]
+    size = len(tokenizer)
+    assert tokenizer.add_tokens(terms) == len(terms) - len(known) == len(tokenizer) - size == 3
+    assert tokenizer.known_tokens(terms) == list(map(str, terms))
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_known_tokens_are_those_that_get_no_new_id_in_any_class(vocab_file, kind, special):
+    tokenizer = kind(vocab_file("a", "b"))
+    terms = ["a", "A", "n", "N", AddedToken("B", special=True), "B", "n"]
+    size, known = len(tokenizer), tokenizer.known_tokens(terms, special_tokens=special)
+    tokenizer.add_tokens(terms, special_tokens=special)
+    assert len(terms) - len(known) == len(tokenizer) - size
+
+
+def test_known_tokens_takes_what_add_tokens_takes(small):
+    tokenizer = small("a")
+    assert tokenizer.known_tokens("a") == tokenizer.known_tokens(AddedToken("a")) == ["a"]
+    assert tokenizer.known_tokens([]) == []
+    for wrong, error in ((["a", 5], InputTypeError), (None, InputTypeError), ([""], InputError)):
+        with pytest.raises(error):
+            tokenizer.known_tokens(wrong)
+
+
+def test_the_log_names_known_tokens_where_somebody_wants_to_hear(small, caplog):
+    tokenizer = small(*(f"w{number}" for number in range(12)))
+    terms = ["new", *(f"w{number}" for number in range(12))]
+    with caplog.at_level(logging.WARNING, "trietok"):
+        assert tokenizer.add_tokens(["w0", "other"]) == 1
+    assert caplog.messages == []
+    with caplog.at_level(logging.INFO, "trietok"):
+        assert tokenizer.add_tokens(["newer"]) == 1
+        assert tokenizer.add_tokens(terms) == 1
+    named = ", ".join(f"'w{number}'" for number in range(10))
+    assert caplog.messages == [
+        f"add_tokens: 12 of 13 tokens got no new id, for they have one or stand in the list before: {named} and 2 more"
+    ]

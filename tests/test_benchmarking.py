@@ -55,7 +55,7 @@ def test_trietok_alone(model):
     assert result[:3] == ("trietok", trietok.__version__, "")
     assert len(result.rounds) == 2
     assert all(number > 0 for measured in result.rounds for number in measured)
-    assert benchmark.ratios(result) == (1.0, 1.0)
+    assert benchmark.speedups(result) == (1.0, 1.0)
 
 
 def test_contenders_take_turns(packages, model):
@@ -87,23 +87,23 @@ def report() -> Benchmark:
     return Benchmark("model", 1000, 2_000_000, 3, [ours, theirs, missing])
 
 
-def test_medians_and_ratios():
+def test_medians_and_speedups():
     benchmark = report()
     ours, theirs, missing = benchmark.results
     assert ours.median == Round(0.2, 4.0, 8.0)
-    assert benchmark.ratios(theirs) == (0.25, 0.25)
+    assert benchmark.speedups(theirs) == (4.0, 4.0)
     assert benchmark.lines_per_second(theirs) == (500.0, 1000.0)
-    assert (missing.median, benchmark.ratios(missing), benchmark.lines_per_second(missing)) == (None, None, None)
+    assert (missing.median, benchmark.speedups(missing), benchmark.lines_per_second(missing)) == (None, None, None)
     # Without trietok's own speed there is nothing to compare with.
-    assert benchmark._replace(results=[missing, theirs]).ratios(theirs) is None
+    assert benchmark._replace(results=[missing, theirs]).speedups(theirs) is None
 
 
 def test_the_report_as_text():
     assert str(report()).split("\n") == [
         "1000 lines, 2 MB, model; median of 3 rounds",
-        "contender   version  load ms  MB/s cold  MB/s warm  lines/s warm  × trietok cold  × trietok warm",
-        "trietok     1.0          200       4.00       8.00          4000            1.00            1.00",
-        "tokenizers  2.0         1000       1.00       2.00          1000            0.25            0.25",
+        "contender   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
+        "trietok     1.0          200       4.00       8.00          4000",
+        "tokenizers  2.0         1000       1.00       2.00          1000         4.00 ×         4.00 ×",
         "transformers: not installed: pip install transformers",
     ]
 
@@ -124,10 +124,10 @@ def test_the_report_as_json():
         "load_seconds": 1.0,
         "mb_per_second": {"cold": 1.0, "warm": 2.0},
         "lines_per_second": {"cold": 500.0, "warm": 1000.0},
-        "times_trietok": {"cold": 0.25, "warm": 0.25},
+        "speedup": {"cold": 4.0, "warm": 4.0},
         "rounds": [{"load_seconds": 1.0, "cold": 1.0, "warm": 2.0}],
     }
-    assert missing["mb_per_second"] == missing["times_trietok"] == {"cold": None, "warm": None}
+    assert missing["mb_per_second"] == missing["speedup"] == {"cold": None, "warm": None}
 
 
 # ---- ids ------------------------------------------------------------------------------------------------------------

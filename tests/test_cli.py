@@ -22,11 +22,12 @@ pytest.importorskip("rich")
 
 from typer.testing import CliRunner
 
-from trietok.cli.app import app
+from trietok.cli.app import COMMANDS, make_app
 from trietok.cli.inputs import lines_of
 from trietok.cli.output import visible
 
 ROOT = pathlib.Path(__file__).parent.parent
+APP = make_app()
 PAGE = ROOT / "docs" / "command_line.md"
 WORDS = ("hello", "world", "hel", "##lo", "東", "京", "タワー")  # ids from 5
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -46,7 +47,7 @@ def run(*arguments: str, stdin: str | bytes = ""):
         runner = CliRunner(mix_stderr=False)
     except TypeError:  # newer versions never mix
         runner = CliRunner()
-    return runner.invoke(app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+    return runner.invoke(APP, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
 
 
 def out(*arguments: str, stdin: str | bytes = "") -> list[str]:
@@ -514,6 +515,17 @@ def test_results_come_line_by_line_and_an_interrupt_is_quiet():
     assert (child.wait(), child.stdout.read(), child.stderr.read()) == (130, b"", b"")
 
 
+def test_an_interrupt_before_a_command_has_begun_is_one_line(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    for step in ("parse_args", "resolve_command"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"typer.core.TyperGroup.{step}", interrupted)
+            result = run("encode", "a")
+        assert (result.exit_code, result.stdout, result.stderr) == (130, "", "trietok: stopped\n")
+
+
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_its_packages_the_command_says_how_to_get_them(package):
     code = f"import sys; sys.modules[{package!r}] = None; import trietok.cli; trietok.cli.main()"
@@ -531,6 +543,34 @@ def test_modules_run_the_command(module):
         [sys.executable, "-m", module, "--version"], env=environment(), capture_output=True, text=True
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, f"trietok {trietok.__version__}\n", "")
+
+
+def test_a_command_imports_what_it_runs():
+    code = "import atexit, sys; atexit.register(lambda: print(*sys.modules, sep='\\n')); import trietok.cli; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "trietok.cli.main()", "encode", "a"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    ids, *modules = done.stdout.split()[2:]
+    assert (ids, done.returncode, done.stderr) == ("3", 0, "")
+    assert "trietok.cli.encode" in modules
+    unwanted = (
+        "trietok.cli.train",
+        "trietok.training",
+        "trietok.benchmarking.worker",
+        "trietok.tokenizer.fast_relatives",
+    )
+    assert not {*unwanted, "rich.console", "rich.progress", "multiprocessing"} & set(modules)
+
+
+def test_all_commands_are_in_the_help_and_each_is_found_alone():
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
+    for command in COMMANDS:
+        alone = CliRunner().invoke(make_app([command]), [command, "--help"], prog_name="trietok")
+        assert alone.stdout == run(command, "--help").stdout != ""
 
 
 def test_output_of_a_process_is_utf8_whatever_the_locale(tiny):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -14,7 +17,7 @@ pytest.importorskip("zstandard")
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-from tests.test_cli import COLOURS, error, on_terminal, out, posix, process, run, usage_error
+from tests.test_cli import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
 from tests.test_corpus_files import TEXTS, contents, ids_of, rows_in, write
 
 
@@ -51,7 +54,7 @@ def test_json(tmp_path):
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1", "--json"]
     assert list(map(json.loads, out(*command, "--on-error", "skip"))) == [
         {
-            "out": str(tmp_path / "ids"),
+            "output": str(tmp_path / "ids"),
             "shards": 1,
             "rows": 1,
             "tokens": 3,
@@ -96,10 +99,76 @@ def test_a_bar_on_a_terminal(tmp_path):
     shown = COLOURS.sub(
         "", on_terminal("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1")
     )
-    assert "MB/s" in shown
-    assert "tokens/s" in shown
-    assert "100%" in shown
+    size = f"{(tmp_path / 'a.txt').stat().st_size / 1000:.1f}"
+    assert f"{size} of {size} kB" in shown
+    assert re.search(r" \d+\.\d [kM]B/s +[\d,]+ tokens/s +in \d+:\d\d", shown)
     assert "700 texts" in shown.splitlines()[-1]
+
+
+def test_an_interrupt_before_anything_is_written(tmp_path, monkeypatch):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trietok.cli.encode_files.tokenizer_of", interrupted)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "notes.txt").touch()
+    for name in ("ids", "there"):
+        result = run("encode-files", "a.txt", "--output", str(tmp_path / name))
+        assert (result.exit_code, result.stdout) == (130, "")
+        assert result.stderr == "trietok: stopped; nothing was written\n"
+    result = run("encode-files", "a.txt", "--output", str(tmp_path / "ids"), "--resume")
+    assert result.stderr.endswith("and --resume goes on with the rest\n")
+
+
+# The interrupt comes while a worker process has begun, and has not read yet what it needs.
+INTERRUPTED_WHILE_WORKERS_START = """
+import os, signal, sys, threading, time
+import trietok
+
+class Tokenizer(trietok.BertTokenizer):
+    interrupts = False
+
+    def __getstate__(self):
+        if self.interrupts:  # it is about to be sent to the worker processes
+            self.interrupts = False
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return super().__getstate__()
+
+    def __setstate__(self, state):
+        time.sleep(0.3)
+        self.__dict__.update(state)
+
+if __name__ != "__main__":
+    time.sleep(0.3)
+else:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    tokenizer = Tokenizer.from_pretrained("trietok-en")
+    tokenizer.interrupts = sys.argv[1] == "interrupt"
+    try:
+        trietok.encode_files(
+            "a.txt", sys.argv[2], tokenizer, workers=2, shard_bytes=10_000, resume=sys.argv[1] == "resume"
+        )
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+@posix
+def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
+    write(tmp_path / "a.txt", TEXTS * 200)
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED_WHILE_WORKERS_START)
+
+    def ran(*arguments):
+        command = [sys.executable, str(script), *arguments]
+        return subprocess.run(command, env=environment(), cwd=tmp_path, capture_output=True, text=True)
+
+    done = ran("interrupt", "ids")
+    assert (done.stdout, done.stderr, done.returncode) == ("stopped\n", "", 0)
+    left = [path.name for path in (tmp_path / "ids").rglob("*")]
+    assert not [name for name in left if name.startswith(("temporary-", "spool-"))]
+    assert ran("resume", "ids").stderr == ran("unbroken", "unbroken").stderr == ""
+    assert contents(tmp_path / "ids") == contents(tmp_path / "unbroken")
 
 
 @posix

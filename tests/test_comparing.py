@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from trietok import AddedToken, BertTokenizer, InputTypeError, PreTrainedTokenizer, compare, fingerprint, google_bert
-from trietok.comparing.compare import Comparison
+from trietok.comparing.report import Comparison
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "comparing.md"
@@ -77,6 +78,16 @@ def planted(vocab_file, change, *, options=None, words=WORDS) -> Comparison:
 
 def nothing(tokenizer):
     pass
+
+
+def test_how_many_ids_stay(small):
+    old, new = small("a", "b", "c", "d"), small("b", "a", "c")  # five special tokens are before them
+    new.add_tokens(["x", "y"])
+    comparison = compare(old, new)
+    assert comparison.id_counts == (6, 2, 1, 2)
+    assert str(comparison).split("\n")[-1] == "6 ids unchanged, 2 moved, 1 lost, 2 new"
+    assert comparison.to_dict()["id_counts"] == {"unchanged": 6, "moved": 2, "lost": 1, "new": 2}
+    assert comparison.to_dict()["unchanged"] == 6
 
 
 def test_moved_ids(vocab_file):
@@ -404,7 +415,7 @@ def test_long_lists_are_cut_to_read_and_complete_in_the_dict(small):
     text = str(comparison)
     assert "tokens gained (300):\n  '<0>': 6\n" in text
     assert "  ... and 280 more\n" in text
-    assert text.endswith(f"  ... and {comparison.differing - 5} more")
+    assert text.endswith(f"  ... and {comparison.differing - 5} more\n{comparison.id_counts}")
     [titles] = {tuple(len(section.rows) for section in comparison.sections(most=3))}
     assert max(titles) == 3
 
@@ -529,7 +540,7 @@ def run():
     pytest.importorskip("rich")
     from typer.testing import CliRunner
 
-    from trietok.cli.app import app
+    from trietok.cli.app import make_app
 
     try:
         runner = CliRunner(mix_stderr=False)
@@ -537,7 +548,7 @@ def run():
         runner = CliRunner()
 
     def invoke(*arguments, stdin=""):
-        return runner.invoke(app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+        return runner.invoke(make_app(), list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
 
     return invoke
 
@@ -601,14 +612,14 @@ def test_on_a_terminal(two):
     plain = re.sub(r"\x1b\[[0-9;]*m", "", printed)
     assert re.search(r"^tokens gained \(2\)\n  '<y>' +18 *\n  '\\x1b\[2j東' +19 *$", plain, re.MULTILINE)
     assert re.search(r"^  - .*\n  \+ \[CLS\] <y>", plain, re.MULTILINE)
+    assert plain.rstrip().endswith("\n18 ids unchanged, 0 moved, 0 lost, 2 new")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell as Unix has it")
-def test_the_page_shows_what_the_command_prints(run, tmp_path, monkeypatch):
+def test_the_page_is_true_from_top_to_bottom(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    tokenizer = BertTokenizer.from_pretrained("trietok-en")
-    tokenizer.add_tokens(["covid-19"])
-    tokenizer.save_pretrained("mine")
+    examples = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (examples.failed, os.listdir()) == (0, ["mine"])  # what its Python saves, its commands read
     shown = re.findall(r"^\$ (trietok .*)\n((?:[^$`].*\n)*)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(shown) > 2
     for command, output in shown:

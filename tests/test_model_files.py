@@ -32,7 +32,7 @@ needs_hub = pytest.mark.skipif(
 
 # Loads what the arguments say, one after the other. Pauses between attempts are noted and not made.
 CHILD = """
-import json, sys, time
+import json, sys, time, traceback
 slept = []
 time.sleep = slept.append
 from trietok import BertTokenizer
@@ -44,6 +44,7 @@ for name, options in json.loads(sys.argv[1]):
         result = {"ids": tokenizer("Hello world").input_ids}
     except Exception as error:
         result = {"error": [cls.__name__ for cls in type(error).__mro__], "message": str(error)}
+        result["shown"] = "".join(traceback.format_exception(error)).count("Traceback")
     results.append({**result, "slept": sum(slept)})
 print("RESULTS" + json.dumps(results))
 """
@@ -53,7 +54,7 @@ class Loader:
     """Loads models in a fresh process, from one hub and with one cache."""
 
     def __init__(self, hub: Hub, home: Path) -> None:
-        self.hub, self.home = hub, home
+        self.hub, self.home, self.said = hub, home, ""
 
     def __call__(self, *loads: tuple[str, dict], prologue: str = "", cwd: Path | None = None, **environment: str):
         env = {
@@ -71,6 +72,7 @@ class Loader:
             capture_output=True, text=True, env=env, cwd=cwd, timeout=60,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
+        self.said = done.stderr
         return json.loads(done.stdout.rpartition("RESULTS")[2])
 
 
@@ -129,8 +131,8 @@ def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
     hub.close()
     gone = load(("org/model", {}), only_cache, ("org/model", {"revision": commit}))
     assert [result["ids"] for result in gone] == [CASED] * 3
-    assert gone[0]["slept"] <= ONE_ROUND
-    assert gone[1]["slept"] == gone[2]["slept"] == 0
+    assert [result["slept"] for result in gone] == [0, 0, 0]
+    assert load.said == ""
     assert "cannot be reached" in failed(load(("org/model", {"force_download": True}))[0])
 
 
@@ -210,6 +212,86 @@ def test_offline_with_an_empty_cache(hub, load):
     failed(load(("org/model", {"force_download": True, "local_files_only": True}))[0])
     failed(load(both, HF_HUB_OFFLINE="1")[0])
     assert hub.log == []
+
+
+@needs_hub
+def test_a_hub_out_of_reach_is_one_error_at_once(hub, load, tmp_path):
+    hub.close()
+    for result in load(("org/model", {}), ("org/model", {"force_download": True})):
+        assert "the hub cannot be reached" in failed(result)
+        assert (result["slept"], result["shown"]) == (0, 1)
+    assert load.said == ""
+    dead = {"HTTP_PROXY": "http://127.0.0.1:9", "HF_ENDPOINT": "http://hub.invalid"}
+    assert "the hub cannot be reached" in failed(load(("org/model", {}), **dead)[0])
+    # Nobody answers at all: the connection is neither taken nor refused.
+    silent = """
+import socket, threading
+socket.create_connection = lambda *arguments, **options: threading.Event().wait(50)
+"""
+    result = load(("org/model", {}), prologue=silent, HF_HUB_ETAG_TIMEOUT="1")[0]
+    assert "has not answered within 1 seconds (HF_HUB_ETAG_TIMEOUT" in failed(result)
+    assert (result["slept"], load.said) == (0, "")
+
+
+@needs_hub
+@pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])
+def test_a_command_says_it_in_one_line(tmp_path, command):
+    pytest.importorskip("typer")
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "HF_HOME": str(tmp_path)}
+    env |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "trietok", command, "-m", "trietok-em", "2"],
+        capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("trietok: error: cannot load trietok-em from the HuggingFace hub: ")
+    assert done.stderr.endswith("; did you mean trietok-en?\n")
+    assert done.stderr.count("\n") == 1
+
+
+@needs_hub
+def test_a_hub_behind_a_proxy_is_reached(hub, load):
+    """The tests' hub answers whatever host it is asked for, as a proxy does."""
+    hub.add("http://hub.invalid/org/model", MODEL)
+    assert load(("org/model", {}), HTTP_PROXY=hub.url, HF_ENDPOINT="http://hub.invalid")[0].get("ids") == CASED
+
+
+@needs_hub
+def test_that_the_model_lacks_the_first_file_is_remembered(hub, load):
+    hub.add("org/model", {"vocab.txt": VOCAB})
+    look = """
+from trietok.files.find import locate
+assert list(locate("org/model", ["config.json", "vocab.txt"]).found) == ["vocab.txt"]
+"""
+    load(prologue=look)
+    hub.close()
+    load(prologue=look)
+    assert load.said == ""
+
+
+@needs_hub
+def test_what_a_mistyped_name_may_mean(hub, load, tmp_path):
+    work = tmp_path / "work"
+    for name in ("my-model", "models/my-bert", "my-modern"):
+        (work / name).mkdir(parents=True)
+    for name in ("my-model", "models/my-bert"):
+        (work / name / "vocab.txt").write_text(VOCAB)
+    hub.add("org/model", MODEL)
+    meant = {
+        "trietok-em": "trietok-en",
+        "Trietok-ZH": "trietok-zh",
+        "my-modle": "my-model",
+        "./my-modle": "./my-model",
+        "models/my-brt": "models/my-bert",
+        "models/my-bert2/": "models/my-bert",
+    }
+    loads = [(name, {}) for name in meant]
+    for where in ({}, {"HF_HUB_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}):
+        for name, result in zip(meant, load(*loads, cwd=work, **where), strict=True):
+            assert failed(result).endswith(f"; did you mean {meant[name]}?")
+            assert result["shown"] == 1
+    for result in load(("nothing-like-it", {}), ("no/such/place", {}), ("my-modern-art", {}), cwd=work):
+        assert "did you mean" not in failed(result)
 
 
 @needs_hub

@@ -322,8 +322,8 @@ def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeyp
 @posix
 def test_a_terminal_shows_each_phase(text):
     shown = COLOURS.sub("", on_terminal("train", "wordpiece", text, "-o", "out", columns=120))
-    assert re.search(r"counting words +━+ \d+ of \d+ bytes", shown)
-    assert re.search(r"counting pairs +━+ \d+ of \d+ words", shown)
-    assert re.search(r"merging +━+ \d+ of \d+ tokens", shown)
+    assert re.search(r"counting words +━+ (\d+) of \1 bytes +[\d.]+ (bytes|kB|MB)/s +in \d+:\d\d", shown)
+    assert re.search(r"counting pairs +━+ \d+ of \d+ words +[\d,]+ words/s", shown)
+    assert re.search(r"merging +━+ \d+ of \d+ tokens +[\d,]+ tokens/s", shown)
     assert re.search(r"\d+ tokens from 9 texts", shown)
     assert files_in("out") == ["special_tokens_map.json", "tokenizer_config.json", "vocab.txt"]

@@ -151,6 +151,36 @@ def test_rare_words_go_where_there_are_too_many(small_batches, caplog):
     assert whole.pruned_below == 0
 
 
+WORKERS_THAT_ARE_INTERRUPTED = """
+import os, signal, sys, threading
+import trietok
+
+def count():
+    print(trietok.count_words(["a b"] * 3, processes=2))
+
+if __name__ != "__main__":
+    os.kill(os.getpid(), signal.SIGINT)  # Ctrl-C goes to all processes of a terminal, those that have just begun too
+else:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.argv[1] == "main thread":
+        count()
+    else:
+        thread = threading.Thread(target=count)
+        thread.start()
+        thread.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@pytest.mark.parametrize("caller", ["main thread", "another thread"])
+def test_processes_that_begin_leave_an_interrupt_to_the_one_that_started_them(tmp_path, caller):
+    script = tmp_path / "script.py"
+    script.write_text(WORKERS_THAT_ARE_INTERRUPTED)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(script), caller], env=env, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("{'a': 3, 'b': 3}\n", "")
+
+
 def test_progress_of_files_is_in_bytes(tmp_path, small_batches):
     path = tmp_path / "a.txt"
     path.write_text("some words of text\n" * 10)

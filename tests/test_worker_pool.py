@@ -36,6 +36,45 @@ if multiprocessing.current_process().name != "MainProcess":
     time.sleep(3)
 """
 
+# The first process is ready before another is started, which the work itself has to start then.
+INTERRUPTED = """
+import multiprocessing, os, signal, sys, threading, time
+import multiprocessing.popen_spawn_posix as spawning
+import trietok
+
+MOMENT = "..."
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+def words(text):
+    time.sleep(1)
+    return ["a"]
+
+def launch_and_interrupt(self, process):
+    launch(self, process)
+    launched.append(process)
+    if MOMENT == f"start {len(launched)}":
+        interrupt()
+    time.sleep(1)
+
+def texts():
+    for number in range(6):
+        if MOMENT == "end" and number == 3:
+            threading.Timer(0.3, interrupt).start()
+            interrupt()
+        yield "a" * 2_000_000
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    launch, launched = spawning.Popen._launch, []
+    spawning.Popen._launch = launch_and_interrupt
+    try:
+        trietok.count_words(texts(), words=words, processes=2)
+    except KeyboardInterrupt:
+        print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
+"""
+
 
 def started(tmp_path: pathlib.Path, script: str) -> subprocess.Popen:
     """A script in a process group of its own, as a terminal starts it; in its directory are texts of many shards."""
@@ -99,3 +138,10 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
     assert "the script hangs" not in errors
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
     assert script.returncode in (1, 130, -signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@pytest.mark.parametrize("moment", ["start 1", "start 2", "end"])
+def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
+    """A process that is left would keep standard error open, for which the test waits."""
+    assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"

@@ -14,7 +14,8 @@ _HOMES = {
         "checking.check": "check",
         "checking.fix": "FixResult fix",
         "checking.report": "CheckReport Finding",
-        "comparing.compare": "Comparison compare fingerprint",
+        "comparing.compare": "compare fingerprint",
+        "comparing.report": "Comparison",
         "corpus.encode_files": "encode_files",
         "corpus.tokenize_batch": "TokenizeBatch",
         "errors": """

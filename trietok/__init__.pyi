@@ -8,9 +8,9 @@ from trietok.checking.fix import FixResult as FixResult
 from trietok.checking.fix import fix as fix
 from trietok.checking.report import CheckReport as CheckReport
 from trietok.checking.report import Finding as Finding
-from trietok.comparing.compare import Comparison as Comparison
 from trietok.comparing.compare import compare as compare
 from trietok.comparing.compare import fingerprint as fingerprint
+from trietok.comparing.report import Comparison as Comparison
 from trietok.corpus.encode_files import encode_files as encode_files
 from trietok.corpus.tokenize_batch import TokenizeBatch as TokenizeBatch
 from trietok.errors import FileError as FileError

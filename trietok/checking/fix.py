@@ -40,6 +40,7 @@ _SLOT = re.compile(r"\[unused\d+\]")
 _UNREADABLE = {
     "unreadable-file",
     "missing-vocabulary",
+    "other-kind",
     "empty-vocabulary",
     "not-utf8",
     "not-json",

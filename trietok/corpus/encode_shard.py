@@ -129,10 +129,10 @@ class ShardEncoder:
         for file in files_read:
             file.check_unchanged()
         stem = f"{_PART}{shard.number:05}"
-        files = open_shard(job.state, f"temporary-{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
+        files = open_shard(job.state, f"temporary-{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         try:
             for batch in self._batches(shard, counts, rejects):
                 encoded = self._encoder.encode(batch.texts)
@@ -145,23 +145,23 @@ class ShardEncoder:
             files.close()
             for file in files_read:
                 file.check_unchanged()
+            record = {
+                "inputs": [file.name for file in files_read],
+                **counts,
+                **({"dropped_tokens": blocks.dropped} if blocks else {}),
+                "files": [
+                    {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
+                    for suffix, path in files.paths.items()
+                ],
+            }
+            if rejects:
+                write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
+            for suffix, path in files.paths.items():
+                os.replace(path, job.out / (stem + suffix))
         except BaseException:
             for path in files.paths.values():
                 path.unlink(missing_ok=True)
             raise
-        record = {
-            "inputs": [file.name for file in files_read],
-            **counts,
-            **({"dropped_tokens": blocks.dropped} if blocks else {}),
-            "files": [
-                {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
-                for suffix, path in files.paths.items()
-            ],
-        }
-        if rejects:
-            write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
-        for suffix, path in files.paths.items():
-            os.replace(path, job.out / (stem + suffix))
         _flush_directory(job.out)
         write_whole(job.record(shard.number), json.dumps(record))
         return record
@@ -250,11 +250,15 @@ def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Put a file in place at once, on the disk before it is seen."""
     temporary = path.with_name(f"temporary-{os.getpid()}-{path.name}")
-    with naming(temporary), open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with naming(temporary), open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     _flush_directory(path.parent)
 
 

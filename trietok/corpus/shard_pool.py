@@ -12,7 +12,7 @@ from pathlib import Path
 from trietok.corpus.encode_shard import Outcome, ShardJob, encode_in_worker, start_worker
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import TrietokError
-from trietok.worker_pool import worker_pool
+from trietok.worker_pool import Submit, interrupts_held, worker_pool
 
 _AHEAD = 2  # shards handed out beyond those being worked on
 
@@ -38,7 +38,7 @@ def run_in_pool(
         TrietokError: a process has died.
         KeyboardInterrupt: what was being worked on is given up.
     """
-    from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+    from concurrent.futures import FIRST_COMPLETED, Future, wait
     from concurrent.futures.process import BrokenProcessPool
 
     pending: dict[Future[Outcome], Shard] = {}
@@ -49,22 +49,23 @@ def run_in_pool(
             for future in done:
                 finished(pending.pop(future), future.result())
 
-    def hand_out(pool: Executor) -> None:
+    def hand_out(submit: Submit) -> None:
         for shard in shards:
-            pending[pool.submit(encode_in_worker, shard)] = shard
+            pending[submit(encode_in_worker, shard)] = shard
             collect(workers + _AHEAD - 1)
             if is_over():
                 break
         collect(0)
 
     try:
-        with worker_pool(workers, "workers", start_worker, job, job.state) as pool:
-            hand_out(pool)
+        with worker_pool(workers, "workers", start_worker, job, job.state) as submit:
+            hand_out(submit)
     except BrokenProcessPool:
         raise TrietokError(
             f"a worker process has died, perhaps for want of memory; fewer workers may do. Finished shards stay in "
             f"{job.out}; --resume goes on"
         ) from None
     finally:
-        for path in job.state.glob("spool-*"):
-            Path(path).unlink(missing_ok=True)
+        with interrupts_held():
+            for path in job.state.glob("spool-*"):
+                Path(path).unlink(missing_ok=True)

@@ -13,7 +13,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok import log
-from trietok.errors import FileError, FileFormatError, InputTypeError, TrietokError
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputTypeError,
+    SpecialTokenError,
+    TrietokError,
+    VocabularyError,
+)
 from trietok.files.find import ModelFiles, locate, signature
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
@@ -34,6 +41,8 @@ from trietok.text.vocabulary import Vocabulary
 # transformers takes these and no tokenizer here has a use for them.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
 
+_OF_FILES = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
+
 
 def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options: dict[str, Any], **kwargs: Any) -> Any:
     """`cls.from_pretrained(name, ...)`."""
@@ -53,8 +62,10 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
         before = signature(directory, names)
         try:
             tokenizer = _load_once(cls, name, names, init_inputs, kwargs, subfolder, hub_options, name_or_path)
-        except (TrietokError, OSError):
+        except (TrietokError, OSError) as error:
             if signature(directory, names) == before:
+                if isinstance(error, _OF_FILES):
+                    _refuse_other_kind(cls, directory.rstrip(os.sep))
                 raise
         else:
             if signature(directory, names) == before:
@@ -100,6 +111,15 @@ def _load_once(
         rows = read_json_object(model_config).get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
     return tokenizer
+
+
+def _refuse_other_kind(cls: Any, path: str) -> None:
+    """Where a WordPiece tokenizer could not be loaded, say what is there, if it is something else that is known."""
+    from trietok.files.other_kinds import other_kind  # of no use where loading goes well
+
+    message = other_kind(path) if VOCAB_FILE in cls.vocab_files_names.values() else None
+    if message is not None:
+        raise FileError(message, path=path) from None
 
 
 def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFiles) -> None:

@@ -148,16 +148,25 @@ class ChunkEncoder(TextEncoder):
         stages: what a text goes through; see `can_remember`.
         vocabulary: the vocabulary without the added tokens.
         limit: how many bytes may be remembered.
-        earlier: an encoder with the same vocabulary and WordPiece, of which what words became is taken over.
+        words_are_of: what all that words became follows from.
+        earlier: an encoder with an equal `words_are_of`, of which what words became is taken over.
     """
 
     remembers = True
 
-    def __init__(self, stages: Stages, vocabulary: Vocabulary, limit: int, earlier: ChunkEncoder | None = None) -> None:
+    def __init__(
+        self,
+        stages: Stages,
+        vocabulary: Vocabulary,
+        limit: int,
+        words_are_of: object = None,
+        earlier: ChunkEncoder | None = None,
+    ) -> None:
         super().__init__(stages)
         basic, wordpiece = stages.basic, stages.wordpiece
         assert basic is not None  # `can_remember` asks for it
         self.limit = limit
+        self.words_are_of = words_are_of
         self._words: WordMemory = WordMemory(stages, limit // 4) if earlier is None else earlier._words
         self._basic = basic
         self._wordpiece = wordpiece

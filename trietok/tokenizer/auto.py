@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError
 from trietok.files.find import locate
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
-from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.relatives import CLASSES
 
 Tokenizer = type[Any]
@@ -51,16 +51,26 @@ _HUB_OPTIONS = {
 class _Registry:
     """The classes by name and by model type, each with its slow and its fast form; None for one there is not."""
 
-    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] = ()) -> None:
+    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] | None = None) -> None:
         self.slow = {kind.__name__: kind for kind in slow}
-        self.fast = {kind.__name__.removesuffix("Fast"): kind for kind in fast}
+        self._fast_kinds = fast
         self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
         self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
+
+    @cached_property
+    def fast(self) -> dict[str, Tokenizer]:
+        """The fast classes by the names of the slow ones; who asks for a slow class does not wait for their import."""
+        if self._fast_kinds is None:
+            from trietok.tokenizer.fast_relatives import FAST_CLASSES
+
+            self._fast_kinds = FAST_CLASSES
+        return {kind.__name__.removesuffix("Fast"): kind for kind in self._fast_kinds}
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
         base = name.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
-        pairs = [(self.slow.get(base), self.fast.get(base))]
+        slow = self.slow.get(base)
+        pairs = [(slow, self.fast.get(base) if use_fast or slow is None else None)]
         pairs += (  # behind the classes here, as in transformers
             pair
             for pair in self.registered.values()
@@ -87,7 +97,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry(CLASSES, FAST_CLASSES)
+_registry = _Registry(CLASSES)
 
 
 class AutoTokenizer:
@@ -187,6 +197,8 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     name = os.fspath(name)
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    if kind is None:
+        _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
     if value is None:
         _undecided(name)
     return _missing(name, key, value) if kind is None else kind
@@ -225,6 +237,14 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _attribute(config: Any, key: str) -> Any:
     return config.get(key) if isinstance(config, dict) else getattr(config, key, None)
+
+
+def _refuse_other_kind(path: str, value: str | None) -> None:
+    from trietok.files.other_kinds import other_kind  # of no use where loading goes well
+
+    message = other_kind(path)
+    if message is not None:
+        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
 
 
 def _undecided(name: str) -> NoReturn:

@@ -19,6 +19,7 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import is_text_input, kind_of, reject_replaced
 from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Truncation
 from trietok.inputs.pad import pad as inputs_pad
+from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
@@ -556,11 +557,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return token_ids_0 if token_ids_1 is None else token_ids_0 + token_ids_1
 
     def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
-        """0 for the first sequence with its [CLS] and [SEP], 1 for the second with its [SEP]."""
-        cls = 0 if getattr(self, "cls_token_id", None) is None else 1
-        sep = 0 if getattr(self, "sep_token_id", None) is None else 1
-        types = [0] * (cls + len(token_ids_0) + sep)
-        return types if token_ids_1 is None else types + [1] * (len(token_ids_1) + sep)
+        """What `template` says: 0 for the first sequence with its special tokens, 1 for the second, in BERT."""
+        unset = [role for role, token in self._table.roles.items() if token is None]
+        template: Template = getattr(self, "template", BERT)
+        return template.token_type_ids(token_ids_0, token_ids_1, unset)
 
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False

@@ -71,6 +71,7 @@ class BertTokenizer(PreTrainedTokenizer):
     """
 
     vocab_files_names = {"vocab_file": VOCAB_FILE}
+    _has_stages = True
 
     def __init__(
         self,
@@ -573,11 +574,6 @@ class BertTokenizer(PreTrainedTokenizer):
     def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
         """One sequence or a pair with the special tokens of `template`: [CLS] A [SEP], or [CLS] A [SEP] B [SEP]."""
         return self.template.input_ids(self, token_ids_0, token_ids_1)
-
-    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
-        """The token type ids of `template`: 0 for the first sequence with its special tokens, 1 for the second."""
-        unset = [role for role, token in self._table.roles.items() if token is None]
-        return self.template.token_type_ids(token_ids_0, token_ids_1, unset)
 
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False

@@ -91,6 +91,31 @@ def plan_adding(
     return Adding(to_set, additional, next_id - first_new, next_id if next_id > first_new else 0)
 
 
+def known_among(
+    table: TokenTable, tokens: Iterable[Token], known: Iterable[str], *, special_tokens: bool, lowers: bool
+) -> list[str]:
+    """Those of some tokens that adding gives no new id.
+
+    Args:
+        table: the tokens there are.
+        tokens: what would be added.
+        known: every token that has an id.
+        special_tokens, lowers: see `plan_adding`.
+    """
+    seen = set(known)
+    found: list[str] = []
+    for given in tokens:
+        token = AddedToken.of(given)
+        content = token.content
+        is_kept = isinstance(given, str) and (content in table.added.encoder or content in table.special_set)
+        if lowers and token.normalized and not (special_tokens or token.special or is_kept):
+            content = content.lower()
+        if content in seen:
+            found.append(token.content)
+        seen.add(content)
+    return found
+
+
 def plan_listing(
     table: TokenTable,
     new_tokens: Sequence[Token],

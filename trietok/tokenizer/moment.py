@@ -30,7 +30,7 @@ class Moment:
 
     Args:
         tokenizer: what it is of.
-        before: the moment before, whose memory of words is used again where it is still right.
+        before: the moment before, whose encoder, or memory of words, is used again where it is still right.
 
     Attributes:
         table: its tokens.
@@ -45,7 +45,7 @@ class Moment:
             is worth a warning; `chunk_ids` is None where a text has to go another way.
     """
 
-    def __init__(self, tokenizer: Any, before: Moment | None = None) -> None:
+    def __init__(self, tokenizer: Any, before: Moment) -> None:
         # Read before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
         self._own = marks_of(tokenizer)
         self.table: TokenTable = tokenizer._changes.committed
@@ -63,26 +63,20 @@ class Moment:
         self._never_split = frozenset(getattr(self._basic, "never_split", ()))
         self._names = list(tokenizer.model_input_names)
         self._split_special_tokens = bool(tokenizer.split_special_tokens)
-        stages = tokenizer._stages_of(self.table, has_foreign_stage)
-        self.goes_by_methods = (
-            stages is None or is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
+        self.goes_by_methods = not tokenizer._has_stages or (
+            is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
         )
-        self.words_key: tuple[object, ...] = ()
-        if self.goes_by_methods:
-            self.encoder: TextEncoder = HookEncoder(tokenizer, self.table, stages)
-        elif has_foreign_stage or not tokenizer._encoder_class.can_remember(stages):
-            self.encoder = TextEncoder(stages)
+        # What ids rest on: an encoder serves as long as it is the same.
+        self._rests_on = (
+            self.table,
+            *self._marks,
+            self.goes_by_methods or has_foreign_stage,
+            *(getattr(tokenizer, name, None) for name in ("do_basic_tokenize", "post_processor", "cache_limit")),
+        )
+        if before.encoder is not None and before._rests_on == self._rests_on and not self.goes_by_methods:
+            self.encoder: TextEncoder = before.encoder
         else:
-            self.words_key = (
-                self.table.pieces_mark,
-                self.table.special_set,
-                *self._marks,
-                stages.to_id(stages.wordpiece.unk_token),
-                tokenizer.cache_limit,
-            )
-            self.encoder = tokenizer._encoder_class(
-                stages, self.table.vocabulary, tokenizer.cache_limit, self._earlier_of(before)
-            )
+            self.encoder = self._new_encoder(tokenizer, has_foreign_stage, before.encoder)
         self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
         self.builds_by_methods = not tokenizer.is_fast and (
             not hasattr(tokenizer, "_input_pieces") or is_replaced(tokenizer, INPUT_HOOKS)
@@ -133,11 +127,17 @@ class Moment:
             pieces = [tokenizer._input_pieces(table, pair) for pair in (False, True)]
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
-    def _earlier_of(self, before: Moment | None) -> ChunkEncoder | None:
-        """The encoder before, if words become in it what they become now."""
-        if before is None or before.words_key != self.words_key or not isinstance(before.encoder, ChunkEncoder):
-            return None
-        return before.encoder
+    def _new_encoder(self, tokenizer: Any, has_foreign_stage: bool, before: TextEncoder | None) -> TextEncoder:
+        stages = tokenizer._stages_of(self.table, has_foreign_stage)
+        if self.goes_by_methods or stages is None:
+            return HookEncoder(tokenizer, self.table, stages)
+        kind: type[ChunkEncoder] = tokenizer._encoder_class
+        if has_foreign_stage or not kind.can_remember(stages):
+            return TextEncoder(stages)
+        assert self.table.vocabulary is not None  # stages have one
+        words = self.table.pieces_mark, self.table.special_set, *self._marks, tokenizer.cache_limit
+        earlier = before if isinstance(before, ChunkEncoder) and before.words_are_of == words else None
+        return kind(stages, self.table.vocabulary, tokenizer.cache_limit, words, earlier)
 
     def is_now(self, tokenizer: Any) -> bool:
         """Whether the tokenizer is still as it was; asked before every call."""
@@ -212,7 +212,7 @@ class _Never:
     """The moment of a tokenizer that has not been asked yet."""
 
     encoder = None
-    words_key = ()
+    _rests_on = ()
 
     def is_now(self, tokenizer: Any) -> bool:
         """Never."""

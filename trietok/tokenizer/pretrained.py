@@ -64,6 +64,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
     _input_rules = SLOW
+    _has_stages = False  # of trietok's own, behind `_tokenize`
 
     def __init__(self, **kwargs: Any) -> None:
         self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
@@ -215,6 +216,31 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         """The ids of all tokens without the added ones, or with them: what adding a token looks it up in."""
         return self.get_vocab()
 
+    def known_tokens(self, tokens: Token | Sequence[Token], special_tokens: bool = False) -> list[str]:
+        """Those of the tokens that `add_tokens` would give no new id; nothing is added.
+
+        They have an id already, or an earlier token of the list is the same: where the tokenizer lower-cases, after
+        that.
+
+        Args:
+            tokens, special_tokens: what `add_tokens` would be given.
+
+        Raises:
+            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> terms = ["covid-19", "People", "COVID-19", "mrna"]
+        >>> tokenizer.known_tokens(terms)
+        ['People', 'COVID-19']
+        >>> tokenizer.add_tokens(terms)
+        2
+        """
+        given: Sequence[Any] = tokens if isinstance(tokens, (list, tuple)) else [tokens]
+        lowers = not self.is_fast and bool(getattr(self, "do_lower_case", False))
+        known = self.get_vocab()
+        return editing.known_among(self._table, given, known, special_tokens=special_tokens, lowers=lowers)
+
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._changes.changing(), bulk():
             table = self._table
@@ -363,7 +389,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self._ids_of(self._table, tokens)
 
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
-        """The ids of tokens, by one state."""
+        """The ids of tokens, by one state where no method is a user's own."""
         return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
 
     @property

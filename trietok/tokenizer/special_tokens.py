@@ -8,7 +8,7 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -21,6 +21,7 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
+_MOST_NAMED = 10  # tokens in a message
 
 # What transformers has and trietok leaves out, with what to do instead.
 LEFT_OUT = {
@@ -75,8 +76,10 @@ class SpecialTokensMixin(Changeable):
         additional_special_tokens_ids: Any
 
         def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
+        def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
         def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
+        def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
 
     def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
@@ -114,16 +117,17 @@ class SpecialTokensMixin(Changeable):
 
     def __getattr__(self, name: str) -> Any:  # asked only for names that are not found otherwise
         changes = self.__dict__.get("_changes")
-        roles = {} if changes is None else changes.table.roles
+        table = None if changes is None else changes.table
         role, is_id = _role_of(name)
-        if role in roles:
-            value = roles[role]
+        if table is not None and role in table.roles:
+            value = table.roles[role]
             if value is None:
                 if self.verbose and not is_id:
                     log.error("Using %s, but it is not set yet.", role)
                 return None
-            tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
-            return self.convert_tokens_to_ids(tokens) if is_id else tokens
+            tokens = [str(token) for token in value] if role == ADDITIONAL else [str(value)]
+            found = self._ids_of(table, tokens) if is_id else tokens
+            return found if role == ADDITIONAL else found[0]
         if name in LEFT_OUT:
             raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
@@ -266,7 +270,8 @@ class SpecialTokensMixin(Changeable):
             special_tokens: make them special, so that decoding can skip them.
 
         Returns:
-            The number of tokens that are new to the vocabulary.
+            The number of tokens that are new to the vocabulary. `known_tokens` names the others beforehand, and the log
+            does, at level INFO.
 
         Raises:
             InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty. Nothing is added.
@@ -288,7 +293,16 @@ class SpecialTokensMixin(Changeable):
             return 0
         if not isinstance(new_tokens, (list, tuple)):
             new_tokens = [new_tokens]  # type: ignore[list-item]
-        return self._add_tokens(new_tokens, special_tokens=special_tokens)
+        known = self.known_tokens(new_tokens, special_tokens) if log.is_info_heard() else []
+        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        if known:
+            named = ", ".join(map(repr, known[:_MOST_NAMED]))
+            more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+            log.info(
+                "add_tokens: %s of %s tokens got no new id, for they have one or stand in the list before: %s%s",
+                *(len(known), len(new_tokens), named, more),
+            )
+        return number
 
     def sanitize_special_tokens(self) -> int:
         """Add every special token the vocabulary lacks; kept because transformers 4 has it.

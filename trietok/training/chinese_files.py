@@ -12,12 +12,13 @@ from pathlib import Path
 
 from trietok.files.atomic import save_files
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
+from trietok.files.other_kinds import RECIPE_LOG_FILE
 from trietok.text.characters import is_control
 from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
 
-LOG_FILE = "train.log"
+LOG_FILE = RECIPE_LOG_FILE
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 

@@ -16,10 +16,10 @@ from trietok.errors import InputError, InputTypeError, TrietokError
 from trietok.suggesting.bounded_counts import highest_to_drop
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
-from trietok.worker_pool import worker_pool
+from trietok.worker_pool import Submit, worker_pool
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Future
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _REMEMBERED, _LONGEST_REMEMBERED = 100_000, 32  # chunks, and their characters: some 20 MB
@@ -209,21 +209,21 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with worker_pool(processes, "processes", _begin_process, count) as executor:
-            yield from _in_order(executor, batches, 2 * processes)
+        with worker_pool(processes, "processes", _begin_process, count) as submit:
+            yield from _in_order(submit, batches, 2 * processes)
     except BrokenProcessPool:
         raise TrietokError(
             "a process that counts words has died, perhaps for want of memory; fewer processes may do (--processes)"
         ) from None
 
 
-def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
+def _in_order(submit: Submit, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
     waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
     for batch in batches:
         if len(waiting) == most:  # no more batches at once, or the whole text would be held
             size, future = waiting.popleft()
             yield size, future.result()
-        waiting.append((len(batch), executor.submit(_count_in_process, batch)))
+        waiting.append((len(batch), submit(_count_in_process, batch)))
     for size, future in waiting:
         yield size, future.result()
 
