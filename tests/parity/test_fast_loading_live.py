@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from trietok.family import CLASSES  # noqa: E402
-
 import trietok  # noqa: E402
 from tests.parity.conftest import FIELDS, examples  # noqa: E402
+from trietok.tokenizer.relatives import CLASSES  # noqa: E402
 
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] a hello world the < > [ ] mask ent ##ent new york x e E <s> </s> <pad> <mask> "

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from trietok.inputs.pieces import Piece
+from trietok.inputs.template import Kind, Part, Template
 
 
 class TemplatePiece(NamedTuple):
@@ -188,3 +189,20 @@ def bare_pieces(pair: bool) -> tuple[Piece, ...]:
 
 def _special(token: tuple[str, int], type_id: int) -> Piece:
     return Piece(type_id, token=token[0], token_id=token[1])
+
+
+def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
+    """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
+    tokens: dict[str, TemplateToken] = {}
+
+    def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:
+        return tuple(piece(*part) for part in parts)
+
+    def piece(kind: Kind, name: str, type_id: int, is_in_mask: bool) -> TemplatePiece:
+        if kind == "sequence":
+            return TemplatePiece(name, type_id, is_sequence=True)
+        token = str(getattr(tokenizer, f"{name}_token")) if kind == "role" else name
+        tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
+        return TemplatePiece(token, type_id)
+
+    return TemplateProcessing(pieces(template.single), pieces(template.pair), tokens)

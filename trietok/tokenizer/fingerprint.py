@@ -122,7 +122,7 @@ def _read_state(tokenizer: Any) -> State:
         kind=type(tokenizer).__name__,
         entries=entries,
         added=[(token_id, token.content, _flags(token, special)) for token_id, token in added.items()],
-        ids={**base, **tokenizer.added_tokens_encoder},
+        ids={**base, **tokenizer.get_added_vocab()},
         roles=dict(tokenizer.special_tokens_map),
         settings=settings,
         kept=_kept_from_lower_casing(tokenizer) if settings["do_lower_case"] else {},

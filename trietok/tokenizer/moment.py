@@ -35,6 +35,7 @@ class Moment:
     Attributes:
         table: its tokens.
         encoder: text → ids, tokens, spans.
+        has_foreign_stage: whether an object that cuts words is not as trietok makes it.
         goes_by_methods: whether texts go through methods of the user's.
         call_encoder: that of a call without keywords for its texts.
         calls_methods: whether calls go through `encode_plus` or `batch_encode_plus` of the user's.
@@ -50,7 +51,7 @@ class Moment:
         self._own = marks_of(tokenizer)
         self.table: TokenTable = tokenizer._changes.committed
         stages_of_words = [tokenizer.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer")]
-        has_foreign_stage = any(
+        self.has_foreign_stage = has_foreign_stage = any(
             stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
             for stage in stages_of_words
         )

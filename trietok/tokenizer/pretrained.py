@@ -26,6 +26,7 @@ from trietok.text.stages import Stages, require_text
 from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
+from trietok.tokenizer.moment import NEVER
 from trietok.tokenizer.token_table import Token, TokenTable
 
 
@@ -107,6 +108,11 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     @property
     def is_fast(self) -> bool:
         return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("_moment", "_size", "_alone", "_earlier_entries", "_version")
+        state = {name: value for name, value in self.__dict__.items() if name not in derived}
+        return {**state, "_moment": NEVER, "_version": None}
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """What texts go through now; None for a class that has `_tokenize` alone.
@@ -349,8 +355,9 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     @property
     def is_plain(self) -> bool:
-        """Whether `text_encoder` and `input_builder` are all that calls go through: no method of a user's own."""
-        return self._now().is_plain
+        """Whether `text_encoder` and `input_builder` are all that calls go through: no method is a user's own."""
+        moment = self._now()
+        return moment.is_plain and not moment.has_foreign_stage and not moment.goes_by_methods
 
     @property
     def input_builder(self) -> InputBuilder:

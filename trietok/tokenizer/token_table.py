@@ -49,6 +49,9 @@ class TokenTable:
         parts = {"vocabulary": self.vocabulary, "added": self.added, "roles": self.roles, "assigned": self.assigned}
         return TokenTable(**{**parts, **changes})
 
+    def __reduce__(self) -> Any:
+        return TokenTable, (self.vocabulary, self.added, self.roles, self.assigned)
+
     def with_tokens(
         self, added: AddedTokens, new: Mapping[int, AddedToken], roles: Mapping[str, Any] | None = None
     ) -> TokenTable:

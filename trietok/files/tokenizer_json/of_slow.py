@@ -11,7 +11,7 @@ from typing import Any
 from trietok.errors import NotSupportedError
 from trietok.files.tokenizer_json.format import write_tokenizer_json
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson, WordPieceDecoder
-from trietok.inputs.template import template_processing_of
+from trietok.inputs.post_processors import template_processing_of
 from trietok.text.added_token import AddedToken
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.vocab_txt import Path_
@@ -60,7 +60,7 @@ def _unsayable(tokenizer: Any) -> Iterator[str]:
         yield "do_basic_tokenize=False (the file always splits words at punctuation)"
         return
     basic = tokenizer.basic_tokenizer
-    if tokenizer.has_replaced_stages():
+    if not tokenizer.is_plain:
         yield "stages of its own (a subclass or a patch has replaced a method)"
     if basic.never_split:
         yield f"never_split ({', '.join(map(repr, sorted(basic.never_split)))})"
