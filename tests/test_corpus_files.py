@@ -295,7 +295,7 @@ def test_what_was_stopped_goes_on(english, tmp_path, corpus, number):
     assert contents(out) == contents(tmp_path / "unbroken")
 
 
-@pytest.mark.parametrize("step", ["checksum", "os.fsync", "os.replace", "_flush_directory"])
+@pytest.mark.parametrize("step", ["checksum", "os.fsync", "os.replace", "flush_directory"])
 def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(english, tmp_path, monkeypatch, corpus, step):
     files, options = corpus
     encode_files(files, tmp_path / "unbroken", english, **options)
@@ -692,7 +692,8 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
-    from trietok.corpus import encode_shard, shard_plan
+    from trietok.corpus import shard_plan
+    from trietok.files import whole
 
     opened = []
 
@@ -701,7 +702,7 @@ def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
             opened.append(str(path))
         return open("/dev/full" if "w" in mode else path, mode, **options)
 
-    monkeypatch.setattr(shard_plan if name.endswith("gz") else encode_shard, "open", full, raising=False)
+    monkeypatch.setattr(shard_plan if name.endswith("gz") else whole, "open", full, raising=False)
     with pytest.raises(FileError, match=r"cannot write .*: No space left on device\. Finished shards stay") as caught:
         encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1)
     assert caught.value.path == opened[-1]

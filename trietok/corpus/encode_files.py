@@ -35,6 +35,7 @@ from trietok.corpus.shard_plan import Shard, check_columns, first_difference, pl
 from trietok.corpus.shard_pool import run_in_pool
 from trietok.corpus.text_inputs import InputFile, find_inputs
 from trietok.errors import FileError, InputError, OptionError
+from trietok.files.whole import TEMPORARY, replacing
 from trietok.worker_pool import refuse_while_starting
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
@@ -298,7 +299,7 @@ class _Run:
         """Take away what was not finished; read the records of what was."""
         state = self._job.state
         for path in sorted(state.iterdir()):
-            if path.name.startswith(("temporary-", "spool-")):
+            if path.name.startswith((TEMPORARY, "spool-")):
                 path.unlink(missing_ok=True)
             elif _is_record(path):
                 record = json.loads(path.read_text(encoding="utf-8"))
@@ -373,15 +374,12 @@ class _Run:
             file.check_unchanged()
         refuse_other_files(job.out, shards)
         if any(shard["rejected"] for shard in shards):
-            temporary = job.state / f"temporary-{REJECTS}"
-            with open(temporary, "wb") as rejects:
+            with replacing(job.state / REJECTS) as rejects:
                 for number, shard in enumerate(shards):
                     if shard["rejected"]:
                         with open(job.rejects(number), "rb") as part:
                             shutil.copyfileobj(part, rejects)
-                rejects.flush()
-                os.fsync(rejects.fileno())
-            os.replace(temporary, job.out / REJECTS)
+            os.replace(job.state / REJECTS, job.out / REJECTS)
         totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
         totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
         manifest = {**self._plan, "totals": totals, "shards": shards}

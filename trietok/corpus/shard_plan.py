@@ -9,8 +9,6 @@ that is done here, once: the lines of a stretch are written to a file of their o
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import itertools
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
@@ -21,9 +19,9 @@ from trietok.corpus.arrow_columns import check_text_type, import_pyarrow
 from trietok.corpus.text_inputs import InputFile
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.compressed import decompressed
+from trietok.files.whole import naming
 
 _BLOCK = 1 << 20  # bytes
-FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class Stretch(NamedTuple):
@@ -185,17 +183,6 @@ def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) ->
                 return feeds, held, block[at + 1 :]
             block = next(blocks, b"")
     return feeds, held, b""
-
-
-@contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the name of the file that is written into the error for a full disk, which has none."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in FULL and error.filename is None:
-            error.filename = str(path)
-        raise
 
 
 def _of_parquet(file: InputFile, column: str, most: int) -> Iterator[Stretch]:

@@ -161,18 +161,11 @@ def write_text(path: Path_, text: str) -> None:
     Raises:
         FileError: the file cannot be written; what was there before is untouched.
     """
-    from pathlib import Path  # reading does without it
+    from trietok.files.whole import replacing  # reading does without it
 
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    content = text.encode("utf-8")
     try:
-        try:
-            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}", path=path) from error
+        raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error
