@@ -68,7 +68,7 @@ def test_tables(tmp_path):
     with pytest.raises(FileFormatError, match="'id' holds int64, not texts"):
         list(TextFiles(path, column="id"))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FileFormatError, match=r"is not a \.parquet file"):
+    with pytest.raises(FileFormatError, match="is no Parquet file"):
         list(TextFiles(path))
 
 
@@ -136,7 +136,7 @@ def test_missing_files_and_directories_are_refused_before_any_is_read(tmp_path, 
     fine = file("a.txt", "text")
     with pytest.raises(FileError, match=r"cannot read .*missing.txt: No such file"):
         TextFiles([fine, tmp_path / "missing.txt"])
-    with pytest.raises(FileError, match=r"is a directory; name the files in it, as in .*/\*\.txt"):
+    with pytest.raises(FileError, match=r"is a directory; give its files, such as .*/\*\.txt"):
         TextFiles([fine, tmp_path])
     with pytest.raises(FileError, match="no file can have that name"):
         TextFiles("a\0b")
@@ -154,8 +154,8 @@ def test_json_lines_that_hold_no_text(file):
         refusal(file("b.jsonl", '["a"]\n')) == "FILE, line 1: a JSON list, not an object {...} with the text in 'text'"
     )
     message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
-    assert message == "FILE, line 1: there is no 'text'; choose one of 'body', 'id' with column=... (--column)"
-    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' holds 3, not a text"
+    assert message == "FILE, line 1: no 'text' in the object; choose one of 'body', 'id' with column=... (--column)"
+    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is number, not text"
     assert "not JSON" in refusal(file("e.jsonl", "[" * 100_000))
 
 

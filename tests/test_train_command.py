@@ -160,7 +160,7 @@ def test_bad_input_is_one_clear_line(text):
     assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
     assert "no word in the 1 texts" in error(*train, "-", stdin=" \n")
     assert error(*train, "a.jsonl") == (
-        "a.jsonl, line 1: there is no 'text'; choose one of 'body' with column=... (--column)"
+        "a.jsonl, line 1: no 'text' in the object; choose one of 'body' with column=... (--column)"
     )
     assert error(*train, text, "--vocab-size", "20").startswith("a vocabulary of 20 has no room for the ")
     assert error(*train, "missing.txt") == "cannot read missing.txt: No such file or directory"
@@ -284,7 +284,7 @@ def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, op
             calls.append(directory)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("trietok.files.atomic._flush_directory", interrupted_once)
+    monkeypatch.setattr("trietok.files.atomic.flush_directory", interrupted_once)
     result = run("train", "bpe", text, "-o", "out", *options)
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
     out("train", "bpe", text, "-o", "whole", *options)

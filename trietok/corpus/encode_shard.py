@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
-from trietok.corpus.text_inputs import ChangedFileError
+from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.atomic import checksum
+from trietok.files.text_rows import import_pyarrow
 from trietok.files.whole import FULL, TEMPORARY, flush_directory, replacing
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
@@ -128,7 +128,7 @@ class ShardEncoder:
         job = self._job
         files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
         for file in files_read:
-            file.check_unchanged()
+            check_unchanged(file)
         stem = f"{_PART}{shard.number:05}"
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
@@ -145,7 +145,7 @@ class ShardEncoder:
                 self._write(files, counts, *blocks.end())
             files.close()
             for file in files_read:
-                file.check_unchanged()
+                check_unchanged(file)
             record = {
                 "inputs": [file.name for file in files_read],
                 **counts,
