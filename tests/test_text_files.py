@@ -46,6 +46,20 @@ def test_packed_files(file):
     assert list(TextFiles(file("a.jsonl.gz", gzip.compress(json_lines(TEXTS).encode())))) == TEXTS
 
 
+def test_files_packed_by_zstd_and_other_names_of_json_lines(file):
+    zstandard = pytest.importorskip("zstandard")
+    packed = zstandard.compress("\n".join(TEXTS).encode())
+    assert list(TextFiles(file("a.txt.zst", packed))) == TEXTS
+    assert list(TextFiles(file("a.JSONL.zst", zstandard.compress(json_lines(TEXTS).encode())))) == TEXTS
+    assert list(TextFiles(file("a.ndjson", json_lines(TEXTS)))) == TEXTS
+    assert "cut off" in refusal(file("b.txt.zst", packed[:-3]))
+
+
+def test_lines_of_packed_files_may_be_longer_than_a_block(file):
+    texts = ["a" * 3_000_000, "", "b" * 1_500_000]
+    assert list(TextFiles(file("a.txt.gz", gzip.compress("\n".join(texts).encode())))) == texts
+
+
 def test_json_lines(file):
     assert list(TextFiles(file("a.jsonl", "\ufeff" + json_lines([*TEXTS, None]) + "\n \n"))) == TEXTS
     assert list(TextFiles(file("a.jsonl", json_lines(TEXTS, "body")), column="body")) == TEXTS

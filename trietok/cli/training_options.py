@@ -16,7 +16,7 @@ Files = Annotated[
     typer.Argument(
         metavar="FILES...",
         help="Files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also "
-        "with .gz. - reads texts from standard input.",
+        "with .gz or .zst. - reads texts from standard input.",
         show_default=False,
     ),
 ]
