@@ -12,6 +12,7 @@ import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.text.added_tokens import AddedTokens
+from trietok.text.changes import Version
 from trietok.tokenizer.token_table import Changes, TokenTable
 
 TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(300)]
@@ -84,7 +85,7 @@ def test_threads_that_add_at_once_never_share_an_id(tokenizer):
 
 def test_a_change_in_steps_counts_when_it_is_done_and_not_at_all_if_it_fails():
     before, after = (TokenTable(None, AddedTokens(), {"cls_token": token}) for token in ("<a>", "<b>"))
-    changes = Changes(before)
+    changes = Changes(before, Version())
     with changes.changing():
         changes.table = after
         assert changes.table is after

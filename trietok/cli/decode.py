@@ -10,9 +10,10 @@ import typer
 import trietok
 from trietok.cli.inputs import STANDARD_INPUT, Line, ids_in, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, IdFiles, Ids, Model, SkipSpecialTokens
-from trietok.cli.output import Result, on_terminal, visible, write_line
+from trietok.cli.output import on_terminal, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.cli.results import Result
 
 _NEGATIVE = re.compile(r"-[0-9]")
 

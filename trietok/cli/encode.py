@@ -8,10 +8,9 @@ import typer
 
 from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
-from trietok.cli.output import Result, shows_all
-from trietok.cli.printer import printer
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
+from trietok.cli.results import Result, printer, shows_all
 
 
 def encode(

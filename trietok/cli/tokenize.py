@@ -6,10 +6,9 @@ import typer
 
 from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
-from trietok.cli.output import Result, shows_all
-from trietok.cli.printer import printer
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.cli.results import Result, printer, shows_all
 
 
 def tokenize(

@@ -56,18 +56,19 @@ class AddedTokens:
         if not tokens:
             return self
         there = self.decoder
-        replaced = any(
+        contents = {token.content: token_id for token_id, token in tokens.items()}
+        are_new = there.lacks(tokens) and self.encoder.lacks(contents)
+        replaced = not are_new and any(
             there[token_id].content != token.content if token_id in there else token.content in self.encoder
             for token_id, token in tokens.items()
         )
-        contents = {token.content: token_id for token_id, token in tokens.items()}
         if replaced or len(contents) != len(tokens):
             return self._made_of({**there.flat(), **tokens}, max(self.max_id, *tokens))
         grown = self._copy()
         grown.decoder = there.with_items(tokens)
         grown.encoder = self.encoder.with_items(contents)
         grown.max_id = max(self.max_id, *tokens)
-        new = [token for token_id, token in tokens.items() if token_id not in there]
+        new = list(tokens.values()) if are_new else [tokens[token_id] for token_id in tokens if token_id not in there]
         grown._search = self._search.with_words(token.content for token in new)
         if len(new) == len(tokens):
             grown.is_plain = self.is_plain and all(token.is_plain for token in new)

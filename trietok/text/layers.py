@@ -5,7 +5,7 @@ In: items. Out: a `Layers`, and from it the next one with some more items, while
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 _Key = TypeVar("_Key")
@@ -39,14 +39,16 @@ class Layers(Mapping[_Key, _Value]):
         """These items and more; one whose key is there already takes the new value and keeps its place."""
         if not items:
             return self
-        known = sum(key in self for key in items)
+        known: set[_Key] = set()
+        for layer in self._layers:
+            known |= layer.keys() & items.keys()
         layers = [*self._layers, dict(items)]
         while len(layers) > 1 and len(layers[-2]) < RATIO * len(layers[-1]):
             top = layers.pop()
             layers[-1] = {**layers[-1], **top}
         grown: Layers[_Key, _Value] = Layers({})
         grown._layers = tuple(layers)
-        grown._length = self._length + len(items) - known
+        grown._length = self._length + len(items) - len(known)
         grown._flat = layers[0] if len(layers) == 1 else None
         return grown
 
@@ -74,7 +76,14 @@ class Layers(Mapping[_Key, _Value]):
         return default
 
     def __contains__(self, key: object) -> bool:
-        return any(key in layer for layer in self._layers)
+        for layer in self._layers:  # noqa: SIM110 -- half the time of any()
+            if key in layer:
+                return True
+        return False
+
+    def lacks(self, keys: Iterable[_Key]) -> bool:
+        """Whether none of the keys is there."""
+        return all(layer.keys().isdisjoint(keys) for layer in self._layers)
 
     def __iter__(self) -> Iterator[_Key]:
         return iter(self.flat())

@@ -108,7 +108,7 @@ class WordpieceTokenizer(Changeable):
     def snapshot(self) -> Self:
         """The same options, which stay as they are now; what has been built to match words serves both."""
         other = type(self).__new__(type(self))
-        other.__setstate__(self.__dict__)
+        other.__setstate__(self.__dict__)  # what has been built too
         return other
 
     def without(self, entries: Collection[str]) -> WordpieceTokenizer:

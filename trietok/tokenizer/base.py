@@ -370,7 +370,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             and not kwargs
         ):
             moment = self._moment
-            if not moment.is_now(self):
+            if moment.mark is not moment.version.mark or moment.basic.never_split:
                 moment = self._now()
             if moment.chunk_ids is not None:  # as a call, in place: a text costs its split and a lookup a chunk
                 try:

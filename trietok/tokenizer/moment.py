@@ -14,14 +14,22 @@ from trietok.inputs.call_inputs import reject_unknown
 from trietok.inputs.options import CallOptions
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
-from trietok.text.changes import Changeable, marks_of
+from trietok.text.changes import Changeable, Version
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
 from trietok.tokenizer.hooks import CALL_HOOKS, INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
 from trietok.tokenizer.methods import pieces_by_methods
 from trietok.tokenizer.token_table import TokenTable
 
-_NO_STAGE: Any = Changeable()
+
+class _NoStage(Changeable):
+    """Stands for an object that cuts words where there is none, or one that cannot be watched."""
+
+    never_split: frozenset[str] = frozenset()
+
+
+_STAGES = ("basic_tokenizer", "wordpiece_tokenizer")
+_NO_STAGE: Any = _NoStage()
 DEFAULTS = CallOptions()
 
 
@@ -47,22 +55,25 @@ class Moment:
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
-        # Read before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
-        self._own = marks_of(tokenizer)
+        # Both before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
+        self.version: Version = tokenizer._version
+        type(tokenizer).watch_class(self.version)
+        for stage in (tokenizer.__dict__.get(name) for name in _STAGES):
+            if isinstance(stage, Changeable):
+                stage.watch(self.version)
+        self.mark = self.version.mark
         self.table: TokenTable = tokenizer._changes.committed
-        stages_of_words = [tokenizer.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer")]
+        stages_of_words = [tokenizer.__dict__.get(name) for name in _STAGES]
         self.has_foreign_stage = has_foreign_stage = any(
             stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
             for stage in stages_of_words
         )
-        self._basic: Any
-        self._wordpiece: Any
-        self._basic, self._wordpiece = (
-            stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words
-        )
-        self._marks = marks_of(self._basic), marks_of(self._wordpiece)
-        self._never_split = frozenset(getattr(self._basic, "never_split", ()))
-        self._names = list(tokenizer.model_input_names)
+        basic: Any
+        wordpiece: Any
+        basic, wordpiece = (stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words)
+        self.basic = basic
+        self.never_split = frozenset(getattr(basic, "never_split", ()))
+        self.names = list(tokenizer.model_input_names)
         self._split_special_tokens = bool(tokenizer.split_special_tokens)
         self.goes_by_methods = not tokenizer._has_stages or (
             is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
@@ -70,7 +81,9 @@ class Moment:
         # What ids rest on: an encoder serves as long as it is the same.
         self._rests_on = (
             self.table,
-            *self._marks,
+            basic.mark,
+            wordpiece.mark,
+            self.never_split,
             self.goes_by_methods or has_foreign_stage,
             *(getattr(tokenizer, name, None) for name in ("do_basic_tokenize", "post_processor", "cache_limit")),
         )
@@ -136,24 +149,16 @@ class Moment:
         if has_foreign_stage or not kind.can_remember(stages):
             return TextEncoder(stages)
         assert self.table.vocabulary is not None  # stages have one
-        words = self.table.pieces_mark, self.table.special_set, *self._marks, tokenizer.cache_limit
+        words = self.table.pieces_mark, self.table.special_set, self._rests_on[1:]
         earlier = before if isinstance(before, ChunkEncoder) and before.words_are_of == words else None
         return kind(stages, self.table.vocabulary, tokenizer.cache_limit, words, earlier)
 
     def is_now(self, tokenizer: Any) -> bool:
         """Whether the tokenizer is still as it was; asked before every call."""
-        basic, wordpiece = self._basic, self._wordpiece
-        basic_marks, wordpiece_marks = self._marks
         return bool(
-            tokenizer._version is self._own[0]
-            and tokenizer._patched is self._own[1]
-            and tokenizer._changes.committed is self.table
-            and basic._version is basic_marks[0]
-            and basic._patched is basic_marks[1]
-            and wordpiece._version is wordpiece_marks[0]
-            and wordpiece._patched is wordpiece_marks[1]
-            and tokenizer.model_input_names == self._names  # a list, which may be changed in place
-            and (basic is _NO_STAGE or basic.never_split == self._never_split)  # it may be changed in place
+            self.version.mark is self.mark
+            and self.basic.never_split == self.never_split  # these two may be changed in place
+            and tokenizer.model_input_names == self.names
         )
 
     def __reduce__(self) -> Any:
@@ -213,6 +218,9 @@ class _Never:
     """The moment of a tokenizer that has not been asked yet."""
 
     encoder = None
+    mark = None
+    version = Version()
+    basic = _NO_STAGE
     _rests_on = ()
 
     def is_now(self, tokenizer: Any) -> bool:

@@ -110,9 +110,9 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return False
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_moment", "_size", "_alone", "_earlier_entries", "_version")
+        derived = ("_moment", "_size", "_alone", "_earlier_entries", "_own_version")
         state = {name: value for name, value in self.__dict__.items() if name not in derived}
-        return {**state, "_moment": NEVER, "_version": None}
+        return {**state, "_moment": NEVER}
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """What texts go through now; None for a class that has `_tokenize` alone.
@@ -257,7 +257,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
                 lowers=bool(getattr(self, "do_lower_case", False)),
                 known_ids=self._known_ids(),
                 next_id=self.max_id + 1,
-                check=self._check_addable,
+                check=self._check_addable if table.assigned else None,
             )
             self._require_rows(adding.rows)
             roles = {**table.roles, ADDITIONAL: [*table.roles[ADDITIONAL], *adding.listed]} if adding.listed else None
@@ -266,7 +266,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return adding.new
 
     def _check_addable(self, content: str) -> None:
-        """What a subclass raises for where a token cannot be added."""
+        """Raise where a token cannot be added; asked where slots of the vocabulary have been given to tokens."""
 
     def remove_tokens(self, tokens: Token | Iterable[Token], compact: bool = False) -> dict[int, int]:
         """Take added tokens out. The text they stood for is tokenized like any other again.

@@ -290,7 +290,7 @@ class RustProfile(BertTokenizer):
                 special_tokens=special_tokens,
                 known_ids=self._known_ids(),
                 next_id=self.max_id + 1,
-                check=self._check_addable,
+                check=self._check_addable if table.assigned else None,
             )
             self._require_rows(adding.rows)
             if adding.to_set:

@@ -16,7 +16,7 @@ from trietok.errors import InputTypeError, NotSupportedError, OptionError, Speci
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.changes import Changeable
+from trietok.text.changes import ChangeableType, Version
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
@@ -38,7 +38,7 @@ LEFT_OUT = {
 }
 
 
-class SpecialTokensMixin(Changeable):
+class SpecialTokensMixin(metaclass=ChangeableType):
     """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit it.
 
     Args:
@@ -86,7 +86,7 @@ class SpecialTokensMixin(Changeable):
         self.verbose = verbose
         self._pad_token_type_id = 0
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
-        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles))
+        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles), self._version)
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
@@ -132,12 +132,22 @@ class SpecialTokensMixin(Changeable):
             raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._version.bump()
+
+    @property
+    def _version(self) -> Version:
+        """What is bumped by each change of the tokenizer, and of all that texts go through in it."""
+        version: Version = self.__dict__.setdefault("_own_version", Version())
+        return version
+
     def __setattr__(self, name: str, value: Any) -> None:
         changes = self.__dict__.get("_changes")
         role, is_id = _role_of(name)
         if changes is None or role not in changes.table.roles:
             object.__setattr__(self, name, value)
-            self.__dict__["_version"] = object()
+            self._version.bump()
             return
         if is_id and value is not None:
             value = self.convert_ids_to_tokens(value)

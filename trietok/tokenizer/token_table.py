@@ -14,6 +14,7 @@ from typing import Any
 
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
+from trietok.text.changes import Version
 from trietok.text.vocabulary import Vocabulary
 
 Token = str | AddedToken
@@ -58,10 +59,10 @@ class TokenTable:
         """The table with other added tokens, which differ from these only in `new`, and with other roles."""
         table = self.replace(added=added, roles=self.roles if roles is None else roles)
         entries = () if self.vocabulary is None else self.vocabulary.token_to_id
-        if not any(token.content in entries for token in new.values()):
+        if all(token.content not in entries for token in new.values()):
             table.pieces_mark = self.pieces_mark
             size = self.__dict__.get("size")
-            if size is not None and not any(token_id in self.added.decoder for token_id in new):
+            if size is not None and self.added.decoder.lacks(new):
                 table.__dict__["size"] = size + len(new)
         return table
 
@@ -122,12 +123,17 @@ class TokenTable:
 class Changes:
     """The table that counts, and the one that a change under way is making. A copy of it is ready for changes anew.
 
+    Args:
+        table: the table to begin with.
+        version: what is bumped when another table counts.
+
     Attributes:
         committed: the table that counts.
     """
 
-    def __init__(self, table: TokenTable) -> None:
+    def __init__(self, table: TokenTable, version: Version) -> None:
         self.committed = table
+        self._version = version
         self._lock = RLock()
         self._changer: int | None = None
         self._draft = table
@@ -154,6 +160,7 @@ class Changes:
             try:
                 yield
                 self.committed = self._draft
+                self._version.bump()
             finally:
                 self._changer = None
 
@@ -164,4 +171,4 @@ class Changes:
             yield
 
     def __reduce__(self) -> Any:
-        return Changes, (self.committed,)
+        return Changes, (self.committed, self._version)
