@@ -16,7 +16,7 @@ import pytest
 
 from tests.hub_server import Hub
 from trietok import BertTokenizer, FileError
-from trietok.files.find import _may_be_a_hub_name, locate
+from trietok.files.find import _may_be_a_hub_name, find_files
 
 VOCAB = "".join(f"{token}\n" for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "Hello", "world"))
 CONFIG = json.dumps({"do_lower_case": False, "tokenizer_class": "BertTokenizer"})
@@ -260,8 +260,8 @@ def test_a_hub_behind_a_proxy_is_reached(hub, load):
 def test_that_the_model_lacks_the_first_file_is_remembered(hub, load):
     hub.add("org/model", {"vocab.txt": VOCAB})
     look = """
-from trietok.files.find import locate
-assert list(locate("org/model", ["config.json", "vocab.txt"]).found) == ["vocab.txt"]
+from trietok.files.find import find_files
+assert list(find_files("org/model", ["config.json", "vocab.txt"]).found) == ["vocab.txt"]
 """
     load(prologue=look)
     hub.close()
@@ -495,7 +495,7 @@ def test_directories_and_files(tmp_path):
     for name in (directory / "vocab.txt", str(directory / "vocab.txt")):
         assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == UNCASED
     assert BertTokenizer.from_pretrained(tmp_path, subfolder="model")("Hello world").input_ids == CASED
-    assert locate(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
+    assert find_files(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
 
     with pytest.raises(
         FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all"
@@ -509,7 +509,7 @@ def test_directories_and_files(tmp_path):
 
 
 def test_a_built_in_name(tmp_path, monkeypatch, english):
-    assert locate("trietok-en", ["vocab.txt", "tokenizer.json"]).found.keys() == {"vocab.txt"}
+    assert find_files("trietok-en", ["vocab.txt", "tokenizer.json"]).found.keys() == {"vocab.txt"}
     (tmp_path / "trietok-en").mkdir()
     (tmp_path / "trietok-en" / "vocab.txt").write_text(VOCAB)
     monkeypatch.chdir(tmp_path)

@@ -30,7 +30,7 @@ class ModelFiles(NamedTuple):
     single_file: str | None = None
 
 
-def locate(
+def find_files(
     name: str,
     file_names: Iterable[str],
     *,

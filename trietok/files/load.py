@@ -21,7 +21,7 @@ from trietok.errors import (
     TrietokError,
     VocabularyError,
 )
-from trietok.files.find import ModelFiles, locate, signature
+from trietok.files.find import ModelFiles, find_files, signature
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -82,7 +82,7 @@ def _load_once(
     hub_options: dict[str, Any],
     name_or_path: str,
 ) -> Any:
-    files = locate(name, names, subfolder=subfolder, **hub_options)
+    files = find_files(name, names, subfolder=subfolder, **hub_options)
     arguments, sources = _arguments(cls, files, dict(kwargs))
     # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():

@@ -157,7 +157,7 @@ def spans_of(encoder: Encoder, value: Any, count: int) -> list[Span]:
     return [span for word in value for span in encoder.spans(word)]
 
 
-def locate(encoder: Encoder, value: Any) -> Located:
+def locate_input(encoder: Encoder, value: Any) -> Located:
     """The tokens of a text, or of words: each is a text of its own, and every token has its word's number."""
     if isinstance(value, str):
         return encoder.locate(value)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from trietok import log
 from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import has_spans, locate, spans_of
+from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
 from trietok.inputs.options import CallOptions, Strategies, check_length, warn_of_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
 from trietok.inputs.pieces import require_ids
 from trietok.inputs.truncation import Cut, Cutting
+from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from trietok.inputs.rows import Row
     from trietok.text.alignment import Span
 
-Ids = list[int]
 Texts = tuple[Any, ...]  # of one item of a call: a text or two, each a str, or words; or tokens or ids
 SpansOf = Callable[[int, list[Ids]], "list[list[Span]]"]  # the number of an item and its ids → the spans of each text
 # What a result is given to be able to tell its details: the encoder, the texts, and whether it is of a call for one.
@@ -116,7 +116,7 @@ class Plan:
         """
         encoder, texts, one = given
         samples = [(text,) if isinstance(text, str) else text for text in texts]
-        located = [[locate(encoder, text) for text in sample] for sample in samples]
+        located = [[locate_input(encoder, text) for text in sample] for sample in samples]
         groups = [
             self._rows(number, self._cut([text.ids for text in sample]), len(sample) == 2)
             for number, sample in enumerate(located)

@@ -14,9 +14,10 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import CallOptions, Strategies
 from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.pieces import Piece
-from trietok.inputs.plan import Ids, Plan
+from trietok.inputs.plan import Plan
 from trietok.inputs.tensors import TensorType, bytes_to_tensor, int64_to_tensor
 from trietok.inputs.truncation import TruncationStrategy
+from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder

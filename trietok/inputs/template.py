@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from trietok.inputs.pieces import Piece
+from trietok.text.alignment import Ids
 
-Ids = list[int]
 Kind = Literal["sequence", "role", "token"]
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from trietok import log
 from trietok.errors import InputError
 from trietok.inputs.tensors import ExplicitEnum
+from trietok.text.alignment import Ids
 
-Ids = list[int]
 Window = tuple[int, int]
 Windows = tuple[Window, ...]  # one for each text of a row
 

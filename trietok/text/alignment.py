@@ -13,6 +13,7 @@ from typing import NamedTuple
 from trietok.text.characters import TranslationTable
 
 Span = tuple[int, int]
+Ids = list[int]
 
 
 class Located(NamedTuple):

@@ -28,7 +28,7 @@ from operator import sub
 
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
-from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 
@@ -128,7 +128,7 @@ class WordMemory(Memory):
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
         self._encoder = stages.added.encoder
 
-    def _ids_of_word(self, word: str) -> Ids:
+    def _ids_of_word(self, word: str) -> IdTuple:
         token_id = self._vocab.get(word)
         if token_id is not None and len(word) <= self._longest and word not in self._encoder:
             return (token_id,)
@@ -281,7 +281,7 @@ class ChunkEncoder(TextEncoder):
 
     # ---- what is worked out -----------------------------------------------------------------------------------------
 
-    def _ids_of_outer_chunk(self, chunk: str) -> Ids:
+    def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         return STOP if self._may_go_on(chunk) else self._chunks[chunk]
 
     def _may_go_on(self, chunk: str) -> bool:
@@ -289,7 +289,7 @@ class ChunkEncoder(TextEncoder):
         may_begin = self._added.may_begin_at_the_end_of
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
-    def _ids_of_chunk(self, chunk: str) -> Ids:
+    def _ids_of_chunk(self, chunk: str) -> IdTuple:
         if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most are such; no added token stands in them
             return self._words.work_out(chunk.lower() if self._lower else chunk)
         return self._ids_by_stages(chunk, self._lowered(chunk))
@@ -297,7 +297,7 @@ class ChunkEncoder(TextEncoder):
     def _lowered(self, chunk: str) -> str:
         return lower_each(chunk) if self._lower else chunk
 
-    def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
+    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
             parts = chunk.split()
             if len(parts) > 1:
@@ -331,7 +331,7 @@ class ChunkEncoder(TextEncoder):
                 ids += self._ids_of_chunks(piece.split(" "))
         return ids
 
-    def _ids_of_text(self, text: str) -> Ids:
+    def _ids_of_text(self, text: str) -> IdTuple:
         """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases.
 
         No part of such a text holds an added token either, so a part that no stage alters is a chunk like any other,
@@ -349,7 +349,7 @@ class ChunkEncoder(TextEncoder):
             return self._ids_of_words(text)
         return self._ids_of_more(text)
 
-    def _ids_of_more(self, text: str) -> Ids:
+    def _ids_of_more(self, text: str) -> IdTuple:
         """`_ids_of_text` for a text that is not all ASCII."""
         if self._chinese_apart and text.isprintable():  # nothing is deleted, so no cut can hide what a word becomes
             composed = self._basic.compose(text)
@@ -362,13 +362,13 @@ class ChunkEncoder(TextEncoder):
                 return self._words.work_out(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
-    def _ids_of_words(self, text: str) -> Ids:
+    def _ids_of_words(self, text: str) -> IdTuple:
         words = self._basic.tokenize(text, never_split=self._special)
         if len(words) > 1 and "".join(words) == text:
             return tuple(self._ids_of_chunks(words))
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
 
-    def _ids_of_chinese(self, runs: list[str]) -> Ids:
+    def _ids_of_chinese(self, runs: list[str]) -> IdTuple:
         """The ids of runs of Chinese characters, each a word, and of others, in turn."""
         ids: list[int] = []
         chinese = True
@@ -384,12 +384,12 @@ class ChunkEncoder(TextEncoder):
             chinese = not chinese
         return tuple(ids)
 
-    def _ids_of_character(self, char: str) -> Ids:
+    def _ids_of_character(self, char: str) -> IdTuple:
         if char.isprintable() and not unicodedata.decomposition(char):  # assigned, and the same in every form
             return self._words.work_out(char)
         return self._ids_of_words(char)
 
-    def _steps_of_chunk(self, chunk: str) -> Ids:
+    def _steps_of_chunk(self, chunk: str) -> IdTuple:
         """The beginnings and ends of a chunk's tokens, in turn, as steps.
 
         The first step is from the end of the last token before, which is the space before the chunk. Where a chunk goes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-Ids = tuple[int, ...]
+IdTuple = tuple[int, ...]
 
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
 MEMORY_LIMIT = 64_000_000  # bytes
@@ -19,7 +19,7 @@ class MayBeSpaced(Exception):
     """A chunk of the text ends as an added token with spaces begins."""
 
 
-class _Stop(Ids):
+class _Stop(IdTuple):
     """Stands for the ids of such a chunk, and stops who reads them."""
 
     def __iter__(self) -> Iterator[int]:
@@ -47,7 +47,7 @@ class CacheInfo(NamedTuple):
     times_full: int
 
 
-class Memory(dict[str, Ids]):
+class Memory(dict[str, IdTuple]):
     """A dict that works out what it lacks, and forgets all when it is full.
 
     Attributes:
@@ -57,14 +57,14 @@ class Memory(dict[str, Ids]):
 
     __slots__ = ("bytes", "limit", "times_full", "work_out")
 
-    def __init__(self, work_out: Callable[[str], Ids], limit: int) -> None:
+    def __init__(self, work_out: Callable[[str], IdTuple], limit: int) -> None:
         super().__init__()
         self.work_out = work_out
         self.limit = limit
         self.times_full = 0
         self.forget()
 
-    def __missing__(self, text: str) -> Ids:
+    def __missing__(self, text: str) -> IdTuple:
         ids = self.work_out(text)
         length = len(text)
         if length <= LONGEST_REMEMBERED:
@@ -90,7 +90,7 @@ class Characters(dict[str, int]):
 
     __slots__ = ("remembers", "work_out")
 
-    def __init__(self, work_out: Callable[[str], Ids], remembers: bool) -> None:
+    def __init__(self, work_out: Callable[[str], IdTuple], remembers: bool) -> None:
         super().__init__()
         self.work_out = work_out
         self.remembers = remembers

@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
-from trietok.text.memory import STOP, Ids
+from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import character_class
@@ -42,7 +42,7 @@ class RustChunkEncoder(ChunkEncoder):
     def _may_be_words(self) -> bool:
         return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
 
-    def _ids_of_outer_chunk(self, chunk: str) -> Ids:
+    def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         """Asked where an added token holds whitespace: then chunks say nothing."""
         return STOP
 
@@ -83,7 +83,7 @@ class RustChunkEncoder(ChunkEncoder):
     def _lowered(self, chunk: str) -> str:
         return chunk.lower() if self._lower and chunk.isascii() else chunk
 
-    def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
+    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
         return tuple(self.ids_around(chunk)) if self._stands_in(chunk, lowered) else self._ids_of_text(lowered)
 
     def _stands_in(self, text: str, lowered: str) -> bool:
@@ -93,7 +93,7 @@ class RustChunkEncoder(ChunkEncoder):
             return True
         return bool(added.normalized.contents) and added.normalized.search.stands_in(self._basic.normalized(text))
 
-    def _ids_of_more(self, text: str) -> Ids:
+    def _ids_of_more(self, text: str) -> IdTuple:
         if self._chinese_apart:
             chinese, others = _chinese()
             if chinese.search(text):

@@ -81,6 +81,10 @@ class RustStages(Stages):
             for first, last, content in added.normalized_parts(stretch.text, self.skip):
                 yield stretch.cut(first, last), None if content is None else added.encoder[content]
 
+    def specials_in(self, text: str) -> Iterator[str]:
+        unknown = self.wordpiece.unk_token
+        return (token for token in super().specials_in(text) if token != unknown)
+
     def words(self, part: AlignedText) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError
-from trietok.files.find import locate
+from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
 from trietok.tokenizer.relatives import CLASSES
@@ -228,7 +228,7 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     hub = {key: options.get(key, default) for key, default in _HUB_OPTIONS.items()}
     if "use_auth_token" in options:  # the old name
         hub["token"] = options["use_auth_token"]
-    files = locate(name, (TOKENIZER_CONFIG_FILE, CONFIG_FILE), subfolder=options.get("subfolder"), **hub).found
+    files = find_files(name, (TOKENIZER_CONFIG_FILE, CONFIG_FILE), subfolder=options.get("subfolder"), **hub).found
     first, second = (
         read_json_object(files[file]) if file in files else {} for file in (TOKENIZER_CONFIG_FILE, CONFIG_FILE)
     )

@@ -23,6 +23,7 @@ from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
+from trietok.text.alignment import Ids
 from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
@@ -31,7 +32,6 @@ from trietok.tokenizer import methods
 from trietok.tokenizer.moment import DEFAULTS, NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
-Ids = list[int]
 Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"

@@ -17,6 +17,7 @@ from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
 from trietok.inputs.pieces import Piece
 from trietok.inputs.template import BERT, Template
 from trietok.text.added_token import AddedToken
+from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.memory import CacheInfo
 from trietok.text.slow_stages import SlowStages
@@ -30,7 +31,6 @@ from trietok.tokenizer.token_table import Token, TokenTable
 if TYPE_CHECKING:
     from trietok.tokenizer.unknown_report import UnknownWords
 
-Ids = list[int]
 
 _UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
 

@@ -14,7 +14,8 @@ from trietok.errors import InputError, OptionError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.tensors import to_python
-from trietok.tokenizer.base import Ids, Tensors
+from trietok.text.alignment import Ids
+from trietok.tokenizer.base import Tensors
 
 # What the model makes of the rows: scores of shape (passages, sequence), twice, and (passages,).
 DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")

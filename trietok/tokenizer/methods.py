@@ -17,11 +17,10 @@ from trietok.inputs.pieces import Piece, require_ids
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.tensors import tensor_type_of, to_tensor
 from trietok.inputs.truncation import TruncationStrategy
+from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder
-
-Ids = list[int]
 
 
 def prepare(

@@ -1,7 +1,7 @@
 """A tokenizer at one moment: what every call, batch and result uses from beginning to end.
 
 In: a tokenizer. Out: its tokens, its encoder, and whether its calls go through methods that a user has replaced. A
-change of the tokenizer makes no `Moment` worse: it is of the past then, and the next call makes another.
+change of the tokenizer changes no `Moment`; the next call makes another one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Moment:
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
-        # Both before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
+        # The version is watched, and its mark read, before all else: a change that comes while the moment is made gives
+        # the version another mark, so the next call makes another moment.
         self.version: Version = tokenizer._version
         type(tokenizer).watch_class(self.version)
         for stage in (tokenizer.__dict__.get(name) for name in _STAGES):
@@ -81,7 +82,9 @@ class Moment:
         # What ids rest on: an encoder serves as long as it is the same.
         self._rests_on = (
             self.table,
+            basic,
             basic.mark,
+            wordpiece,
             wordpiece.mark,
             self.never_split,
             self.goes_by_methods or has_foreign_stage,

@@ -110,7 +110,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return False
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_moment", "_size", "_alone", "_earlier_entries", "_own_version")
+        derived = ("_moment", "_size", "_alone", "_earlier_entries")
         state = {name: value for name, value in self.__dict__.items() if name not in derived}
         return {**state, "_moment": NEVER}
 
