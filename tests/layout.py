@@ -18,11 +18,13 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("benchmarking", "checking", "comparing", "suggesting"),
     ("training", "corpus", "batches"),
-    ("google_bert", "tokenizer"),
-    ("tokenizer_json", "files"),
+    ("google_bert", "tokenizer_json"),
+    ("tokenizer",),
+    ("files",),
     ("inputs",),
     ("text",),
-    ("errors", "log"),
+    ("log", "worker_pool"),
+    ("errors",),
 )
 
 

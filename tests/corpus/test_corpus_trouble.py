@@ -231,7 +231,8 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
-    from trietok.corpus import encode_shard, shard_plan
+    from trietok.corpus import shard_plan
+    from trietok.files import whole
 
     opened = []
 
@@ -240,7 +241,7 @@ def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
             opened.append(str(path))
         return open("/dev/full" if "w" in mode else path, mode, **options)
 
-    monkeypatch.setattr(shard_plan if name.endswith("gz") else encode_shard, "open", full, raising=False)
+    monkeypatch.setattr(shard_plan if name.endswith("gz") else whole, "open", full, raising=False)
     with pytest.raises(FileError, match=r"cannot write .*: No space left on device\. Finished shards stay") as caught:
         encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1)
     assert caught.value.path == opened[-1]

@@ -46,6 +46,20 @@ def test_packed_files(file):
     assert list(TextFiles(file("a.jsonl.gz", gzip.compress(json_lines(TEXTS).encode())))) == TEXTS
 
 
+def test_files_packed_by_zstd_and_other_names_of_json_lines(file):
+    zstandard = pytest.importorskip("zstandard")
+    packed = zstandard.compress("\n".join(TEXTS).encode())
+    assert list(TextFiles(file("a.txt.zst", packed))) == TEXTS
+    assert list(TextFiles(file("a.JSONL.zst", zstandard.compress(json_lines(TEXTS).encode())))) == TEXTS
+    assert list(TextFiles(file("a.ndjson", json_lines(TEXTS)))) == TEXTS
+    assert "cut off" in refusal(file("b.txt.zst", packed[:-3]))
+
+
+def test_lines_of_packed_files_may_be_longer_than_a_block(file):
+    texts = ["a" * 3_000_000, "", "b" * 1_500_000]
+    assert list(TextFiles(file("a.txt.gz", gzip.compress("\n".join(texts).encode())))) == texts
+
+
 def test_json_lines(file):
     assert list(TextFiles(file("a.jsonl", "\ufeff" + json_lines([*TEXTS, None]) + "\n \n"))) == TEXTS
     assert list(TextFiles(file("a.jsonl", json_lines(TEXTS, "body")), column="body")) == TEXTS
@@ -68,7 +82,7 @@ def test_tables(tmp_path):
     with pytest.raises(FileFormatError, match="'id' holds int64, not texts"):
         list(TextFiles(path, column="id"))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FileFormatError, match=r"is not a \.parquet file"):
+    with pytest.raises(FileFormatError, match="is no Parquet file"):
         list(TextFiles(path))
 
 
@@ -136,7 +150,7 @@ def test_missing_files_and_directories_are_refused_before_any_is_read(tmp_path, 
     fine = file("a.txt", "text")
     with pytest.raises(FileError, match=r"cannot read .*missing.txt: No such file"):
         TextFiles([fine, tmp_path / "missing.txt"])
-    with pytest.raises(FileError, match=r"is a directory; name the files in it, as in .*/\*\.txt"):
+    with pytest.raises(FileError, match=r"is a directory; give its files, such as .*/\*\.txt"):
         TextFiles([fine, tmp_path])
     with pytest.raises(FileError, match="no file can have that name"):
         TextFiles("a\0b")
@@ -154,8 +168,8 @@ def test_json_lines_that_hold_no_text(file):
         refusal(file("b.jsonl", '["a"]\n')) == "FILE, line 1: a JSON list, not an object {...} with the text in 'text'"
     )
     message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
-    assert message == "FILE, line 1: there is no 'text'; choose one of 'body', 'id' with column=... (--column)"
-    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' holds 3, not a text"
+    assert message == "FILE, line 1: no 'text' in the object; choose one of 'body', 'id' with column=... (--column)"
+    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is number, not text"
     assert "not JSON" in refusal(file("e.jsonl", "[" * 100_000))
 
 

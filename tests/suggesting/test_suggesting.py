@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,7 @@ from hypothesis import strategies as st
 import trietok
 from tests.conftest import SPECIAL
 from tests.reference import suggesting as reference
-from trietok import AddedToken, BertTokenizer, InputError, InputTypeError, VocabularyError, add_suggestions
-from trietok.suggesting.bounded_counts import BoundedCounts
+from trietok import AddedToken, BertTokenizer, InputError, InputTypeError, VocabularyError, WordCounts, add_suggestions
 
 LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
 PIECES = ["co", "##vid", "##vidien", "##ien"]
@@ -283,14 +283,15 @@ def test_the_rarest_words_are_forgotten_and_still_count(small):
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=8), st.integers(1, 8))
 def test_counts_are_too_low_by_at_most_what_is_said(texts, most):
-    counts = BoundedCounts(most)
+    counts = WordCounts()
     everything = [word for text in texts for word in text]
     for text in texts:
-        counts.add(text)
-        assert len(counts.counts) <= most
-    assert counts.counts.total() + counts.forgotten_occurrences == len(everything)
+        counts.add(Counter(text))
+        counts.prune(most)
+        assert len(counts) <= most
+    assert counts.total + counts.pruned_occurrences == len(everything)
     for word in set(everything):
-        assert 0 <= everything.count(word) - counts.counts[word] <= counts.lost_at_most
+        assert 0 <= everything.count(word) - counts.get(word, 0) <= counts.pruned_below
 
 
 # ---- adding them ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import trietok
-from trietok import AddedToken, InputError, InputTypeError, UnknownWord, find_unknown
+from trietok import AddedToken, InputError, InputTypeError, NotSupportedError, UnknownWord, find_unknown
 
 WORDS = ("hello", "un", "##aff", "##able", "a", "b", "##b", ",", "世")
 
@@ -132,6 +132,38 @@ def test_mistakes(small):
         tokenizer.find_unknown(["a"], positions=-1)
     with pytest.raises(InputTypeError, match="not str"):
         find_unknown("a", ["a"])
+
+
+def test_special_tokens_that_are_text_may_be_unknown(small):
+    tokenizer = small(*WORDS)
+    assert shown(tokenizer.find_unknown(["[MASK] a"])) == []
+    tokenizer.split_special_tokens = True
+    found = tokenizer.find_unknown(["<x> [UNK] a"])
+    assert [word.word for word in found.words] == ["<", "x", ">"]
+
+
+def test_the_fast_profile_has_words_of_its_own(vocab_file):
+    tokenizer = trietok.BertTokenizerFast(vocab_file(*WORDS))
+    tokenizer.add_tokens([AddedToken("q q")])
+    found = tokenizer.find_unknown(["Hello zé!", "q q zé"])
+    assert shown(found) == [("ze", 2, "unknown-character", ("z",)), ("!", 1, "unknown-character", ("!",))]
+    assert found.words[0].positions == ((0, 6, 8), (1, 4, 6))
+
+
+class InHalves(trietok.BertTokenizer):
+    def _tokenize(self, text, **options):
+        return [text[: len(text) // 2], text[len(text) // 2 :]]
+
+
+class Upside(trietok.BertTokenizer):
+    def prepare_for_tokenization(self, text, **options):
+        return text, options
+
+
+def test_methods_of_a_users_own(vocab_file):
+    assert shown(Upside(vocab_file(*WORDS)).find_unknown(["hello q"])) == [("q", 1, "unknown-character", ("q",))]
+    with pytest.raises(NotSupportedError, match="InHalves has stages of its own"):
+        InHalves(vocab_file(*WORDS)).find_unknown(["hello q"])
 
 
 def test_a_relative_with_another_unknown_token(vocab_file):

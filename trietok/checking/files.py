@@ -28,12 +28,12 @@ from trietok.files.formats import (
     VOCAB_FILE,
     read_added_tokens_of_tokenizer_json,
     read_json_object,
-    read_text,
 )
 from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
 from trietok.files.other_kinds import other_kind
 from trietok.files.settings import check_settings
 from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import read_text
 from trietok.tokenizer.bert import BertTokenizer
 
 DECODER = "added_tokens_decoder"

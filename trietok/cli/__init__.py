@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-INTERRUPTED = 130
+from trietok.cli.interrupts import stopped
 
 
 def main() -> None:
@@ -27,10 +27,3 @@ def main() -> None:
         make_app(sys.argv[1:])(prog_name="trietok")
     except KeyboardInterrupt:
         sys.exit(stopped())
-
-
-def stopped() -> int:
-    """Say that Ctrl-C came before a command had begun; return the exit code."""
-    if sys.stderr is not None:
-        print("trietok: stopped", file=sys.stderr, flush=True)
-    return INTERRUPTED

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import trietok
-from trietok.cli import stopped
+from trietok.cli.interrupts import stopped
 
 # Each is a module here, which holds a function of its name; `train` holds commands of its own.
 COMMANDS = ("encode", "tokenize", "decode", "diff", "check", "bench", "encode-files", "unknown", "suggest", "train")

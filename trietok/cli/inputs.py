@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import typer
 
 import trietok
+from trietok.files.text_rows import BadRow, decoded
 
 STANDARD_INPUT = "-"
 
@@ -101,15 +102,10 @@ class Lines:
         for number, raw in enumerate(lines, start=1):
             where = f"{name}, line {number}"
             self.bytes_read += len(raw)
-            try:
-                text = raw.removesuffix(b"\n").decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise trietok.FileFormatError(
-                    f"{where}: byte 0x{raw[error.start]:02x} at offset {error.start} of the line is not UTF-8; convert "
-                    "the input to UTF-8",
-                    path=name,
-                    line_number=number,
-                ) from None
+            text = decoded(raw.removesuffix(b"\n"), of="line")
+            if isinstance(text, BadRow):
+                message = f"{where}: {text.reason}; convert the input to UTF-8"
+                raise trietok.FileFormatError(message, path=name, line_number=number)
             yield Line(text, where)
 
 

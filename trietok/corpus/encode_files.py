@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.encode_shard import (
     REJECTS,
     STATE_FOLDER,
@@ -33,13 +32,16 @@ from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_columns, first_difference, plan_shards
 from trietok.corpus.shard_pool import run_in_pool
-from trietok.corpus.text_inputs import InputFile, find_inputs
+from trietok.corpus.text_inputs import check_unchanged, find_inputs
 from trietok.errors import FileError, InputError, OptionError
+from trietok.files.text_rows import TextFile, import_pyarrow
+from trietok.files.whole import TEMPORARY, replacing
 from trietok.worker_pool import refuse_while_starting
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
 MANIFEST_FORMAT = "trietok-corpus-1"
 SHARD_BYTES = 16_000_000
+_IDENTITY = ("name", "size", "mtime_ns")  # of an input file: what tells it from the same file with other content
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
 
@@ -161,7 +163,7 @@ class _Run:
     def __init__(
         self,
         job: ShardJob,
-        inputs: list[InputFile],
+        inputs: list[TextFile],
         call_options: dict[str, Any],
         shard_bytes: int,
         progress: Callable[[Progress], None] | None,
@@ -193,7 +195,7 @@ class _Run:
                 "shard_bytes": self._shard_bytes,
                 "call": {name: str(value) for name, value in sorted(call_options.items())},
             },
-            "inputs": [file.identity() for file in self._inputs],
+            "inputs": [{name: getattr(file, name) for name in _IDENTITY} for file in self._inputs],
         }
 
     def run(self, resume: bool, workers: int) -> dict[str, Any]:
@@ -298,7 +300,7 @@ class _Run:
         """Take away what was not finished; read the records of what was."""
         state = self._job.state
         for path in sorted(state.iterdir()):
-            if path.name.startswith(("temporary-", "spool-")):
+            if path.name.startswith((TEMPORARY, "spool-")):
                 path.unlink(missing_ok=True)
             elif _is_record(path):
                 record = json.loads(path.read_text(encoding="utf-8"))
@@ -370,18 +372,15 @@ class _Run:
         job = self._job
         shards = [self._records[number] for number in range(self._number_of_shards)]
         for file in self._inputs:
-            file.check_unchanged()
+            check_unchanged(file)
         refuse_other_files(job.out, shards)
         if any(shard["rejected"] for shard in shards):
-            temporary = job.state / f"temporary-{REJECTS}"
-            with open(temporary, "wb") as rejects:
+            with replacing(job.state / REJECTS) as rejects:
                 for number, shard in enumerate(shards):
                     if shard["rejected"]:
                         with open(job.rejects(number), "rb") as part:
                             shutil.copyfileobj(part, rejects)
-                rejects.flush()
-                os.fsync(rejects.fileno())
-            os.replace(temporary, job.out / REJECTS)
+            os.replace(job.state / REJECTS, job.out / REJECTS)
         totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
         totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
         manifest = {**self._plan, "totals": totals, "shards": shards}

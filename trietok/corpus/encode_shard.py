@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import open_shard
-from trietok.corpus.shard_plan import FULL, Shard, Stretch, naming
-from trietok.corpus.text_inputs import ChangedFileError
+from trietok.corpus.shard_plan import Shard, Stretch
+from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
-from trietok.files.atomic import _flush_directory, checksum
+from trietok.files.atomic import checksum
+from trietok.files.text_rows import import_pyarrow
+from trietok.files.whole import FULL, TEMPORARY, flush_directory, replacing
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
 _PART = "part-"
@@ -127,12 +128,12 @@ class ShardEncoder:
         job = self._job
         files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
         for file in files_read:
-            file.check_unchanged()
+            check_unchanged(file)
         stem = f"{_PART}{shard.number:05}"
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
-        files = open_shard(job.state, f"temporary-{os.getpid()}-{stem}", job.file_format, job.fingerprint)
+        files = open_shard(job.state, f"{TEMPORARY}{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         try:
             for batch in self._batches(shard, counts, rejects):
                 encoded = self._encoder.encode(batch.texts)
@@ -144,7 +145,7 @@ class ShardEncoder:
                 self._write(files, counts, *blocks.end())
             files.close()
             for file in files_read:
-                file.check_unchanged()
+                check_unchanged(file)
             record = {
                 "inputs": [file.name for file in files_read],
                 **counts,
@@ -162,7 +163,7 @@ class ShardEncoder:
             for path in files.paths.values():
                 path.unlink(missing_ok=True)
             raise
-        _flush_directory(job.out)
+        flush_directory(job.out)
         write_whole(job.record(shard.number), json.dumps(record))
         return record
 
@@ -248,18 +249,9 @@ def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Put a file in place at once, on the disk before it is seen."""
-    temporary = path.with_name(f"temporary-{os.getpid()}-{path.name}")
-    try:
-        with naming(temporary), open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_directory(path.parent)
+    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that `full_disk_reported` explains."""
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 # ---- in a worker process --------------------------------------------------------------------------------------------

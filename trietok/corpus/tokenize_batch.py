@@ -12,17 +12,11 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from trietok.corpus.arrow_columns import (
-    BadRow,
-    arrow_columns,
-    check_text_type,
-    column_types,
-    import_pyarrow,
-    texts_of,
-)
+from trietok.corpus.arrow_columns import arrow_columns, check_text_type, column_types
 from trietok.corpus.chunk_bytes import Rows
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.errors import InputError, InputTypeError
+from trietok.files.text_rows import BadRow, import_pyarrow, texts_of
 
 _SLICE = 4096  # rows whose texts are strs at one time
 _MOST_RESTORED = 4  # tokenizers that a process keeps for the functions it unpickles

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError
-from trietok.files.formats import JOURNAL
+from trietok.files.formats import JOURNAL, write_text
+from trietok.files.whole import flush_directory
 
 STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
 _TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # what a save may take away
@@ -65,8 +66,7 @@ def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterab
                 if (directory / name).is_dir():
                     raise FileError(f"cannot save to {directory}: {name} is a directory", path=directory / name)
             journal = {"staging": staging.name, "files": checksums, "obsolete": gone}
-            (staging / JOURNAL).write_text(json.dumps(journal, indent=1), encoding="utf-8")
-            _flushed_checksum(staging / JOURNAL)
+            write_text(staging / JOURNAL, json.dumps(journal, indent=1))
             os.replace(staging / JOURNAL, directory / JOURNAL)
         except BaseException:
             shutil.rmtree(staging, ignore_errors=True)
@@ -89,7 +89,7 @@ def finish_save(directory: Path) -> None:
             os.replace(path, directory / name)
     for name in journal["obsolete"]:
         (directory / name).unlink(missing_ok=True)
-    _flush_directory(directory)
+    flush_directory(directory)
     (directory / JOURNAL).unlink(missing_ok=True)
     shutil.rmtree(directory / journal["staging"], ignore_errors=True)
 
@@ -209,12 +209,3 @@ def _flushed_checksum(path: Path) -> str:
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
     return checksum(path)
-
-
-def _flush_directory(directory: Path) -> None:
-    with contextlib.suppress(OSError):  # not every system lets a directory be flushed
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

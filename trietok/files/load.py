@@ -34,10 +34,9 @@ from trietok.files.formats import (
     read_json_object,
 )
 from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
 from trietok.text.added_token import AddedToken
 from trietok.text.vocabulary import Vocabulary
-from trietok.tokenizer.token_table import ADDITIONAL
 
 # transformers takes these and no tokenizer here has a use for them.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")

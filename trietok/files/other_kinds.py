@@ -9,7 +9,8 @@ import os
 from typing import Any
 
 from trietok.errors import TrietokError
-from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, read_json_object, read_vocab_lines
+from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, read_json_object
+from trietok.text.vocab_txt import read_vocab_lines
 
 BPE_VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"

@@ -23,7 +23,6 @@ from trietok.files.formats import (
     write_json,
 )
 from trietok.text.added_token import AddedToken, convert_added_tokens
-from trietok.tokenizer.special_tokens import LEFT_OUT
 
 
 def save(
@@ -38,7 +37,7 @@ def save(
 ) -> tuple[str, ...]:
     """`tokenizer.save_pretrained(save_directory, ...)`."""
     if push_to_hub:
-        raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
+        tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
     fast = getattr(tokenizer, "_write_tokenizer_json", None)
     if legacy_format is False and fast is None:
         raise InputError(

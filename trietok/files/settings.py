@@ -14,6 +14,7 @@ from trietok.errors import FileFormatError
 
 Check = Callable[[Any], bool]
 
+ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
 HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
 # The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.

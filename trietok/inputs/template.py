@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from trietok.inputs.pieces import Piece
 from trietok.text.alignment import Ids
-
-if TYPE_CHECKING:
-    from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
 
 Kind = Literal["sequence", "role", "token"]
 
@@ -113,25 +110,6 @@ class Template(NamedTuple):
 
     def _parts_for(self, pair_ids: Ids | None) -> tuple[Part, ...]:
         return self.single if pair_ids is None else self.pair
-
-
-def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
-    """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
-    from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # few tokenizers do
-
-    tokens: dict[str, TemplateToken] = {}
-
-    def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:
-        return tuple(piece(*part) for part in parts)
-
-    def piece(kind: Kind, name: str, type_id: int, is_in_mask: bool) -> TemplatePiece:
-        if kind == "sequence":
-            return TemplatePiece(name, type_id, is_sequence=True)
-        token = str(getattr(tokenizer, f"{name}_token")) if kind == "role" else name
-        tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
-        return TemplatePiece(token, type_id)
-
-    return TemplateProcessing(pieces(template.single), pieces(template.pair), tokens)
 
 
 def _sequence(name: str, ids: Ids, pair_ids: Ids | None) -> Ids:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import sub
@@ -78,6 +78,17 @@ class TextEncoder:
             count: how many tokens it has, where that is known.
         """
         return self.stages.locate(text).spans
+
+    def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        """The words of `text`, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
+        return self.stages.words_between(text)
+
+    def chunks(self, text: str) -> list[str]:
+        """What lies between spaces of `text`, where each chunk has the words by itself that it has in the text.
+
+        Where that does not hold, the whole text is the only chunk.
+        """
+        return [text]
 
     def as_text(self) -> TextEncoder:
         """The encoder of texts in which special tokens are text, as transformers' `split_special_tokens` has it."""
@@ -243,6 +254,9 @@ class ChunkEncoder(TextEncoder):
         next(bounds)
         spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
+
+    def chunks(self, text: str) -> list[str]:
+        return text.split(" ") if self._has_chunked_spans(text) else [text]
 
     def _has_chunked_spans(self, text: str) -> bool:
         """Whether the spans of a text are those of its chunks."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.alignment import AlignedText, Located, piece_spans
+from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.wordpiece import WordpieceTokenizer
 
@@ -85,6 +85,13 @@ class Stages(ABC):
                 for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
                     located.add(self.to_id(piece), piece, span, number)
         return located
+
+    def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        """The words of a text, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
+        for part, token_id in self.parts(text):
+            if token_id is None:
+                for word, start, end, pieces in self.words(part):
+                    yield word.text[start:end], pieces, word.span(start, end)
 
     def specials_in(self, text: str) -> Iterator[str]:
         """The tokens that a text gives and that no unknown word gave."""

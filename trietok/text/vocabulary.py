@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError
-from trietok.files.formats import read_vocab_lines
 from trietok.text.read_only import ReadOnlyDict
+from trietok.text.vocab_txt import read_vocab_lines
 
 if TYPE_CHECKING:
     import pygtrie

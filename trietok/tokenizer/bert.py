@@ -29,7 +29,7 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from trietok.suggesting.unknown_report import UnknownWords
+    from trietok.tokenizer.unknown_report import UnknownWords
 
 
 _UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
@@ -529,7 +529,7 @@ class BertTokenizer(PreTrainedTokenizer):
         >>> found.words[0].word, found.words[0].count, found.words[0].positions
         ('☃', 2, ((0, 4, 5), (1, 0, 1)))
         """
-        from trietok.suggesting.unknown_words import find_unknown  # not needed to encode
+        from trietok.tokenizer.unknown_words import find_unknown  # not needed to encode
 
         return find_unknown(self, texts, positions=positions)
 

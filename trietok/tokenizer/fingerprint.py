@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
 from trietok.text.added_token import AddedToken
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 FORMAT = "trietok-1"  # another number where the same tokenizer gets another fingerprint
 
@@ -102,13 +102,14 @@ def canonical(value: Any) -> str:
 
 
 def state_of(tokenizer: Any) -> State:
-    if not isinstance(tokenizer, PreTrainedTokenizer):
+    """Everything that decides the ids of a tokenizer, at one moment."""
+    if not isinstance(tokenizer, SpecialTokensMixin):
         raise InputTypeError(f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
     with tokenizer.holding():  # of one state
         return _read_state(tokenizer)
 
 
-def _read_state(tokenizer: PreTrainedTokenizer) -> State:
+def _read_state(tokenizer: Any) -> State:
     vocabulary = getattr(tokenizer, "vocabulary", None)
     base = tokenizer.get_vocab() if vocabulary is None else vocabulary.token_to_id
     if vocabulary is None:
@@ -135,7 +136,7 @@ def _flags(token: AddedToken, special: Set[str]) -> Flags:
     return flags
 
 
-def _kept_from_lower_casing(tokenizer: PreTrainedTokenizer) -> dict[str, bool]:
+def _kept_from_lower_casing(tokenizer: Any) -> dict[str, bool]:
     """Of the tokens that may be matched as they are written, which are: not one that begins with an earlier one.
 
     Where several begin at one character the first of the list wins, so the order decides ids, but only through this: of
@@ -151,7 +152,7 @@ def _kept_from_lower_casing(tokenizer: PreTrainedTokenizer) -> dict[str, bool]:
     }
 
 
-def _settings(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
+def _settings(tokenizer: Any) -> dict[str, Any]:
     """The settings that decide ids, as they stand now, not as the tokenizer was made."""
     settings = _settings_of_its_own(tokenizer)
     settings["do_lower_case"] = bool(getattr(tokenizer, "do_lower_case", False))
@@ -177,12 +178,13 @@ def _settings(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
         if hasattr(basic, "clean_text"):  # of the Rust profile, which keeps its template apart from the roles
             settings["clean_text"] = bool(basic.clean_text)
-            around: Any = tokenizer
-            settings["template"] = [list(map(list, around.input_builder.pieces(pair, True))) for pair in (False, True)]
+            settings["template"] = [
+                list(map(list, tokenizer.input_builder.pieces(pair, True))) for pair in (False, True)
+            ]
     return settings
 
 
-def _settings_of_its_own(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
+def _settings_of_its_own(tokenizer: Any) -> dict[str, Any]:
     """What a class of the user's own was made with, as far as JSON can say it; the classes here have no such."""
     kind = type(tokenizer)
     if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:

@@ -5,7 +5,7 @@ In: a tokenizer. Out: which of the methods are not trietok's own; an encoder tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
@@ -204,6 +204,11 @@ class HookEncoder(TextEncoder):
                 name="return_offsets_mapping",
             )
         return located
+
+    def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        self.locate(text)  # refuses methods whose tokens are not those of the stages
+        stages, prepared = self._prepared_stages(text)
+        return stages.words_between(prepared)
 
     def _prepared_stages(self, text: str) -> tuple[Stages, str]:
         """The stages for these options, and the text as `prepare_for_tokenization` leaves it."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import RECORD
+from trietok.files.settings import ADDITIONAL
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
@@ -26,7 +27,7 @@ from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
 from trietok.tokenizer.moment import NEVER
-from trietok.tokenizer.token_table import ADDITIONAL, Token, TokenTable
+from trietok.tokenizer.token_table import Token, TokenTable
 
 
 class PreTrainedTokenizer(PreTrainedTokenizerBase):

@@ -19,9 +19,9 @@ from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
 from trietok.inputs.options import CallOptions
 from trietok.inputs.pieces import Piece
-from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces
+from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
-from trietok.inputs.template import Template, template_processing_of
+from trietok.inputs.template import Template
 from trietok.text.added_token import AddedToken
 from trietok.text.bulk import bulk
 from trietok.text.decoding import ARTIFACTS

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
+from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.changes import ChangeableType, Version
 from trietok.text.vocabulary import Vocabulary
-from trietok.tokenizer.token_table import ADDITIONAL, Changes, Token, TokenTable
+from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message

@@ -17,7 +17,6 @@ from trietok.text.added_tokens import AddedTokens
 from trietok.text.changes import Version
 from trietok.text.vocabulary import Vocabulary
 
-ADDITIONAL = "additional_special_tokens"
 Token = str | AddedToken
 
 

@@ -18,11 +18,11 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     read_json_object,
-    read_text,
     write_json,
     write_text,
 )
 from trietok.files.other_kinds import BPE_SPLITTING, BPE_VOCAB_FILE, MERGES_FILE
+from trietok.text.vocab_txt import read_text
 
 VOCAB_FILE = BPE_VOCAB_FILE
 

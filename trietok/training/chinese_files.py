@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trietok.files.atomic import save_files
-from trietok.files.formats import VOCAB_FILE, write_vocab_lines
+from trietok.files.formats import VOCAB_FILE, write_text, write_vocab_lines
 from trietok.files.other_kinds import RECIPE_LOG_FILE
 from trietok.text.characters import is_control
 from trietok.training.bpe_files import require_utf8
@@ -56,7 +56,7 @@ def save_chinese_bpe(
     def write(folder: Path) -> None:
         write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+            write_text(folder / name, text)
 
     saved = save_files(Path(directory), write)
     for name in {RESULT_FILE, LEFT_TO_RIGHT_FILE} - {path.name for path in saved}:

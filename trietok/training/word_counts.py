@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, TrietokError
-from trietok.suggesting.bounded_counts import highest_to_drop
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 from trietok.worker_pool import Submit, worker_pool
@@ -38,15 +37,50 @@ class WordCounts(dict[str, int]):
         pruned_below: 0 if every word is here with its whole count. Otherwise rare words were dropped to keep within the
             limit: every word that occurs more than `pruned_below` times is here, and its count is at most that much
             too low.
+        pruned_occurrences: the sum of the counts that were dropped.
     """
 
     texts: int = 0
     pruned_below: int = 0
+    pruned_occurrences: int = 0
 
     @property
     def total(self) -> int:
-        """How many words were counted, those that repeat included."""
+        """How many words were counted, those that repeat included and those that were dropped left out."""
         return sum(self.values())
+
+    def add(self, counted: Mapping[str, int]) -> None:
+        """Add other counts to these."""
+        get = self.get
+        for word, count in counted.items():
+            self[word] = get(word, 0) + count
+
+    def prune(self, max_words: int) -> dict[str, int]:
+        """Drop the rarest words where there are more than `max_words`, until three quarters of that are left, or fewer.
+
+        All words of the lowest count go, then those of the next: no choice among equals, so no order decides.
+
+        >>> counts = WordCounts({"a": 1, "b": 1, "c": 2, "d": 5})
+        >>> counts.prune(3), counts, counts.pruned_below, counts.pruned_occurrences
+        ({'a': 1, 'b': 1}, {'c': 2, 'd': 5}, 1, 2)
+
+        Returns:
+            The words that were dropped, with their counts.
+        """
+        if len(self) <= max_words:
+            return {}
+        left, highest = len(self), 0
+        for count, number in sorted(Counter(self.values()).items()):
+            if left <= max_words * 3 // 4:
+                break
+            left -= number
+            highest = count
+        dropped = {word: count for word, count in self.items() if count <= highest}
+        for word in dropped:
+            del self[word]
+        self.pruned_below += highest
+        self.pruned_occurrences += sum(dropped.values())
+        return dropped
 
 
 def count_words(
@@ -89,9 +123,8 @@ def count_words(
     counts = WordCounts()
     for batch, counted in _counted(_batches(texts), count, processes):
         counts.texts += batch
-        _add(counts, counted)
-        if len(counts) > max_words:
-            counts.pruned_below += _prune(counts, max_words)
+        counts.add(counted)
+        counts.prune(max_words)
         if on_progress is not None:
             on_progress(_progress(texts, counts))
     if not counts.texts:
@@ -237,20 +270,6 @@ def _begin_process(count: _Count, stop: object) -> None:
 
 def _count_in_process(batch: list[str]) -> Counter[str]:
     return _counts_here[0](batch)
-
-
-def _add(counts: dict[str, int], counted: Mapping[str, int]) -> None:
-    get = counts.get
-    for word, count in counted.items():
-        counts[word] = get(word, 0) + count
-
-
-def _prune(counts: dict[str, int], max_words: int) -> int:
-    """Drop the rarest words; return the highest count dropped."""
-    highest = highest_to_drop(counts, max_words)
-    for word in [word for word, count in counts.items() if count <= highest]:
-        del counts[word]
-    return highest
 
 
 def _progress(texts: Iterable[str], counts: WordCounts) -> Progress:

@@ -13,13 +13,14 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from trietok.errors import VocabularyError
-from trietok.files.formats import Path_, read_json_object, write_text
+from trietok.files.formats import read_json_object, write_text
 from trietok.files.json_place import JsonPlace
 from trietok.files.settings import HIGHEST_ID
 from trietok.files.tokenizer_json.ids import check_ids, ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
-from trietok.inputs.post_processors import READERS
+from trietok.files.tokenizer_json.post_processors import READERS
 from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import Path_
 
 VERSION = "1.0"
 HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length

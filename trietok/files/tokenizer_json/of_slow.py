@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok.errors import NotSupportedError
-from trietok.files.formats import Path_
 from trietok.files.tokenizer_json.format import write_tokenizer_json
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson, WordPieceDecoder
-from trietok.inputs.template import template_processing_of
+from trietok.inputs.post_processors import template_processing_of
 from trietok.text.added_token import AddedToken
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+from trietok.text.vocab_txt import Path_
 
 
 def write(path: Path_, tokenizer: Any) -> None:

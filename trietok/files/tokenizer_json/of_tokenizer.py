@@ -9,11 +9,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.files.formats import TOKENIZER_CONFIG_FILE, Path_
+from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.tokenizer_json.format import write_tokenizer_json
 from trietok.files.tokenizer_json.ids import ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson
 from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import Path_
 
 
 def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:

@@ -7,18 +7,15 @@ Only texts that give the unknown token's id are looked into, and of those only t
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.suggesting.unknown_report import Reason, UnknownWord, UnknownWords
+from trietok.tokenizer.unknown_report import Reason, UnknownWord, UnknownWords
 
-_BETWEEN = re.compile(r"(?:\S|[\x0b\x0c\x1c-\x1f\x85])+")  # str.split's whitespace, but for what cleaning deletes
-_WORDS = re.compile(r"\S+")
-_MOST_REMEMBERED = 100_000  # chunks
+_MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
 
 
 class _Found(NamedTuple):
@@ -96,103 +93,40 @@ class _Search:
     """The search with one tokenizer, and what it remembers."""
 
     def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        self._basic: Any = tokenizer.basic_tokenizer if tokenizer.do_basic_tokenize else None
+        self._encoder = tokenizer.text_encoder
         self._wordpiece = tokenizer.wordpiece_tokenizer
+        self._unk_token, self._unk_token_id = tokenizer.unk_token, tokenizer.unk_token_id
         self._special: frozenset[str] = frozenset(tokenizer.all_special_tokens)
-        self._chunks: dict[str, tuple[_Found, ...]] = {}
+        self._chunks: dict[str, list[_Found]] = {}
         self._known: tuple[frozenset[str], frozenset[str]] | None = None
 
     def unknown_in(self, text: str) -> Iterator[tuple[str, int, int]]:
         """The unknown words of a text, each with its span in the text as it was given."""
-        lowered, pieces = self._tokenizer.pieces(text)
-        origin = None if len(lowered) == len(text) else _origin_of(text, lowered)
-        pattern = _WORDS if self._basic is None else _BETWEEN
         position = 0
-        for piece, is_token in pieces:
-            position = lowered.index(piece, position)  # whitespace that an added token took along lies between
-            if not is_token:
-                for match in pattern.finditer(piece):
-                    for word, start, end in self._unknown_in_chunk(match[0]):
-                        start, end = position + match.start() + start, position + match.start() + end
-                        yield (word, start, end) if origin is None else (word, origin[start], origin[end - 1] + 1)
-            position += len(piece)
+        for chunk in self._encoder.chunks(text):
+            found = self._chunks.get(chunk)
+            if found is None:
+                found = self._look_into(chunk)
+                if len(chunk) <= _LONGEST_REMEMBERED:
+                    if len(self._chunks) >= _MOST_REMEMBERED:
+                        self._chunks.clear()
+                    self._chunks[chunk] = found
+            for word, start, end in found:
+                yield word, position + start, position + end
+            position += len(chunk) + 1
 
-    def _unknown_in_chunk(self, chunk: str) -> tuple[_Found, ...]:
-        found = self._chunks.get(chunk)
-        if found is None:
-            if len(self._chunks) >= _MOST_REMEMBERED:
-                self._chunks.clear()
-            found = self._chunks[chunk] = tuple(self._look_into(chunk))
+    def _look_into(self, chunk: str) -> list[_Found]:
+        if self._unk_token_id not in self._encoder.ids(chunk):
+            return []
+        words = list(self._encoder.words(chunk))
+        found: list[_Found] = []
+        for number, (word, pieces, (start, end)) in enumerate(words, start=1):
+            if word != self._unk_token and self._unk_token_id in self._encoder.ids_of_tokens(pieces):
+                following = words[number][2][0] if number < len(words) else len(chunk)
+                while end < following and unicodedata.combining(chunk[end]):  # a mark that is taken off the word
+                    end += 1
+                found.append(_Found(word, start, end))
         return found
-
-    def _look_into(self, chunk: str) -> Iterator[_Found]:
-        words = [chunk] if self._basic is None else self._split(chunk)
-        if not any(map(self._is_unknown, words)):
-            return
-        spans = [(0, len(chunk))] if self._basic is None else self._spans(chunk, words)
-        for word, (start, end) in zip(words, spans, strict=True):
-            if self._is_unknown(word):
-                yield _Found(word, start, end)
-
-    def _is_unknown(self, word: str) -> bool:
-        if self._basic is not None and word in self._basic.never_split:
-            return word not in self._wordpiece.vocab and word not in self._tokenizer.added_tokens_encoder
-        if len(word) > self._wordpiece.max_input_chars_per_word:
-            return True
-        return word not in self._wordpiece.vocab and self._wordpiece.match_word(word) is None
-
-    # ---- where a word comes from ------------------------------------------------------------------------------------
-
-    def _spans(self, chunk: str, words: list[str]) -> list[tuple[int, int]]:
-        """The span in `chunk` of each of its words.
-
-        The chunk is cut into clusters whose words do not depend on what stands around them, so the characters of all
-        clusters in a row are those of all words in a row.
-        """
-        made_of: list[tuple[int, int]] = []  # for each character of the words, the span of its cluster
-        for start, end in self._clusters(chunk):
-            count, several = self._count(chunk[start:end])
-            singly = [(i, self._count(chunk[i])[0]) for i in range(start, end)] if several else []
-            if several and sum(alone for _, alone in singly) == count:  # punctuation with a mark on it
-                made_of += [(i, i + 1) for i, alone in singly for _ in range(alone)]
-            else:
-                made_of += [(start, end)] * count
-        if len(made_of) != len("".join(words)):  # a word that is kept as it is stands for itself
-            return [(0, len(chunk))] * len(words)
-        spans: list[tuple[int, int]] = []
-        position = 0
-        for word in words:
-            inside = made_of[position : position + len(word)]
-            spans.append((inside[0][0], inside[-1][1]))
-            position += len(word)
-        return spans
-
-    def _split(self, text: str) -> list[str]:
-        words: list[str] = self._basic.tokenize(text, self._special)
-        return words
-
-    def _count(self, text: str) -> tuple[int, bool]:
-        """How many characters the words of a text have, and whether there are several words."""
-        words = self._split(text)
-        return sum(map(len, words)), len(words) > 1
-
-    def _clusters(self, chunk: str) -> Iterator[tuple[int, int]]:
-        """Spans of characters that compose with each other, deleted characters in between left out at the edges."""
-        start = end = 0
-        composed = ""
-        for position, char in enumerate(chunk):
-            cleaned = self._basic.clean(char)
-            if not cleaned:
-                continue
-            if composed and not _composes_with(composed, cleaned):
-                yield start, end
-                composed = ""
-            start = start if composed else position
-            composed += cleaned
-            end = position + 1
-        if composed:
-            yield start, end
 
     # ---- why it is unknown ------------------------------------------------------------------------------------------
 
@@ -221,22 +155,3 @@ class _Search:
                 return marked + word[start]
             start, marked = end, prefix
         return word
-
-
-def _composes_with(before: str, char: str) -> bool:
-    """Whether normalizing may join `char` to what stands before it."""
-    if before[-1] == " " or (before.isascii() and char.isascii()):
-        return False
-    if any(map(unicodedata.combining, unicodedata.normalize("NFD", char)[:1])):
-        return True
-    form = unicodedata.normalize("NFC", before + char)
-    return form != unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", char)
-
-
-def _origin_of(text: str, lowered: str) -> list[int]:
-    """For each character of `lowered`, the position in `text` of the one it comes from."""
-    origin: list[int] = []
-    for position, char in enumerate(text):
-        lower = char.lower()
-        origin += [position] * (len(lower) if lowered.startswith(lower, len(origin)) else 1)
-    return origin
