@@ -333,3 +333,14 @@ def test_tokenize_takes_a_pair_and_the_template(abc):
 def test_a_text_that_is_none_is_named(abc):
     with pytest.raises(InputError, match="item 1 of the batch is NoneType"):
         abc(["a", None])
+
+
+def test_a_text_is_prepared_as_a_subclass_says(fast):
+    class Shouting(BertTokenizerFast):
+        def prepare_for_tokenization(self, text, is_split_into_words=False, **kwargs):
+            return text.replace("!", "a"), kwargs
+
+    plain = fast("a", "b")
+    plain.__class__ = Shouting
+    assert plain("b !", add_special_tokens=False).input_ids == plain.convert_tokens_to_ids(["b", "a"])
+    assert plain.tokenize("b !") == ["b", "a"]
