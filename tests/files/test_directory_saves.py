@@ -271,3 +271,9 @@ def test_a_directory_in_the_way_of_a_file_is_named_before_anything_changes(two, 
         two[1].save_pretrained(tmp_path / "saved")
     assert (tmp_path / "saved" / "tokenizer_config.json").read_bytes() == before
     assert not (tmp_path / "saved" / JOURNAL).exists()
+
+
+def test_a_save_says_before_it_writes_what_it_may_not_take_away(tmp_path):
+    with pytest.raises(ValueError, match=r"may not take away notes\.txt"):
+        directory_saves.save_files(tmp_path, lambda folder: None, obsolete=["notes.txt"])
+    assert list(tmp_path.iterdir()) == []

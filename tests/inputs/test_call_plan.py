@@ -207,6 +207,8 @@ def test_texts_without_pairs_go_the_quick_way(pairs, name):
     assert isinstance(builder.plan(CallOptions()), QuickPlan)
     options = CallOptions(padding=True, truncation=True, max_length=8, return_tensors="np")
     assert isinstance(builder.plan(options), QuickPlan)
+    for name in ("is_split_into_words", "return_overflowing_tokens", "return_length"):
+        assert not isinstance(builder.plan(CallOptions(**{name: True})), QuickPlan)
 
 
 def test_a_call_that_a_subclass_changes_is_not_planned(pairs):

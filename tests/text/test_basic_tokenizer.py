@@ -41,6 +41,7 @@ kept_words = st.sampled_from([None, ["[CLS]"], ["a", "É", "a]"], ["aa", "don't"
         ({"never_split": ["don't"]}, "DON'T don't", ["don't", "don't"]),
         ({}, "a\x00b\u200bc\ufffdd\x7fe", ["abcde"]),
         ({}, "a\x1cb\x85c\u2028d\u3000e", ["abc", "d", "e"]),
+        ({}, "a\u180eb", ["ab"]),
         ({}, "\ud800a", ["a"]),
         ({}, "\u0301", []),
         ({}, "", []),

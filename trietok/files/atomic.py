@@ -42,7 +42,12 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
+        ValueError: a name in `obsolete` is not one that a save may take away.
     """
+    obsolete = list(obsolete)
+    unknown = [name for name in obsolete if not name.endswith(_TAKEN_AWAY)]
+    if unknown:  # a journal with such a name would be taken for a damaged one
+        raise ValueError(f"a save may not take away {', '.join(unknown)}; it may: {', '.join(_TAKEN_AWAY)}")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

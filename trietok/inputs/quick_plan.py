@@ -28,6 +28,13 @@ _Item = TypeVar("_Item")
 NO_LIMIT = float("inf")
 _NO_SPAN = (0, 0)
 _SIDES = ("left", "right")
+# The options that it carries out; where another one is not at its default, `Plan` does the call.
+_CARRIES_OUT = {
+    *("add_special_tokens", "padding", "truncation", "max_length", "stride", "pad_to_multiple_of", "padding_side"),
+    *("return_tensors", "return_token_type_ids", "return_attention_mask", "return_special_tokens_mask"),
+    *("return_offsets_mapping", "verbose"),
+}
+_LEAVES = [name for name in CallOptions._fields if name not in _CARRIES_OUT]
 
 
 class ByteColumn(NamedTuple):
@@ -108,7 +115,7 @@ class QuickPlan(Plan):
         pieces = builder.pieces(False, options.add_special_tokens)
         around = builder.special_count(False) if options.add_special_tokens else 0
         return (
-            not (options.is_split_into_words or options.return_overflowing_tokens or options.return_length)
+            all(getattr(options, name) == CallOptions._field_defaults[name] for name in _LEAVES)
             and not (options.return_token_type_ids and not options.add_special_tokens)
             and type(options.stride) is int
             and options.stride >= 0
