@@ -88,7 +88,8 @@ def outcome(call):
     try:
         result = call()
     except Exception as error:
-        return type(error), str(error), records
+        is_pythons_own = type(error) is TypeError  # a float where Python wants an int, said in its own words
+        return type(error), "" if is_pythons_own else str(error), records
     finally:
         logging.getLogger("trietok").removeHandler(handler)
     return shown(result), records

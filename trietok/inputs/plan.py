@@ -226,6 +226,7 @@ class Plan:
     def width(self, longest: int) -> int:
         """The length that a batch whose longest row has `longest` ids is padded to, where it is padded."""
         if self.strategies.padding is PaddingStrategy.MAX_LENGTH and self.strategies.max_length is not None:
+            check_length(self.strategies.max_length)  # it may be the tokenizer's own
             longest = self.strategies.max_length
         return padded_length(longest, self.options.pad_to_multiple_of)
 

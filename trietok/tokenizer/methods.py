@@ -72,7 +72,7 @@ def prepare(
         padded = tokenizer.pad(
             values,
             padding=strategies.padding,
-            max_length=None if strategies.padding is PaddingStrategy.DO_NOT_PAD else max_length,
+            max_length=max_length if strategies.padding is PaddingStrategy.MAX_LENGTH else None,
             pad_to_multiple_of=options.pad_to_multiple_of,
             padding_side=options.padding_side,
             return_attention_mask=with_mask,
