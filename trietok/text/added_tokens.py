@@ -97,12 +97,19 @@ class AddedTokens:
         return other
 
     def reordered(self, token_ids: Iterable[int]) -> AddedTokens:
-        """These tokens with those of some ids, of those that are there, behind the others and in this order."""
+        """These tokens with those of some ids, of those that are there, behind the others and in this order.
+
+        `encoder` keeps its order: that is the one in which transformers lists the tokens of a directory.
+        """
         last = [token_id for token_id in token_ids if token_id in self.decoder]
         decoder = dict(self.decoder.flat())
         for token_id in last:
             decoder[token_id] = decoder.pop(token_id)
-        return self._made_of(decoder, self.max_id) if last else self
+        if not last:
+            return self
+        other = self._made_of(decoder, self.max_id)
+        other.encoder = self.encoder
+        return other
 
     def renumbered(self, decoder: dict[int, AddedToken]) -> AddedTokens:
         """The same tokens with other ids, none of them ever given beyond the highest."""
@@ -114,7 +121,8 @@ class AddedTokens:
     def _copy(self) -> AddedTokens:
         other: AddedTokens = object.__new__(type(self))
         derived = {"by_id", "ids_by_content", "trie", "_written"}
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in derived})
+        state = dict(self.__dict__)  # at one moment: other threads may be deriving values
+        other.__dict__.update({name: value for name, value in state.items() if name not in derived})
         return other
 
     def __getstate__(self) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class BasicTokenizer(Changeable):
         """The same options, which stay as they are now."""
         other = type(self).__new__(type(self))
         other.__setstate__(self.__getstate__())
-        other.never_split = frozenset(self.never_split)
+        other.never_split = frozenset(self.never_split or ())
         return other
 
     def tokenize(self, text: str, never_split: Iterable[str] | None = None) -> list[str]:

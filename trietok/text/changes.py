@@ -46,6 +46,17 @@ class ChangeableType(ABCMeta):
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         type.__setattr__(cls, "_watching", WeakSet())
+        type.__setattr__(cls, "_foreign", {})
+
+    def has_foreign(cls, names: tuple[str, ...]) -> bool:
+        """Whether a method or property of one of these names is not trietok's own; remembered until one is replaced."""
+        remembered = cls.__dict__.get("_foreign", {})  # none yet while the class is made
+        answer: bool | None = remembered.get(names)
+        if answer is None:
+            methods = [getattr(cls, name, None) for name in names]
+            answer = not all(method is None or is_ours(getattr(method, "fget", method)) for method in methods)
+            remembered[names] = answer  # a patch by another thread has put another dict in its place
+        return answer
 
     def __setattr__(cls, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -57,6 +68,7 @@ class ChangeableType(ABCMeta):
         cls._note_patch()
 
     def _note_patch(cls) -> None:
+        type.__setattr__(cls, "_foreign", {})
         for version in list(cls.__dict__.get("_watching", ())):  # none yet while the class is made
             version.bump()
         subclasses: Any = type.__subclasses__(cls)

@@ -207,7 +207,13 @@ class ChunkEncoder(TextEncoder):
 
     def _tells_unknown(self) -> bool:
         unknown = self._wordpiece.unk_token
-        return self._only_token_of(self.stages.to_id(unknown)) == unknown
+        unknown_id = self._id_of(unknown)
+        return unknown_id is not None and self._only_token_of(unknown_id) == unknown
+
+    def _id_of(self, token: str) -> int | None:
+        """The id of a token, added ones included, or None; `Stages.to_id` is asked for pieces only."""
+        added_id = self._added.encoder.get(token)
+        return self._vocab.get(token) if added_id is None else added_id
 
     def _may_be_words(self) -> bool:
         """Whether an added token may stand in a chunk of ASCII letters and digits."""
@@ -221,7 +227,7 @@ class ChunkEncoder(TextEncoder):
         token = line if added is None else added.content
         if token is None or (line is not None and line != token):
             return None
-        return token if self.stages.to_id(token) == token_id else None
+        return token if self._id_of(token) == token_id else None
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""

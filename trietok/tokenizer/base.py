@@ -520,7 +520,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         reject_replaced(kwargs)
         options = CallOptions.of({**locals(), "is_split_into_words": False})
         moment = self._now()
-        if moment.builds_by_methods:
+        if moment.prepares_by_methods:
             return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
         return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 

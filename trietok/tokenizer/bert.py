@@ -106,7 +106,6 @@ class BertTokenizer(PreTrainedTokenizer):
             )
         self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(vocabulary, str(unk_token))
         super().__init__(
-            vocab_file=vocab_file,
             do_lower_case=do_lower_case,
             do_basic_tokenize=do_basic_tokenize,
             never_split=never_split,

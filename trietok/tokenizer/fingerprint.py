@@ -179,7 +179,7 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         if hasattr(basic, "clean_text"):  # of the Rust profile, which keeps its template apart from the roles
             settings["clean_text"] = bool(basic.clean_text)
             settings["template"] = [
-                list(map(list, tokenizer.input_builder.pieces(pair, True))) for pair in (False, True)
+                [list(piece[:4]) for piece in tokenizer.input_builder.pieces(pair, True)] for pair in (False, True)
             ]
     return settings
 

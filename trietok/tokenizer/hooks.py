@@ -5,13 +5,12 @@ In: a tokenizer. Out: which of the methods are not trietok's own; an encoder tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
 from trietok.inputs.call_inputs import reject_unknown
 from trietok.text.alignment import Located, Span
-from trietok.text.changes import is_ours
 from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.stages import Stages, require_text
 from trietok.text.untrusted import OPTIONS, SpecialPolicy, refuse, special_policy
@@ -41,6 +40,12 @@ INPUT_HOOKS = (
     "get_special_tokens_mask",
     "pad_token_type_id",
 )
+# Roles that a class of the user's own answers for itself.
+ROLE_HOOKS = tuple(
+    name
+    for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+    for name in (f"{role}_token", f"{role}_token_id")
+)
 # Of the objects that cut texts into words and words into pieces, with what these methods rest on.
 STAGE_HOOKS = (
     "tokenize",
@@ -60,16 +65,9 @@ STAGE_HOOKS = (
 _KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *OPTIONS})
 
 
-def is_replaced(holder: object, names: Iterable[str]) -> bool:
-    """Whether one of these methods of an object is not trietok's own."""
-    kind = type(holder)
-    for name in names:
-        if name in holder.__dict__:
-            return True
-        method = getattr(kind, name, None)
-        if method is not None and not is_ours(getattr(method, "fget", method)):
-            return True
-    return False
+def is_replaced(holder: Any, names: tuple[str, ...]) -> bool:
+    """Whether one of these methods is not trietok's own: of a tokenizer, or of a stage of trietok's or a subclass."""
+    return not holder.__dict__.keys().isdisjoint(names) or type(holder).has_foreign(names)
 
 
 class HookEncoder(TextEncoder):
@@ -219,6 +217,9 @@ class HookEncoder(TextEncoder):
         text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
         reject_unknown(unknown)
         if policy is not None:
+            for token in self._stages.specials_in(text) if policy.refused else ():
+                if token in policy.refused:
+                    refuse(token, text)
             return self._stages.untrusted(self._table.special_contents, policy.allowed), text
         return self._stages.as_text() if as_text else self._stages, text
 

@@ -15,7 +15,7 @@ from trietok.inputs.options import CallOptions, Strategies, check_length, resolv
 from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.pieces import Piece, require_ids
 from trietok.inputs.profiles import SLOW
-from trietok.inputs.tensors import tensor_type_of, to_tensor
+from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
 from trietok.inputs.truncation import TruncationStrategy
 from trietok.text.alignment import Ids
 
@@ -199,7 +199,21 @@ def _with_details(
     plan = tokenizer._now().builder.plan(options)
     encoding.work_out_by(plan, (encoder, texts, one))
     if options.return_offsets_mapping:
-        offsets = [each.offsets for each in plan.encodings((encoder, texts, one), encoding["input_ids"])]
+        details = plan.encodings((encoder, texts, one), encoding["input_ids"])
+        _require_same_ids(tokenizer, details, encoding["input_ids"], one)
+        offsets = [each.offsets for each in details]
         kind = tensor_type_of(encoding["input_ids"])
         encoding["offset_mapping"] = to_tensor(offsets, kind) if kind else offsets[0] if one else offsets
     return encoding
+
+
+def _require_same_ids(tokenizer: Any, details: list[Any], input_ids: Any, one: bool) -> None:
+    """Raise where a method of the user's has made other ids than the details are of."""
+    given = to_python(to_python(input_ids))  # twice: rows of different lengths are an array of arrays
+    rows = [given] if one and not (given and isinstance(given[0], list)) else given
+    if [each.ids for each in details] != rows:
+        raise NotSupportedError(
+            f"{type(tokenizer).__name__} has methods of its own that give other ids than its texts, so where its "
+            "tokens came from cannot be told",
+            name="return_offsets_mapping",
+        )

@@ -6,6 +6,7 @@ change of the tokenizer changes no `Moment`; the next call makes another one.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,15 @@ from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, Version
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
-from trietok.tokenizer.hooks import CALL_HOOKS, INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
+from trietok.tokenizer.hooks import (
+    CALL_HOOKS,
+    INPUT_HOOKS,
+    ROLE_HOOKS,
+    STAGE_HOOKS,
+    TEXT_HOOKS,
+    HookEncoder,
+    is_replaced,
+)
 from trietok.tokenizer.methods import pieces_by_methods
 from trietok.tokenizer.token_table import TokenTable
 
@@ -73,7 +82,8 @@ class Moment:
         wordpiece: Any
         basic, wordpiece = (stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words)
         self.basic = basic
-        self.never_split = frozenset(getattr(basic, "never_split", ()))
+        self.never_split = frozenset(getattr(basic, "never_split", None) or ())
+        self._never_split_given = copy.copy(getattr(basic, "never_split", None))  # of its own type, to compare with
         self.names = list(tokenizer.model_input_names)
         self._split_special_tokens = bool(tokenizer.split_special_tokens)
         self.goes_by_methods = not tokenizer._has_stages or (
@@ -95,16 +105,19 @@ class Moment:
         else:
             self.encoder = self._new_encoder(tokenizer, has_foreign_stage, before.encoder)
         self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
-        self.builds_by_methods = not tokenizer.is_fast and (
-            not hasattr(tokenizer, "_input_pieces") or is_replaced(tokenizer, INPUT_HOOKS)
+        # `prepare_for_model` goes by the methods in both profiles; a call of the Rust profile does not.
+        self.prepares_by_methods = not hasattr(tokenizer, "_input_pieces") or (
+            is_replaced(tokenizer, INPUT_HOOKS) or is_replaced(tokenizer, ROLE_HOOKS)
         )
+        self.builds_by_methods = self.prepares_by_methods and not tokenizer.is_fast
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
         self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
         # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
         self.chunk_ids = None
-        if self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
+        limited = isinstance(tokenizer.model_max_length, (int, float))  # else a call says so
+        if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
             plan = self.builder.plan(DEFAULTS)
             if isinstance(plan, QuickPlan):
                 self.chunk_ids = self.encoder.chunk_ids
@@ -133,7 +146,7 @@ class Moment:
             padding_side=tokenizer.padding_side,
             truncation_side=tokenizer.truncation_side,
             model_max_length=tokenizer.model_max_length,
-            pad_token_id=None if pad_token is None else tokenizer._ids_of(table, [str(pad_token)])[0],
+            pad_token_id=_pad_id(tokenizer, table),
             pad_token=None if pad_token is None else str(pad_token),
             pad_token_type_id=tokenizer.pad_token_type_id,
             windows=tokenizer._input_rules,
@@ -160,7 +173,7 @@ class Moment:
         """Whether the tokenizer is still as it was; asked before every call."""
         return bool(
             self.version.mark is self.mark
-            and self.basic.never_split == self.never_split  # these two may be changed in place
+            and self.basic.never_split == self._never_split_given  # these two may be changed in place
             and tokenizer.model_input_names == self.names
         )
 
@@ -191,6 +204,14 @@ class Moment:
             allowed = encoder.untrusted(self.table.special_contents, policy.allowed)
             return RefusingEncoder(encoder, allowed, policy) if policy.refused else allowed
         return encoder.as_text() if as_text else encoder
+
+
+def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:
+    if is_replaced(tokenizer, ("pad_token", "pad_token_id")):
+        pad_id: int | None = tokenizer.pad_token_id
+        return pad_id
+    pad_token = table.roles.get("pad_token")
+    return None if pad_token is None else tokenizer._ids_of(table, [str(pad_token)])[0]
 
 
 class RefusingEncoder(TextEncoder):

@@ -18,6 +18,7 @@ from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
 from trietok.inputs.profiles import SLOW
 from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedTokens
 from trietok.text.bulk import bulk
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.decoding import join_tokens
@@ -26,6 +27,7 @@ from trietok.text.stages import Stages, require_text
 from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
+from trietok.tokenizer.hooks import is_replaced
 from trietok.tokenizer.moment import NEVER
 from trietok.tokenizer.token_table import Token, TokenTable
 
@@ -140,7 +142,11 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         tokens = {token_id: editing.as_added(token_id, token) for token_id, token in value.items()}
         with self._changes.changing():
             table = self._table
-            self._changes.table = table.replace(added=table.added.with_tokens(tokens))
+            self._changes.table = table.replace(added=self._with_set(table.added, tokens))
+
+    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+        """The added tokens with those that `added_tokens_decoder` is set to."""
+        return added.with_tokens(tokens)
 
     def added_tokens_in_order(self) -> list[AddedToken]:
         """The added tokens in the order of adding, by which texts are kept from lower-casing."""
@@ -402,6 +408,8 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     @property
     def all_special_ids(self) -> list[int]:
         """The ids of `all_special_tokens`, in that order."""
+        if is_replaced(self, ("all_special_tokens",)):
+            return super().all_special_ids
         table = self._table
         return self._ids_of(table, table.special_tokens)
 
@@ -429,7 +437,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
             raise InputTypeError(f"ids are an int or a list of ints, not {kind_of(ids)}", value=ids)
         table = self._table
-        special = set(self._ids_of(table, table.special_tokens)) if skip_special_tokens else ()
+        special = set(self.all_special_ids) if skip_special_tokens else ()
         return self._tokens_of(table, ids, special)
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:

@@ -23,6 +23,7 @@ from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bar
 from trietok.inputs.profiles import RUST
 from trietok.inputs.template import Template
 from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedTokens
 from trietok.text.bulk import bulk
 from trietok.text.decoding import ARTIFACTS
 from trietok.text.rust_added_tokens import RustAddedTokens
@@ -297,6 +298,16 @@ class RustProfile(BertTokenizer):
                 added = table.added.with_listed(adding.to_set, adding.listed, self.basic_tokenizer.snapshot())
                 self._changes.table = table.with_tokens(added, adding.to_set)
         return len(adding.listed)
+
+    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        return added.with_listed(tokens, tokens.values(), self.basic_tokenizer.snapshot())
+
+    def order_in_file(self) -> list[int]:
+        """The ids of all added tokens, as tokenizer.json lists them."""
+        added = self._table.added
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        return added.order_that_counts() or list(added.by_id)
 
     @classmethod
     def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:

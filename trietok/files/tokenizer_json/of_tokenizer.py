@@ -47,7 +47,6 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
     """What a tokenizer.json says of a tokenizer of the Rust profile, as it is now. A call's settings stay out of it."""
     basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
     decoder = tokenizer.added_tokens_decoder
-    order = tokenizer.record().get("added_order", decoder)
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         unk_token=wordpiece.unk_token,
@@ -61,7 +60,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         ),
         post_processor=tokenizer.post_processor,
         decoder=tokenizer.decoder,
-        added_tokens={token_id: decoder[token_id] for token_id in order},
+        added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
     )
 
 
