@@ -344,3 +344,30 @@ def test_a_text_is_prepared_as_a_subclass_says(fast):
     plain.__class__ = Shouting
     assert plain("b !", add_special_tokens=False).input_ids == plain.convert_tokens_to_ids(["b", "a"])
     assert plain.tokenize("b !") == ["b", "a"]
+
+
+# ---- added tokens: what a comparison with another build of them has found -------------------------------------------
+
+
+def test_a_token_that_only_the_added_ones_have_is_told_by_its_id(abc):
+    abc.add_special_tokens({"additional_special_tokens": ["[SUBJ]"]})
+    assert abc.tokenize("a [SUBJ] z") == ["a", "[SUBJ]", "[UNK]"]
+    abc.wordpiece_tokenizer.unk_token = "nowhere"
+    assert abc.tokenize("a") == ["a"]
+
+
+def test_saving_lists_all_added_tokens_after_an_entry_of_the_vocabulary_is_added(abc, tmp_path):
+    abc.add_tokens(["xyz"])
+    abc.add_tokens(["b"])
+    abc.save_pretrained(tmp_path)
+    listed = json.loads((tmp_path / "tokenizer.json").read_text())["added_tokens"]
+    assert {token["content"] for token in listed} == {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "xyz", "b"}
+    again = BertTokenizerFast.from_pretrained(tmp_path)
+    assert again("a xyz b").input_ids == abc("a xyz b").input_ids
+    assert again.all_special_ids == abc.all_special_ids
+
+
+def test_tokens_that_are_set_are_normalized_as_the_tokenizer_is_now(fast):
+    tokenizer = fast("a", "e", do_basic_tokenize=False)
+    tokenizer.added_tokens_decoder = {20: "\u00e9"}
+    assert tokenizer.encode("\u00e9 e") == [CLS, 20, 20, SEP]

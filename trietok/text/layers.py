@@ -70,6 +70,8 @@ class Layers(Mapping[_Key, _Value]):
 
     def get(self, key: _Key, default: _Value | None = None) -> _Value | None:  # type: ignore[override]
         """The value of a key, or `default`."""
+        if self._flat is not None:
+            return self._flat.get(key, default)
         for layer in reversed(self._layers):
             if key in layer:
                 return layer[key]

@@ -285,11 +285,15 @@ class BertTokenizer(PreTrainedTokenizer):
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
         if is_replaced(self, _ID_HOOKS):
             return super()._ids_of(table, tokens)
-        added, entries, unknown = table.added.encoder.get, table.entries.get, self._unknown_id(table)
+        added, entries = table.added.encoder.get, table.entries.get
         ids = []
         for token in tokens:
             token_id = added(token)
-            ids.append(entries(token, unknown) if token_id is None and token is not None else token_id)
+            if token_id is None and token is not None:
+                token_id = entries(token)
+                if token_id is None:
+                    token_id = self._unknown_id(table)
+            ids.append(token_id)
         return ids
 
     def _unknown_id(self, table: TokenTable) -> int | None:
@@ -298,7 +302,8 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def _convert_token_to_id(self, token: str) -> int | None:
         table = self._table
-        return table.entries.get(token, self._unknown_id(table))
+        token_id = table.entries.get(token)
+        return self._unknown_id(table) if token_id is None else token_id
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
         if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and not is_replaced(self, _TOKEN_HOOKS):

@@ -103,7 +103,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     @property
     def _table(self) -> TokenTable:
         """Vocabulary, added tokens and roles as they are now."""
-        return self._changes.table
+        changes = self._changes
+        return changes.committed if changes.changer is None else changes.table  # the former is read for each token
 
     def _marked(self, token: Token) -> Token:
         """A token that plays a role is special, whatever its `AddedToken` says."""

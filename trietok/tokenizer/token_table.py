@@ -129,19 +129,20 @@ class Changes:
 
     Attributes:
         committed: the table that counts.
+        changer: the thread that is changing it, or None.
     """
 
     def __init__(self, table: TokenTable, version: Version) -> None:
         self.committed = table
         self._version = version
         self._lock = RLock()
-        self._changer: int | None = None
+        self.changer: int | None = None
         self._draft = table
 
     @property
     def table(self) -> TokenTable:
         """The table: for the thread that is changing it as it is by then, for all others the one that counts."""
-        return self._draft if self._changer is not None and self._changer == get_ident() else self.committed
+        return self._draft if self.changer is not None and self.changer == get_ident() else self.committed
 
     @table.setter
     def table(self, table: TokenTable) -> None:
@@ -152,17 +153,17 @@ class Changes:
     def changing(self) -> Iterator[None]:
         """Around a change in several steps. It counts when the outermost block ends; if one fails, nothing does."""
         with self._lock:
-            if self._changer is not None:  # a step of a change that is under way in this thread
+            if self.changer is not None:  # a step of a change that is under way in this thread
                 yield
                 return
             self._draft = self.committed
-            self._changer = get_ident()
+            self.changer = get_ident()
             try:
                 yield
                 self.committed = self._draft
                 self._version.bump()
             finally:
-                self._changer = None
+                self.changer = None
 
     @contextmanager
     def holding(self) -> Iterator[None]:
