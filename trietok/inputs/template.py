@@ -117,7 +117,7 @@ class Template(NamedTuple):
 
 def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
     """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
-    from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # few tokenizers do
+    from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # rarely needed
 
     tokens: dict[str, TemplateToken] = {}
 
