@@ -1,7 +1,7 @@
 """Python lists ⇄ numpy arrays and PyTorch tensors.
 
-In: nested lists of ints, or tensors. Out: tensors of int64, or lists. Neither numpy nor torch
-is imported before a call asks for a tensor, or is given one.
+In: nested lists of ints, or tensors. Out: tensors of int64, or lists. Neither numpy nor torch is imported before
+a call asks for a tensor, or is given one.
 """
 
 from __future__ import annotations
