@@ -1,7 +1,7 @@
 """Arrow on both sides of the encoding: a column of texts to strs, rows of ids to columns of lists.
 
-In: a pyarrow array. Out: strs and None, with what is no text as a `BadRow`; and the other way round `Rows` as arrays,
-put together from buffers, so that no token becomes a Python object.
+In: a pyarrow array. Out: strs and None, with a `BadRow` for each row that is no text. In the other direction: `Rows` to
+arrays, which are made from buffers, so that no token becomes a Python object.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trietok.corpus.chunk_bytes import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
 
-MOST_IDS = 2**31 - 1  # what the offsets of a list array can count
+MOST_IDS = 2**31 - 1  # the highest offset of a list array
 
 
 class BadRow(NamedTuple):
@@ -41,7 +41,7 @@ def import_pyarrow(module: str = "pyarrow") -> Any:
 
 
 def check_text_type(kind: Any, column: str, words: bool = False) -> None:
-    """Refuse a column whose type is none of text (or of lists of words).
+    """Raise for a column whose type is not text (or lists of words).
 
     Raises:
         InputTypeError: it is not.
