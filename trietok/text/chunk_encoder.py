@@ -153,7 +153,7 @@ class ChunkEncoder(TextEncoder):
     ) -> None:
         super().__init__(stages)
         basic, wordpiece = stages.basic, stages.wordpiece
-        assert basic is not None  # `can_remember` asks for it
+        assert basic is not None  # `can_remember` has checked it
         self.limit = limit
         self.words_are_of = words_are_of
         self._words: WordMemory = WordMemory(stages, limit // 4) if earlier is None else earlier._words
@@ -277,7 +277,7 @@ class ChunkEncoder(TextEncoder):
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
-        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most are such; no added token stands in them
+        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most chunks; no added token occurs in them
             return self._words.work_out(chunk.lower() if self._lower else chunk)
         return self._ids_by_stages(chunk, self._lowered(chunk))
 
@@ -383,7 +383,7 @@ class ChunkEncoder(TextEncoder):
         token of the chunk, the differences end with an empty span at the end of the chunk.
         """
         if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
-            return (1, len(chunk))  # most are such: a word that is one token
+            return (1, len(chunk))  # most chunks: a word that is one token
         bounds = self._bounds_of_chunk(chunk)
         if bounds[-1] != len(chunk):
             bounds += len(chunk), len(chunk)

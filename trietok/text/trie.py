@@ -194,7 +194,7 @@ class Trie:
         return cut_text(text, offsets)
 
     def find(self, text: str) -> list[tuple[int, int]]:
-        """Where words stand in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
+        """Where words occur in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
 
         >>> Trie(["ab", "abcd"]).find("abcx abcd")
         [(0, 2), (5, 9)]

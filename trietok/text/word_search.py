@@ -77,7 +77,7 @@ class WordSearch:
         return list(self._merged(text, [part for part, _ in found]))
 
     def stands_in(self, text: str) -> bool:
-        """Whether any word stands in `text`."""
+        """Whether any word occurs in `text`."""
         return any(part.stands_in(text) for part in self.parts)
 
     @property
@@ -142,7 +142,7 @@ class Part:
         return Part(tuple(word for word in self.words if word not in words), self._first_wins)
 
     def find(self, text: str) -> list[Span]:
-        """Where words stand in `text`."""
+        """Where words occur in `text`."""
         if len(self.words) <= FEW:
             return [match.span() for match in self._pattern.finditer(text)]
         if not self._prefilter.any_in(text):
@@ -158,7 +158,7 @@ class Part:
         return self._built_trie().scan(text, position)
 
     def stands_in(self, text: str) -> bool:
-        """Whether any word stands in `text`."""
+        """Whether any word occurs in `text`."""
         if len(self.words) <= FEW:
             return self._pattern.search(text) is not None
         return bool(self.find(text))
