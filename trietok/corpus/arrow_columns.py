@@ -1,6 +1,6 @@
 """Rows of ids as Arrow columns of lists; and whether a column holds texts.
 
-In: `Rows`. Out: arrays, put together from buffers, so that no token becomes a Python object.
+In: `Rows`. Out: arrays, made from buffers, so that no token becomes a Python object.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS
 from trietok.errors import InputError, InputTypeError
 from trietok.files.text_rows import import_pyarrow
 
-MOST_IDS = 2**31 - 1  # what the offsets of a list array can count
+MOST_IDS = 2**31 - 1  # the highest offset of a list array
 
 
 def check_text_type(kind: Any, column: str, words: bool = False) -> None:
-    """Refuse a column whose type is none of text (or of lists of words).
+    """Raise for a column whose type is not text (or lists of words).
 
     Raises:
         InputTypeError: it is not.

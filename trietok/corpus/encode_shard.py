@@ -1,7 +1,7 @@
-"""One shard from its texts to its files, in whichever process: all of it in place, or none.
+"""Encodes one shard, in any process: all files of the shard are put in place, or none.
 
-In: a `Shard` and what is done to every shard of the run. Out: the shard's files in the corpus, and a record of them.
-The record is written last, so a shard that has one is whole.
+In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files in the corpus,
+and a record of them. The record is written last, so a shard that has one is whole.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _GOES_ON = "--resume goes on"
 
 
 class ShardJob(NamedTuple):
-    """What is done to every shard of a run.
+    """The options with which every shard of a run is encoded.
 
     Attributes:
-        tokenizer: what encodes.
+        tokenizer: encodes the texts.
         out: the directory of the corpus.
-        column: where texts are, in Parquet and JSON.
-        call_options: of the tokenizer's call.
+        column: the column of Parquet files, or the field of JSON objects, with the texts.
+        call_options: the options of the tokenizer's call.
         file_format: one of `shard_files.FORMATS`.
         pack: ids of a block; None for a row a text.
         drop_last: whether a shard's last block is left out where it is shorter.
-        skip_bad_rows: whether rows without text are kept aside; else they are errors.
+        skip_bad_rows: whether rows without text are skipped and listed; else they raise an error.
         fingerprint: the tokenizer's.
     """
 
@@ -57,7 +57,7 @@ class ShardJob(NamedTuple):
 
     @property
     def state(self) -> Path:
-        """Where the run keeps what is not finished."""
+        """The folder of unfinished files and of records."""
         return self.out / STATE_FOLDER
 
     def record(self, number: int) -> Path:
@@ -74,12 +74,12 @@ class ShardJob(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a shard.
+    """The result of encoding a shard.
 
     Attributes:
         record: what its record holds; None where it failed.
         error: why it failed, for the user to read.
-        advice: how the run can go on then.
+        advice: how the user can continue the run then.
     """
 
     number: int
@@ -96,8 +96,8 @@ class ShardEncoder:
     """Encodes the shards of a run, one after the other, with one tokenizer.
 
     Args:
-        job: what is done to each.
-        is_stopped: asked between batches.
+        job: the options, the same for every shard.
+        is_stopped: called between batches.
     """
 
     def __init__(self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False) -> None:
@@ -117,7 +117,7 @@ class ShardEncoder:
             return Outcome(shard.number, None, str(error).rstrip("."), _advice(error))
         except OSError as error:
             reason = error.strerror or str(error)
-            # What is read has errors of its own. A write that fails has no name: it is of the shard's files.
+            # An error of reading names its file. An error of writing names none: it is about the shard's files.
             path = error.filename or self._job.state / f"{_PART}{shard.number:05}"
             return Outcome(shard.number, None, f"cannot write {path}: {reason}")
         finally:
@@ -218,7 +218,7 @@ def full_disk_reported(out: Path) -> Iterator[None]:
 
 
 def _advice(error: TrietokError) -> str:
-    """How a run can go on after an error: not with a file that is not the same any more."""
+    """How the user can continue a run after an error; a run whose file has changed cannot be continued."""
     if isinstance(error, FileFormatError) and error.line_number is not None:
         return "--resume --on-error skip goes on; a corrected file needs a new output directory"
     if isinstance(error, (FileFormatError, ChangedFileError)):
@@ -227,7 +227,7 @@ def _advice(error: TrietokError) -> str:
 
 
 def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
-    """See that a corpus holds no file of another run: whoever reads them all would read that too.
+    """Raise if a directory holds a shard file of another run: a program that reads all files would read that one too.
 
     Args:
         out: the directory of the corpus.
@@ -260,7 +260,7 @@ _worker: ShardEncoder | None = None
 
 
 def start_worker(job: ShardJob, stop: Any) -> None:
-    """Make this process ready for shards; it ends when the one that started it does."""
+    """Prepare this process to encode shards; it ends when the process that started it ends."""
     import multiprocessing
     from multiprocessing.connection import wait
 
@@ -274,7 +274,7 @@ def start_worker(job: ShardJob, stop: Any) -> None:
 
         threading.Thread(target=end_with_parent, daemon=True).start()
     pyarrow = import_pyarrow()
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # others keep tens of megabytes of what was freed
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # other pools keep tens of megabytes of freed memory
     _worker = ShardEncoder(job, stop.is_set)
 
 

@@ -1,10 +1,10 @@
-"""How a corpus is cut into shards: by what the files hold, whoever encodes them and however often it is begun.
+"""How a corpus is cut into shards: it depends on the files only, not on the processes or on how often a run is resumed.
 
 In: files and the size of a shard. Out: `Shard`s in order, each of stretches of files that can be read by themselves.
 
 A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
 once they hold that much text. Small files share a shard. A compressed text file can be read from its start only, so
-that is done here, once: the lines of a stretch are written to a file of their own, which goes when the shard is done.
+that is done here, once: the lines of a stretch are written to a temporary file, which is removed after the shard.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Stretch(NamedTuple):
     """Rows of a file that follow one another.
 
     Attributes:
-        file: where they belong.
-        path: where they are read: the file, or one with these lines alone.
+        file: the file that holds the rows.
+        path: the file they are read from: `file`, or a temporary file with these lines alone.
         start, end: for lines, in bytes of `path`.
         first_row: rows of the file before them; None where those are still to be counted.
         row_groups: for Parquet.
         text_bytes: how much text it is, about.
-        weight: its part of the file's size in bytes, for those who watch.
+        weight: its part of the file's size in bytes, for the progress display.
     """
 
     file: TextFile
@@ -53,7 +53,7 @@ class Stretch(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """What goes into one file of the result.
+    """The texts of one file of the result.
 
     Attributes:
         number: from 0.
@@ -108,7 +108,7 @@ def _stretches(file: TextFile, column: str, most: int, spools: Iterator[Path]) -
 
 
 def check_columns(files: list[TextFile], column: str) -> None:
-    """See that all Parquet files have a column of texts.
+    """Check that all Parquet files have a column of texts.
 
     Raises:
         FileError, FileFormatError: a file cannot be read.

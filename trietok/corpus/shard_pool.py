@@ -1,7 +1,7 @@
 """Shards on several processes, from the standard library's executor.
 
-In: shards, one after the other, as the plan finds them. Out: what became of each, told in the order in which they end.
-Only a few are handed out before others are done, so the plan never runs far ahead.
+In: shards, one after the other, as the plan finds them. Out: the outcome of each, in the order in which they end.
+Only a few shards are submitted before others are done, so planning never runs far ahead.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def run_in_pool(
     """Encode shards on so many processes.
 
     Args:
-        job: what is done to each.
+        job: the options, the same for every shard.
         shards: in order.
         workers: how many processes.
-        finished: told of each shard.
-        is_over: asked after each; where it says so, those that are handed out are the last.
+        finished: called with the outcome of each shard.
+        is_over: called after each; once it returns True, no more shards are submitted.
 
     Raises:
         InputError: the processes cannot be started.
         TrietokError: a process has died.
-        KeyboardInterrupt: what was being worked on is given up.
+        KeyboardInterrupt: unfinished shards are abandoned.
     """
     from concurrent.futures import FIRST_COMPLETED, Future, wait
     from concurrent.futures.process import BrokenProcessPool

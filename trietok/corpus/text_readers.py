@@ -45,7 +45,7 @@ def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
 
 
 def first_row(stretch: Stretch) -> int:
-    """How many rows its file has before it: the lines are counted only when somebody wants to know."""
+    """How many rows of its file come before it; the lines are counted only when this is called."""
     if stretch.first_row is not None:
         return stretch.first_row
     with open(stretch.path, "rb") as file:

@@ -3,7 +3,7 @@
 In: a function that writes files into a directory. Out: those files in place.
 
 A save goes through four states. (1) The new files are written to a staging folder inside the directory and flushed to
-the disk; nothing of the old has changed. (2) A journal is put in place by one rename: from here on the save counts. It
+the disk; nothing of the old has changed. (2) A journal is put in place by one rename: from here on the save is done. It
 names the new files with their checksums, and old ones that have to go. (3) The new files are renamed into place one
 after the other. (4) The journal and the staging folder are removed. A process killed in (1) leaves the old files; one
 killed later leaves a journal, by which a reader takes what is still in the staging folder from there. The next save
@@ -26,7 +26,7 @@ from trietok.files.formats import JOURNAL, write_text
 from trietok.files.whole import flush_directory
 
 STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
-_TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # what a save may take away
+_TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # the files that a save may remove
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -85,7 +85,7 @@ def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterab
 
 
 def finish_save(directory: Path) -> None:
-    """Do what is left of a save that was cut short after it counted; nothing where there is none."""
+    """Do what is left of a save that was interrupted after its journal was written; nothing if there is none."""
     journal = _read_journal(directory)
     if journal is None:
         return
@@ -181,7 +181,7 @@ def _is_plain_name(name: Any) -> bool:
 
 
 def _resolved(directory: Path, journal: dict[str, Any]) -> dict[str, Path]:
-    """The new files of a save that counts, each where it is now."""
+    """The new files of a save whose journal was written: name → the path where the file is now."""
     resolved: dict[str, Path] = {}
     mixed: list[str] = []
     for name, expected in journal["files"].items():

@@ -1,6 +1,6 @@
 """Finding a tokenizer's files: a directory, a vocabulary file, a built-in name, a name on the HuggingFace hub.
 
-In: what the user calls the tokenizer. Out: the paths of the files that are there. None is opened here.
+In: the name or path that the user gave. Out: the paths of the files that exist. None is opened here.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trietok.errors import FileError
 from trietok.files.formats import JOURNAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 
 if TYPE_CHECKING:
-    from pathlib import Path  # takes longer to import than most of what encodes
+    from pathlib import Path  # takes longer to import than most modules that encode
 
 BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
 
-_MOST_ENTRIES, _LONGEST_NAME = 1_000, 255  # looked at for a name that a mistyped one may mean
+_MOST_ENTRIES, _LONGEST_NAME = 1_000, 255  # limits of the search for a name like a mistyped one
 _HUB_NAME = r"(?a)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?"
 
 
@@ -51,7 +51,8 @@ def find_files(
     """
     if not name:
         raise FileError("the name of the tokenizer is empty; give a directory, a file or a name on the hub", path=name)
-    # os.path's questions, unlike Path's, have an answer for every string: too long, or in a directory closed to us.
+    # The functions of os.path, unlike those of Path, return for every string, even one that is too long, or a path in
+    # a directory that may not be read.
     if os.path.isfile(name):
         return ModelFiles({}, single_file=name)
     if os.path.isdir(name) or name in BUILT_IN_NAMES:
@@ -91,12 +92,12 @@ def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
-    """What tells whether a directory's files have been replaced meanwhile."""
+    """A value that is another one after a directory's files have been replaced."""
     marks: list[object] = []
     for name in (JOURNAL, *names):
         try:
             status = os.stat(os.path.join(directory, name))
-        except (OSError, ValueError):  # not there, or no name that could be
+        except (OSError, ValueError):  # it does not exist, or cannot be a file name
             marks.append(None)
         else:
             marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
@@ -125,14 +126,14 @@ def _may_be_a_hub_name(name: str) -> bool:
 
 
 def _suggestion(name: str) -> str:
-    """What a mistyped name may mean, as the end of a message: a built-in name, or a tokenizer's directory here."""
+    """The end of a message about a mistyped name: a similar built-in name or directory of a tokenizer."""
     import difflib
 
     parent, own = os.path.split(name.rstrip(os.sep))
     try:
         with os.scandir(parent or ".") as entries:
             there = [entry.name for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()]
-    except (OSError, ValueError):  # no such parent, or nothing that could be one
+    except (OSError, ValueError):  # the parent does not exist, or cannot be a path
         there = []
     names = {entry.lower(): os.path.join(parent, entry) for entry in there}
     if not parent:

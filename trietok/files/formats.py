@@ -22,7 +22,7 @@ TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
-RECORD = "trietok"  # the key of tokenizer_config.json under which trietok keeps what transformers has no place for
+RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _check_depth(value: Any, left: int = DEEPEST) -> None:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose every key stands once: which of two would count is no question to leave to a parser."""
+    """An object without repeated keys: parsers disagree about which of two equal keys is used."""
     value = dict(pairs)
     if len(value) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -3,7 +3,7 @@
 In: a name on the hub and the files to look for. Out: the paths of those that the model has.
 
 Where the hub cannot be reached, huggingface_hub tries five times more, with pauses of 23 seconds in all and two lines
-on standard error each time. So whether it can be reached is found out first, and where it cannot, the cache decides.
+on standard error each time. So this module first tests whether the hub can be reached; if not, only the cache is used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from trietok.errors import FileError, MissingDependencyError
 
-_PATIENCE = 1.5  # seconds for the hub to take a connection, where HF_HUB_ETAG_TIMEOUT names no other number
+_PATIENCE = 1.5  # seconds for the hub to take a connection, unless HF_HUB_ETAG_TIMEOUT is set
 _UNREACHABLE = "the hub cannot be reached"
 _NOT_OPEN = "no model of that name is open to you; check the name or, if the model is private, pass token=..."
 _NOT_IN_THE_CACHE = "it is not in the cache and the hub is not to be asked; load it once without the offline mode"
@@ -27,9 +27,9 @@ def download(
 ) -> dict[str, str]:
     """Fetch the files of a model.
 
-    The first failure ends it: were a file left out because the hub faltered, the tokenizer would be another one (a
-    tokenizer_config.json missing turns a cased model into an uncased one). A file is left out only when the hub says,
-    or once said, that it is not there, and in offline mode, where the user has declared the cache to be all there is.
+    The first failure raises: without a file that the hub failed to send, the tokenizer would be another one (a missing
+    tokenizer_config.json turns a cased model into an uncased one). A file is left out only if the hub says, or once
+    said, that the model does not have it, or in offline mode, where only the cache is used.
 
     Args:
         name: of the model.
@@ -88,8 +88,8 @@ class _Model:
 
     def fetch(self, file: str, path: str) -> None:
         """Note where a file is; one that the model does not have is left out."""
-        # After the first file its commit is the revision: one load never mixes two, and what the cache holds of that
-        # commit, a file or the knowledge that there is none, is taken without asking the hub again.
+        # After the first file its commit is the revision, so one load never mixes two commits. If the cache holds a
+        # file of that commit, or knows that there is none, no request is sent.
         revision = self._commit or self._asked_revision
         cached = self._in_cache(path, revision)
         is_at_hand = isinstance(cached, str) and re.fullmatch("[0-9a-f]{40}", revision or "")
@@ -105,7 +105,7 @@ class _Model:
             self._download(file, path, revision)
 
     def _in_cache(self, path: str, revision: str | None) -> Any:
-        """Where huggingface_hub's cache has a file; its mark for a file that there is not; None if it knows nothing."""
+        """The path of a file in huggingface_hub's cache, its mark for a file that the model lacks, or None."""
         if self._options.get("force_download"):
             return None
         cache_dir = self._options.get("cache_dir")
@@ -131,7 +131,7 @@ class _Model:
         self._commit = self._commit or _commit_of(place, path)
 
     def fail(self, file: str, error: Exception) -> NoReturn:
-        """Raise what an error of huggingface_hub means; the error itself stands behind it where it says more."""
+        """Raise a `FileError` for an error of huggingface_hub, with that error as its cause if it is unknown."""
         why = _why(file, self._asked_revision, error, self._errors)
         if why == _UNREACHABLE:
             why = self._not_in_the_cache(why, file)
@@ -155,8 +155,8 @@ class _Model:
 def _unreachable(hub: Any) -> str | None:
     """Why the hub cannot be reached; None if it can.
 
-    A connection is all that is asked for, so the hub is asked no question more. Where there is a proxy, or another way
-    to the hub that the user has set up, huggingface_hub's session says whether it leads there.
+    A connection is opened and no request is sent. If the user has set up a proxy, or another way to the hub,
+    huggingface_hub's session is used to test it.
     """
     asked = os.environ.get("HF_HUB_ETAG_TIMEOUT")
     patience = float(hub.constants.HF_HUB_ETAG_TIMEOUT) if asked else _PATIENCE
@@ -187,7 +187,7 @@ def _takes_connection(endpoint: str, patience: float) -> bool:
         parts = urlsplit(endpoint)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         socket.create_connection((parts.hostname or "", port), patience).close()
-    except (OSError, ValueError):  # a ValueError for what is no address
+    except (OSError, ValueError):  # a ValueError for an invalid address
         return False
     return True
 
@@ -202,7 +202,7 @@ def _answers(hub: Any, endpoint: str, patience: float) -> bool:
 
 
 def _clean_token(name: str, token: Any) -> Any:
-    """The token without the line break it was read with. One that HTTP would refuse is refused here, unshown."""
+    """The token without whitespace around it. A malformed one raises an error, which does not show the token."""
     if not isinstance(token, str):
         return token
     token = token.strip()
@@ -221,8 +221,8 @@ def _commit_of(file: str, path_in_repository: str) -> str | None:
 
 
 def _why(file: str, revision: str | None, error: BaseException, errors: Any) -> str | None:
-    """What an error of `hf_hub_download` means, and what to do; None where only the error itself can tell."""
-    # The reason may lie below: "not in the cache either" or, where force_download was asked for, a bare ValueError.
+    """A message for an error of `hf_hub_download`, with what to do; None for an error that is not known here."""
+    # The reason may be in the cause: "not in the cache either" or, with force_download, a bare ValueError.
     not_cached = isinstance(error, errors.LocalEntryNotFoundError)
     offline = isinstance(error.__cause__, errors.OfflineModeIsEnabled) or (not_cached and error.__cause__ is None)
     wrapped = not offline and (not_cached or type(error) is ValueError)

@@ -1,6 +1,6 @@
-"""Directories that `trietok train bpe` fills: what they hold, for those who take them for a WordPiece vocabulary.
+"""Directories that `trietok train bpe` fills: what they hold, for errors about loading them as a WordPiece vocabulary.
 
-In: a path that no tokenizer here could be loaded from. Out: a sentence that says what is there and what reads it.
+In: a path that no tokenizer could be loaded from. Out: a sentence that says what the path holds and what reads it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FILES = (VOCAB_FILE, BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE, TOKENIZER_CON
 
 
 def other_kind(path: str) -> str | None:
-    """What stands at a path that is no WordPiece vocabulary, and what reads it; None for anything unknown.
+    """A sentence: what a path without a WordPiece vocabulary holds, and what reads it; None if that is unknown.
 
     Args:
         path: a directory, or a file in one.

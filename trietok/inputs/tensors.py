@@ -1,6 +1,7 @@
-"""Python lists ⇄ numpy arrays and PyTorch tensors. Neither package is imported before a tensor is asked for or met.
+"""Python lists ⇄ numpy arrays and PyTorch tensors.
 
-In: nested lists of ints, or tensors. Out: tensors of int64, or lists.
+In: nested lists of ints, or tensors. Out: tensors of int64, or lists. Neither numpy nor torch is imported before
+a call asks for a tensor, or is given one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Seeing at a glance that something has changed since it was looked at: an object's attribute, a method of its class.
+"""Detect that an attribute of an object, or a method of its class, has changed, by one comparison.
 
-In: a `Version`, given to all the objects that something is remembered of. Out: another `mark` in it as soon as one of
-them changes. A change of any other object leaves it alone.
+In: a `Version`, shared by all objects that a cache depends on. Out: `version.mark` is a new object after any of them
+changes. A change of any other object does not change the mark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 
 class Version:
-    """A mark that is another one after each change; to be compared by identity.
+    """Its `mark` is replaced by a new object at each change; marks are compared by identity.
 
     >>> version = Version()
     >>> before = version.mark
@@ -31,13 +31,13 @@ class Version:
         self.mark = object()
 
     def __reduce__(self) -> Any:
-        return Version, ()  # a copy counts for itself
+        return Version, ()  # a copy is another version
 
 
 class ChangeableType(ABCMeta):
     """The type of classes whose methods may be replaced while their objects are in use.
 
-    It sees that an attribute of a class is set or deleted, as `unittest.mock.patch.object` and a notebook do it. It is
+    It notices when an attribute of a class is set or deleted, as `unittest.mock.patch.object` and a notebook do. It is
     an `ABCMeta`, so that a class can inherit from an abstract base class as well.
     """
 
@@ -96,7 +96,7 @@ class Changeable(metaclass=ChangeableType):
     False
     """
 
-    mark: object = None  # another one after each change of a public attribute
+    mark: object = None  # a new object after each change of a public attribute
 
     def watch(self, version: Version) -> None:
         """Have `version` bumped after each change of a public attribute, and of the class's methods."""
@@ -128,7 +128,7 @@ class Changeable(metaclass=ChangeableType):
 
 
 def is_ours(function: object) -> bool:
-    """Whether a function is of this library: not a user's, nor a mock or wrapper in its place.
+    """Whether a function belongs to this library, and is not a user's function, a mock or a wrapper in its place.
 
     >>> is_ours(Changeable.__setattr__), is_ours(len)
     (True, False)

@@ -1,6 +1,6 @@
-"""A dict that never changes and grows cheaply: a big layer that successive dicts share, and small ones on top of it.
+"""An immutable mapping. `with_items` returns a larger one that shares the big layers with it.
 
-In: items. Out: a `Layers`, and from it the next one with some more items, while the first stays as it was.
+In: items. Out: a `Layers`; and from it, with more items, another `Layers`. The first does not change.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import TypeVar
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
-RATIO = 8  # a layer has at least so many times the items of the one above it
+RATIO = 8  # a layer has at least so many times as many items as the next, smaller layer
 
 
 class Layers(Mapping[_Key, _Value]):
-    """A read-only mapping whose `with_items` costs what is new, not what there is.
+    """A read-only mapping; the cost of `with_items` depends on the number of new items, not of all.
 
-    The layers fall off in size by `RATIO`, so there are few, and an item is copied O(log n) times while n others come.
+    Each layer is at least `RATIO` times as big as the next, so there are few layers, and an item is copied O(log n)
+    times while n others are added.
 
     Args:
-        items: the items to begin with; the mapping is taken as it is and must not be changed afterwards.
+        items: the items to begin with; the mapping is used without a copy and must not be changed afterwards.
 
     >>> before = Layers({"a": 1, "b": 2})
     >>> after = before.with_items({"c": 3, "a": 4})
@@ -53,7 +54,7 @@ class Layers(Mapping[_Key, _Value]):
         return grown
 
     def flat(self) -> dict[_Key, _Value]:
-        """All items as one dict, in the order of their coming; made once. It must not be changed."""
+        """All items as one dict, in the order in which they were added; made once. It must not be changed."""
         flat = self._flat
         if flat is None:
             flat = dict(self._layers[0])

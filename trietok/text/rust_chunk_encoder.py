@@ -1,8 +1,8 @@
 """The fast path of the Rust profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
 
-In: a text. Out: its ids, without special tokens around. What is remembered, and how, is `ChunkEncoder`'s. Where an
-added token holds whitespace, chunks say nothing; then whole stretches between added tokens go through the stages, and
-what is remembered is their words.
+In: a text. Out: its ids, without special tokens around. The caches are those of `ChunkEncoder`. If an added token
+contains whitespace, ids cannot be cached per chunk; each stretch between added tokens goes through the stages, and the
+ids of its words are cached.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RustChunkEncoder(ChunkEncoder):
         return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
 
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
-        """Asked where an added token holds whitespace: then chunks say nothing."""
+        """Called only if an added token contains whitespace: ids cannot be cached per chunk then."""
         return STOP
 
     def ids_around_tokens(self, text: str) -> list[int]:
@@ -55,7 +55,7 @@ class RustChunkEncoder(ChunkEncoder):
             return False
         if added.is_plain:
             return True
-        # A token that takes whitespace along reaches over chunks.
+        # A token with `lstrip` or `rstrip` takes whitespace beyond its chunk.
         return not (added.normalized.contents or added.raw.search.stands_in(text))
 
     def ids_around(self, text: str) -> list[int]:

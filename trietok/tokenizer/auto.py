@@ -1,7 +1,7 @@
 """`AutoTokenizer`: the right class for a directory or hub name.
 
-In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. Nothing in a directory is
-executed, so `auto_map` counts for nothing.
+In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. No code in a
+directory is executed, so `auto_map` is ignored.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _HUB_OPTIONS = {
 
 
 class _Registry:
-    """The classes by name and by model type, each with its slow and its fast form; None for one there is not."""
+    """The classes by name and by model type, each with its slow and its fast form, which may be None."""
 
     def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] | None = None) -> None:
         self.slow = {kind.__name__: kind for kind in slow}
@@ -59,7 +59,7 @@ class _Registry:
 
     @cached_property
     def fast(self) -> dict[str, Tokenizer]:
-        """The fast classes by the names of the slow ones; who asks for a slow class does not wait for their import."""
+        """The fast classes by the names of the slow ones; imported only when a fast class is needed."""
         if self._fast_kinds is None:
             from trietok.tokenizer.fast_relatives import FAST_CLASSES
 
@@ -71,7 +71,7 @@ class _Registry:
         base = name.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
         slow = self.slow.get(base)
         pairs = [(slow, self.fast.get(base) if use_fast or slow is None else None)]
-        pairs += (  # behind the classes here, as in transformers
+        pairs += (  # registered classes come after trietok's own, as in transformers
             pair
             for pair in self.registered.values()
             if any(kind is not None and kind.__name__ in (name, base, base + "Fast") for kind in pair)
@@ -132,8 +132,8 @@ class AutoTokenizer:
 
         Raises:
             TokenizerClassError: trietok does not have the class or model type, or no file says which it is.
-            FileError: there is nothing of that name. It is an `OSError`, and so is the former, which is a `ValueError`
-                as well.
+            FileError: there is nothing of that name. It is an `OSError`; TokenizerClassError is an `OSError` and a
+                `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
         use_fast = bool(kwargs.pop("use_fast", True))
@@ -158,15 +158,15 @@ class AutoTokenizer:
         fast_tokenizer_class: Tokenizer | None = None,
         exist_ok: bool = False,
     ) -> None:
-        """Make classes of your own known, by their names and by a model type.
+        """Register classes, by their names and by a model type.
 
         Args:
             config_class: the model type, as a str or as an object with a `model_type`.
             slow_tokenizer_class, fast_tokenizer_class: the classes; one of them may be None.
-            exist_ok: whether the model type may be one that is known.
+            exist_ok: whether the model type may be one that is registered already.
 
         Raises:
-            InputError: both classes are None, or the model type is known.
+            InputError: both classes are None, or the model type is registered already.
 
         >>> import trietok
         >>> class MyTokenizer(trietok.BertTokenizer): pass
@@ -205,7 +205,7 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
 
 
 def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:
-    """The class that tokenizer_config.json or config.json names, if trietok has it; what names it; the name."""
+    """The class that tokenizer_config.json or config.json names, if trietok has it; the file and key; the name."""
     saved_class = settings.get("tokenizer_class")
     if saved_class in (None, *ANY_KIND):
         saved_class = _attribute(config, "tokenizer_class")
@@ -218,7 +218,7 @@ def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Token
 
 
 def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tokenizer:
-    """The class without `Fast` that the two files name; `BertTokenizer` where they name none, or one there is not."""
+    """The class without `Fast` that the two files name; `BertTokenizer` if they name none, or one unknown here."""
     kind = _named(settings, model_config, use_fast=False)[0]
     return CLASSES[0] if kind is None else kind
 
@@ -240,7 +240,7 @@ def _attribute(config: Any, key: str) -> Any:
 
 
 def _refuse_other_kind(path: str, value: str | None) -> None:
-    from trietok.files.other_kinds import other_kind  # of no use where loading goes well
+    from trietok.files.other_kinds import other_kind  # needed only where loading fails
 
     message = other_kind(path)
     if message is not None:

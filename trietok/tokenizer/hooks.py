@@ -1,6 +1,6 @@
-"""Methods of HuggingFace's classes that a user has replaced, and texts that go through them.
+"""Finds HuggingFace methods that a user has replaced; `HookEncoder` calls them for each text.
 
-In: a tokenizer. Out: which of the methods are not trietok's own; an encoder that calls them.
+In: a tokenizer. Out: whether some of its methods are not trietok's own; an encoder that calls those methods.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ INPUT_HOOKS = (
     "get_special_tokens_mask",
     "pad_token_type_id",
 )
-# Roles that a class of the user's own answers for itself.
+# Roles that a user's class answers for itself.
 ROLE_HOOKS = tuple(
     name
     for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
     for name in (f"{role}_token", f"{role}_token_id")
 )
-# Of the objects that cut texts into words and words into pieces, with what these methods rest on.
+# The methods of `basic_tokenizer` and `wordpiece_tokenizer`, and the methods that those call.
 STAGE_HOOKS = (
     "tokenize",
     "clean",
@@ -74,9 +74,9 @@ class HookEncoder(TextEncoder):
     """Encodes texts by the methods of a tokenizer, in the order in which transformers calls them.
 
     Args:
-        tokenizer: whose methods they are.
+        tokenizer: the tokenizer whose methods are called.
         table: its tokens at one moment.
-        stages: what texts go through where no method is replaced, which can be followed; None for a class of its own.
+        stages: the stages that texts would go through if no method were replaced; None for a class without stages.
         options: keywords of a call that concern its texts.
     """
 
@@ -92,7 +92,7 @@ class HookEncoder(TextEncoder):
         """The encoder for a call with other keywords.
 
         Raises:
-            OptionError: nothing understands one of them.
+            OptionError: one of them is unknown.
         """
         others = {name: value for name, value in options.items() if name not in _KNOWN}
         if others:
@@ -118,7 +118,7 @@ class HookEncoder(TextEncoder):
         return ids
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`: prepared, lower-cased, cut at the added tokens, and what is between by `_tokenize`."""
+        """The tokens of `text`: prepared, lower-cased, cut at the added tokens; `_tokenize` cuts the parts between."""
         require_text(text)
         if self._tokenizer.is_fast:
             stages, text = self._prepared_stages(text)
@@ -172,7 +172,7 @@ class HookEncoder(TextEncoder):
     def _refuse(self, text: str, refused: frozenset[str]) -> None:
         """Raise where the text would ordinarily give one of these tokens."""
         for piece, is_token in self._table.added.pieces(self._lowered(text, self._table.special_tokens)):
-            # An unknown word gives the unknown token, which is no forgery.
+            # An unknown word gives the unknown token; the text has not forged it.
             unknown = self._tokenizer.unk_token
             given = [piece] if is_token else [token for token in self._tokenizer._tokenize(piece) if token != unknown]
             for token in given:
@@ -182,10 +182,10 @@ class HookEncoder(TextEncoder):
     # ---- where tokens came from -------------------------------------------------------------------------------------
 
     def locate(self, text: str) -> Located:
-        """The tokens of `text` with their spans, where the methods give what the stages would.
+        """The tokens of `text` with their spans, if the methods give the same tokens as the stages.
 
         Raises:
-            NotSupportedError: they do not.
+            NotSupportedError: they give other tokens.
         """
         kind = type(self._tokenizer).__name__
         if self._stages is None:
@@ -210,7 +210,7 @@ class HookEncoder(TextEncoder):
 
     def _prepared_stages(self, text: str) -> tuple[Stages, str]:
         """The stages for these options, and the text as `prepare_for_tokenization` leaves it."""
-        assert self._stages is not None  # asked where there are some
+        assert self._stages is not None  # called only if there are some
         options = dict(self._options)
         as_text = options.pop("split_special_tokens", self._tokenizer.split_special_tokens)
         policy = special_policy(self._table.special_contents, options) if options else None

@@ -1,7 +1,7 @@
-"""Model inputs by the methods of a tokenizer whose class has its own: step by step, in the order transformers has.
+"""Builds model inputs by calling a tokenizer's own methods, in transformers' order, where a class overrides one.
 
-In: ids, or texts and what encodes them. Out: a `BatchEncoding`. Tokenizers that replace none of these methods go by
-their `InputBuilder`, which says the same from data.
+In: ids, or texts and their encoder. Out: a `BatchEncoding`. All other tokenizers use `InputBuilder`, which gives the
+same result from the template.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def prepare(
 
 def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions) -> BatchEncoding:
     """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
-    _strategies(tokenizer, options)  # which refuses what cannot be before the text is looked at
+    _strategies(tokenizer, options)  # raises for invalid options before the text is read
     words = options.is_split_into_words
     ids = ids_of(encoder, text, words, "the text")
     pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
@@ -100,7 +100,7 @@ def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, opt
 def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
     """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
     strategies = _strategies(tokenizer, options)
-    check_length(strategies.max_length)  # it may be the tokenizer's own
+    check_length(strategies.max_length)  # it may be the tokenizer's `model_max_length`
     words = options.is_split_into_words
     rows: dict[str, list[Any]] = {}
     texts: list[tuple[Any, ...]] = []
@@ -137,8 +137,8 @@ def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOpti
 
 
 def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
-    """What stands around one text or two, read off the methods that put it there."""
-    texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
+    """The pieces of a row of one text or two, derived from what the template methods return."""
+    texts = ([-1], [-2] if pair else None)  # placeholders for the ids of each text
     ids = tokenizer.build_inputs_with_special_tokens(*texts)
     types = [*tokenizer.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
     pieces: list[Piece] = []
@@ -173,7 +173,7 @@ def _with_template(tokenizer: Any, ids: Ids, pair_ids: Ids | None, add_special_t
 
 
 def _without_none(tokenizer: Any, ids: Ids) -> Ids:
-    """The ids that the template gave; an error where one is None, which is so where a role has no token."""
+    """`ids`; an error if one of them is None, which the template gives for a role without a token."""
     if None in ids:
         roles = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, f"{role}_id") is None]
         role = roles[0] if roles else None
@@ -189,8 +189,8 @@ def _with_details(
     options: CallOptions,
     one: bool,
 ) -> BatchEncoding:
-    """A result that can be asked where its tokens came from; with the offsets, if they are asked for now."""
-    if not isinstance(encoding, BatchEncoding):  # of a subclass with its own ideas
+    """A result whose methods can tell where its tokens came from; with `offset_mapping` if the call asks for it."""
+    if not isinstance(encoding, BatchEncoding):  # a subclass may return something else
         return encoding
     if not all(has_spans(text, options.is_split_into_words) for sample in texts for text in sample):
         if options.return_offsets_mapping:

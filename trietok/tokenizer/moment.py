@@ -1,7 +1,7 @@
 """A tokenizer at one moment: what every call, batch and result uses from beginning to end.
 
 In: a tokenizer. Out: its tokens, its encoder, and whether its calls go through methods that a user has replaced. A
-change of the tokenizer changes no `Moment`; the next call makes another one.
+`Moment` never changes. After the tokenizer changes, the next call makes a new one; calls in progress keep theirs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from trietok.tokenizer.token_table import TokenTable
 
 
 class _NoStage(Changeable):
-    """Stands for an object that cuts words where there is none, or one that cannot be watched."""
+    """Used in place of a basic or WordPiece tokenizer that does not exist or cannot be watched."""
 
     never_split: frozenset[str] = frozenset()
 
@@ -46,26 +46,27 @@ class Moment:
     """A tokenizer as it is now.
 
     Args:
-        tokenizer: what it is of.
-        before: the moment before, whose encoder, or memory of words, is used again where it is still right.
+        tokenizer: the tokenizer.
+        before: the moment before; its encoder, or its cache of words, is used again if it is still valid.
 
     Attributes:
         table: its tokens.
         encoder: text → ids, tokens, spans.
-        has_foreign_stage: whether an object that cuts words is not as trietok makes it.
-        goes_by_methods: whether texts go through methods of the user's.
-        call_encoder: that of a call without keywords for its texts.
-        calls_methods: whether calls go through `encode_plus` or `batch_encode_plus` of the user's.
+        has_foreign_stage: whether a user has replaced the basic or WordPiece tokenizer, or one of its methods.
+        goes_by_methods: whether texts go through methods that a user has replaced.
+        call_encoder: the encoder of a call without keywords that concern its texts.
+        calls_methods: whether calls go through an `encode_plus` or `batch_encode_plus` that a user has replaced.
         builder: ids → model inputs.
-        builds_by_methods: whether they are made by methods of the user's instead.
-        is_plain: neither.
-        chunk_ids, front, back, limit: the ids of a chunk, the special tokens around a text, and the number of ids that
-            is worth a warning; `chunk_ids` is None where a text has to go another way.
+        builds_by_methods: whether methods that a user has replaced make the model inputs instead.
+        is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
+        chunk_ids, front, back, limit: what the fast path of `encode` needs: the function from a chunk to its ids, the
+            special tokens around a text, and the number of ids above which a warning is logged. `chunk_ids` is None if
+            that path cannot be used.
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
-        # The version is watched, and its mark read, before all else: a change that comes while the moment is made gives
-        # the version another mark, so the next call makes another moment.
+        # The version is watched, and its mark read, before all else: a change while the moment is made gives the
+        # version another mark, so the next call makes another moment.
         self.version: Version = tokenizer._version
         type(tokenizer).watch_class(self.version)
         for stage in (tokenizer.__dict__.get(name) for name in _STAGES):
@@ -89,7 +90,7 @@ class Moment:
         self.goes_by_methods = not tokenizer._has_stages or (
             is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
         )
-        # What ids rest on: an encoder serves as long as it is the same.
+        # Everything that ids depend on: an encoder stays valid as long as this is equal.
         self._rests_on = (
             self.table,
             basic,
@@ -114,7 +115,7 @@ class Moment:
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
         self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
-        # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
+        # For the fast path of `PreTrainedTokenizerBase.encode`.
         self.chunk_ids = None
         limited = isinstance(tokenizer.model_max_length, (int, float))  # else a call says so
         if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
@@ -124,7 +125,7 @@ class Moment:
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
 
     def builder_of_ids(self, tokenizer: Any) -> InputBuilder:
-        """The builder for `prepare_for_model`, which goes by the slow profile's rules in both profiles."""
+        """The builder for `prepare_for_model`, which follows the slow profile's rules in both profiles."""
         if not tokenizer.is_fast:
             return self.builder
         if self._builder_of_ids is None:
@@ -170,7 +171,7 @@ class Moment:
         return kind(stages, self.table.vocabulary, tokenizer.cache_limit, words, earlier)
 
     def is_now(self, tokenizer: Any) -> bool:
-        """Whether the tokenizer is still as it was; asked before every call."""
+        """Whether the tokenizer is unchanged since; called before every call."""
         return bool(
             self.version.mark is self.mark
             and self.basic.never_split == self._never_split_given  # these two may be changed in place
@@ -189,7 +190,7 @@ class Moment:
             is_split_into_words: whether the texts are words.
 
         Raises:
-            OptionError: a keyword that nothing understands.
+            OptionError: a keyword is unknown.
         """
         encoder = self.encoder
         if isinstance(encoder, HookEncoder):
@@ -215,7 +216,7 @@ def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:
 
 
 class RefusingEncoder(TextEncoder):
-    """Encodes texts that hold none of some special tokens, and refuses others."""
+    """Encodes texts without the refused special tokens, and raises for texts that contain one."""
 
     def __init__(self, full: TextEncoder, allowed: TextEncoder, policy: SpecialPolicy) -> None:
         super().__init__(allowed.stages)
@@ -239,7 +240,7 @@ class RefusingEncoder(TextEncoder):
 
 
 class _Never:
-    """The moment of a tokenizer that has not been asked yet."""
+    """The moment of a tokenizer that has made no moment yet."""
 
     encoder = None
     mark = None

@@ -2,7 +2,7 @@
 
 In: a token for a role. Out: the token, its id, and the lists of all special tokens and ids.
 
-`SpecialTokensMixin` gives every role three faces, as transformers does: `cls_token` reads and sets the token,
+`SpecialTokensMixin` gives every role three attributes, as transformers does: `cls_token` reads and sets the token,
 `cls_token_id` its id, and `special_tokens_map` shows them all.
 """
 
@@ -23,7 +23,7 @@ from trietok.tokenizer.token_table import Changes, Token, TokenTable
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message
 
-# What transformers has and trietok leaves out, with what to do instead.
+# Methods that transformers has and trietok leaves out, with what to do instead.
 LEFT_OUT = {
     **dict.fromkeys(
         ("apply_chat_template", "encode_message_with_chat_template", "get_chat_template", "save_chat_templates"),
@@ -42,8 +42,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit it.
 
     Args:
-        verbose: report on the log when a role is read that no token plays.
-        **kwargs: a token for each role; keywords that name no role are left to others.
+        verbose: log when a role without a token is read.
+        **kwargs: a token for each role; keywords that name no role are ignored here.
     """
 
     SPECIAL_TOKENS_ATTRIBUTES: Sequence[str] = (
@@ -57,7 +57,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         ADDITIONAL,
     )
 
-    if TYPE_CHECKING:  # what __getattr__ answers, for type checkers and editors
+    if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
         bos_token: Any
         eos_token: Any
         unk_token: Any
@@ -107,7 +107,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         return changes.committed if changes.changer is None else changes.table  # the former is read for each token
 
     def _marked(self, token: Token) -> Token:
-        """A token that plays a role is special, whatever its `AddedToken` says."""
+        """The token of a role, marked as special, whatever its `AddedToken` says."""
         return self._as_special(token) if isinstance(token, AddedToken) else token
 
     def _as_special(self, token: AddedToken) -> AddedToken:
@@ -116,7 +116,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     # ---- a role's token and id ------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:  # asked only for names that are not found otherwise
+    def __getattr__(self, name: str) -> Any:  # called only for names that are not found otherwise
         changes = self.__dict__.get("_changes")
         table = None if changes is None else changes.table
         role, is_id = _role_of(name)
@@ -139,7 +139,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     @property
     def _version(self) -> Version:
-        """What is bumped by each change of the tokenizer, and of all that texts go through in it."""
+        """Its mark changes with each change of the tokenizer, or of its basic or WordPiece tokenizer."""
         version: Version = self.__dict__.setdefault("_own_version", Version())
         return version
 
@@ -180,7 +180,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def all_special_tokens_extended(self) -> list[Token]:
         """All special tokens in the order of the roles, as strings or `AddedToken` as they were given.
 
-        A token that plays two roles stands once; one that a list names twice stands twice, as in transformers.
+        A token with two roles is listed once; a token that a list names twice is listed twice, as in transformers.
         """
         return list(self._table.special_tokens_extended)
 
@@ -212,8 +212,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         Args:
             special_tokens_dict: role → token; for `additional_special_tokens`, or `extra_special_tokens` as
                 transformers 5 calls it, a list of tokens.
-            replace_additional_special_tokens: whether that list replaces the one there is, which the log says when it
-                drops some, or extends it.
+            replace_additional_special_tokens: whether that list replaces the existing one (tokens that are dropped
+                are logged) or extends it.
 
         Returns:
             The number of tokens that are new to the vocabulary.
@@ -231,7 +231,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         if special_tokens_dict and not isinstance(special_tokens_dict, Mapping):
             raise SpecialTokenError(f"add_special_tokens takes a dict role → token, not {special_tokens_dict!r:.60}")
         checked: dict[str, list[AddedToken]] = {}
-        for role, value in (special_tokens_dict or {}).items():  # all of it first: a mistake must change nothing
+        for role, value in (special_tokens_dict or {}).items():  # checks everything first: an error must change nothing
             role = ADDITIONAL if role == EXTRA and isinstance(value, (list, tuple)) else role
             if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
                 known = ", ".join(self.SPECIAL_TOKENS_ATTRIBUTES)
@@ -273,7 +273,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: Any) -> int:
         """Add tokens that are matched whole, before the text is split into words.
 
-        A token that the vocabulary holds keeps its id; a new one gets the id after the highest there is. A token that
+        A token that the vocabulary holds keeps its id; a new one gets the highest existing id plus one. A token that
         is not special is lower-cased where the tokenizer lower-cases, unless its `normalized` is False.
 
         Args:
@@ -281,8 +281,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             special_tokens: make them special, so that decoding can skip them.
 
         Returns:
-            The number of tokens that are new to the vocabulary. `known_tokens` names the others beforehand, and the log
-            does, at level INFO.
+            The number of tokens that are new to the vocabulary. `known_tokens` names the others beforehand; they are
+            also logged, at level INFO.
 
         Raises:
             InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty. Nothing is added.
@@ -324,7 +324,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
-        """Add roles of the user's own, such as `{"image_token": "<image>"}`."""
+        """Add more roles, such as `{"image_token": "<image>"}`."""
         for role, token in special_tokens.items():
             roles = self._table.roles
             if role not in roles:
@@ -335,7 +335,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
 
 def _role_of(name: str) -> tuple[str, bool]:
-    """The role that an attribute's name speaks of, and whether it asks for the id."""
+    """The role that an attribute's name refers to, and whether it is the attribute of the id."""
     if name.endswith("_ids"):
         return name[:-4], True
     if name.endswith("_id"):

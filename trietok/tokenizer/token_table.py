@@ -1,7 +1,8 @@
-"""The tokens of a tokenizer at one moment, and how one moment becomes the next.
+"""The tokens of a tokenizer at one moment, and how one table replaces another.
 
-In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes; a tokenizer holds one,
-and every read of it is of one state. `Changes` lets a change be made in steps that others see only when all are done.
+In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes, so a reader never sees
+a half-made change. `Changes` holds a tokenizer's current table; other threads see a change only when all its steps are
+done.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ class TokenTable:
     """Vocabulary, added tokens and roles of one moment.
 
     Attributes:
-        vocabulary: the vocabulary; None for a class of the user's own, which looks its tokens up itself.
+        vocabulary: the vocabulary; None for a user's class that looks its tokens up itself.
         added: the added tokens.
         roles: role → token, list of tokens (for `additional_special_tokens`), or None.
-        assigned: slot of the vocabulary → the token that has been given its id.
-        pieces_mark: an object that stays the same while no vocabulary entry changes its meaning, so that what words
-            became stays right.
+        assigned: unused slot of the vocabulary → the token that has its id now.
+        pieces_mark: an object that is replaced when a vocabulary entry changes; as long as it is the same, cached ids
+            of words are valid.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class TokenTable:
     @property
     def entries(self) -> Mapping[str, int]:
         """The vocabulary without the added tokens: token → id."""
-        assert self.vocabulary is not None  # asked of classes with one
+        assert self.vocabulary is not None  # called only for classes with a vocabulary
         return self.vocabulary.token_to_id
 
     @cached_property
@@ -121,14 +122,14 @@ class TokenTable:
 
 
 class Changes:
-    """The table that counts, and the one that a change under way is making. A copy of it is ready for changes anew.
+    """The current table, and the draft of a change in progress. A copy has the current table and no draft.
 
     Args:
         table: the table to begin with.
-        version: what is bumped when another table counts.
+        version: is bumped when another table becomes current.
 
     Attributes:
-        committed: the table that counts.
+        committed: the current table.
         changer: the thread that is changing it, or None.
     """
 
@@ -141,7 +142,7 @@ class Changes:
 
     @property
     def table(self) -> TokenTable:
-        """The table: for the thread that is changing it as it is by then, for all others the one that counts."""
+        """The draft, for the thread that is changing it; for all other threads the current table."""
         return self._draft if self.changer is not None and self.changer == get_ident() else self.committed
 
     @table.setter
@@ -151,9 +152,13 @@ class Changes:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Around a change in several steps. It counts when the outermost block ends; if one fails, nothing does."""
+        """A context for a change in several steps, made to a draft.
+
+        The draft becomes the current table when the outermost block ends, and is discarded if an error leaves that
+        block.
+        """
         with self._lock:
-            if self.changer is not None:  # a step of a change that is under way in this thread
+            if self.changer is not None:  # a block within a change that this thread is making
                 yield
                 return
             self._draft = self.committed
@@ -167,7 +172,7 @@ class Changes:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Around a long look at more than the table: changes wait until it is over."""
+        """A context for reading more than the table: changes wait until it ends."""
         with self._lock:
             yield
 

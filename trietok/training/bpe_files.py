@@ -121,7 +121,7 @@ def _read_merges(path: Path) -> list[tuple[str, str]]:
 
 
 def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The model of a tokenizer.json, where it is one that `Bpe` stands for."""
+    """The model of a tokenizer.json, if `Bpe` supports it."""
     model, splitting = content.get("model"), content.get("pre_tokenizer")
     if not isinstance(model, dict) or model.get("type") != "BPE":
         raise FileFormatError(f"{path} holds no byte-pair encoding", path=path)

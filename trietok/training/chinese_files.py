@@ -1,4 +1,4 @@
-"""What the Chinese recipe leaves behind: the vocabulary as text, the log, and a test file segmented by both rules.
+"""The files that the Chinese recipe writes: the vocabulary as text, the log, and a test file segmented by both rules.
 
 In: a `ChineseBpe`, its log, sentences to segment. Out: vocab.txt, train.log, and with sentences result.txt and
 result_left_to_right.txt.

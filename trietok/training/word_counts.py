@@ -1,7 +1,7 @@
 """How often each word occurs: one pass over the texts, on several processes if asked.
 
-In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: a few batches of texts, and the
-different words; above a limit of these the rarest are dropped.
+In: texts, and a function from a text to words. Out: `WordCounts`. Memory holds a few batches of texts and the different
+words; above a limit on these the rarest are dropped.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def count_words(
 
 
 def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> WordCounts:
-    """Texts counted with these options of `count_words`; counts as they are.
+    """The counts of texts, by `count_words` with these options; a mapping of counts is returned as `WordCounts`.
 
     Raises:
         InputError: there is nothing, or a count is not a whole number from 1.
@@ -164,7 +164,7 @@ def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> 
 
 
 def require_texts(texts: object, name: str, one: str) -> None:
-    """Refuse what is no iterable of texts; a string is one, but of characters.
+    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of characters.
 
     Raises:
         InputTypeError: it is a string, a path, or nothing that can be iterated over.
@@ -210,9 +210,9 @@ class _Count:
 
 
 def _is_basic(words: ToWords) -> bool:
-    """Whether these are the words of a `BasicTokenizer`, for which nothing reaches across a space.
+    """Whether these are the words of a `BasicTokenizer`, in which no word depends on text beyond a space.
 
-    Then what stands between spaces, most of which repeats, is looked at once and counted.
+    Then each different chunk between spaces is split into words once, and its occurrences are counted.
     """
     owner = getattr(words, "__self__", None)
     return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
@@ -261,7 +261,7 @@ def _in_order(submit: Submit, batches: Iterable[list[str]], most: int) -> Iterat
         yield size, future.result()
 
 
-_counts_here: list[_Count] = []  # in a process that counts: what it counts with, which remembers
+_counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache
 
 
 def _begin_process(count: _Count, stop: object) -> None:

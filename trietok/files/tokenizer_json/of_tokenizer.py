@@ -1,4 +1,4 @@
-"""tokenizer.json of a tokenizer of the Rust profile: what it is made of, and what is written of it.
+"""tokenizer.json of a tokenizer of the Rust profile: the added tokens that it gives, and writing it.
 
 In: a path, or a tokenizer. Out: a `TokenizerJson`.
 """
@@ -18,7 +18,7 @@ from trietok.text.vocab_txt import Path_
 
 
 def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:
-    """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags count where both have one.
+    """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags override the former.
 
     Raises:
         VocabularyError: the two give a token two ids, or an id two tokens.
@@ -44,7 +44,7 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
-    """What a tokenizer.json says of a tokenizer of the Rust profile, as it is now. A call's settings stay out of it."""
+    """The current tokenizer.json of a tokenizer of the Rust profile, without truncation and padding of calls."""
     basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
     decoder = tokenizer.added_tokens_decoder
     return TokenizerJson(
