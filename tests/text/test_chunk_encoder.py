@@ -6,7 +6,7 @@ import os
 import tracemalloc
 
 import pytest
-from hypothesis import settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -378,3 +378,19 @@ def test_a_subclass_may_add_tokens_while_it_reads(vocab_path):
             return text, {}
 
     assert Greedy(vocab_path).tokenize("ab zz") == ["ab zz"]
+
+
+NEAR_SPECIAL = ["、", "。", "中", "[CLS]", "[", "]", "CLS", "[\u0301CLS]", "\u0301", "áb", "ab", "≮s>", "a", " "]
+
+
+@pytest.mark.parametrize("cased", [True, False])
+@pytest.mark.parametrize("special", [[], ["ab"], ["<s>"]])
+@given(text=st.lists(st.sampled_from(NEAR_SPECIAL), min_size=2, max_size=8).map("".join))
+@example(text="、[\u0301CLS]\u0301、中")
+@example(text="、áb、中")
+@example(text="、≮s>、中")
+def test_a_cut_at_punctuation_makes_no_special_word(cased, special, text):
+    """The word is `、[CLS]、` when special words are looked for, and is cut afterwards."""
+    tokenizer = BertTokenizer.from_pretrained("trietok-zh", do_lower_case=not cased, strip_accents=True)
+    tokenizer.add_special_tokens({"additional_special_tokens": special})
+    assert tokenizer.text_encoder.ids(text) == list(tokenizer.text_encoder.stages.ids(text))

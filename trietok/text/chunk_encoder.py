@@ -29,6 +29,7 @@ from operator import sub
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
 from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.prefilter import Prefilter
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 
@@ -175,6 +176,8 @@ class ChunkEncoder(TextEncoder):
         self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is stages.vocab else -1
         self._added = stages.added
         self._special = frozenset(stages.special)
+        self._special_keys: Prefilter | None = None  # made where it is first asked
+        self._keys_may_come_about = False
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
@@ -360,14 +363,24 @@ class ChunkEncoder(TextEncoder):
         """`_ids_of_text` for a text that is not all ASCII."""
         if self._chinese_apart and text.isprintable():  # nothing is deleted, so cutting the text changes no word
             composed = self._basic.compose(text)
-            # Punctuation, and words that are kept whole, are recognized in the composed form of a text.
-            chinese, others = _chinese(self._split_punctuation and composed == text)
+            # Punctuation is recognized in the composed form of a text. A cut at it must not make a word that is kept
+            # whole: BERT finds none in `、[\u0301CLS]\u0301、`, whose accents go after it has looked for them.
+            cuts = self._split_punctuation and composed == text and not self._may_make_special(text)
+            chinese, others = _chinese(cuts)
             if chinese.search(text):
                 return self._ids_of_chinese(others.split(text))
             if text.isalnum() and composed not in self._special:  # a word, however it is written
                 word = self._basic.normalize(composed)
                 return self._words.work_out(word) if word == text else self._words[word]
         return self._ids_of_words(text)
+
+    def _may_make_special(self, text: str) -> bool:
+        """Whether a part of a text may become a word that is kept whole: False is certain."""
+        if self._special_keys is None:
+            self._special_keys = Prefilter(self._special)
+            # Of these the stages may make a key: "<" of "≮", a letter of an accented or a capital one.
+            self._keys_may_come_about = any(char.isalpha() or char in "<=>`;·" for char in self._special_keys.keys)
+        return self._keys_may_come_about or self._special_keys.any_in(text)
 
     def _ids_of_words(self, text: str) -> IdTuple:
         words = self._basic.tokenize(text, never_split=self._special)
