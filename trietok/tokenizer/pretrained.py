@@ -409,10 +409,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     @property
     def all_special_ids(self) -> list[int]:
         """The ids of `all_special_tokens`, in that order."""
-        if is_replaced(self, ("all_special_tokens",)):
-            return super().all_special_ids
-        table = self._table
-        return self._ids_of(table, table.special_tokens)
+        return self._special_ids(self._table)
+
+    def _special_ids(self, table: TokenTable) -> list[Any]:
+        """The ids of special tokens, by one state where the list of them is not a user's own."""
+        is_own = is_replaced(self, ("all_special_tokens",))
+        return self._ids_of(table, self.all_special_tokens if is_own else table.special_tokens)
 
     def _convert_token_to_id_with_added_voc(self, token: str | None) -> int | None:
         if token is None:
@@ -433,12 +435,15 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         Raises:
             TokenIdError: an id is negative or above `max_id`.
         """
+        return self._converted(self._table, ids, skip_special_tokens)
+
+    def _converted(self, table: TokenTable, ids: Any, skip_special_tokens: bool) -> Any:
+        """`convert_ids_to_tokens` by one state."""
         if isinstance(ids, int):
             return self._token_of(ids)
         if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
             raise InputTypeError(f"ids are an int or a list of ints, not {kind_of(ids)}", value=ids)
-        table = self._table
-        special = set(self.all_special_ids) if skip_special_tokens else ()
+        special = set(self._special_ids(table)) if skip_special_tokens else ()
         return self._tokens_of(table, ids, special)
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
@@ -451,6 +456,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     def _convert_id_to_token(self, index: int) -> str:
         raise NotImplementedError(f"{type(self).__name__} has no _convert_id_to_token(index)")
+
+    def _tokens_to_join(self, table: TokenTable, ids: Any, skip_special_tokens: bool) -> Any:
+        """What `convert_ids_to_tokens` returns, by one state where it is not a user's own."""
+        if is_replaced(self, ("convert_ids_to_tokens",)):
+            return self.convert_ids_to_tokens(ids, skip_special_tokens=skip_special_tokens)
+        return self._converted(table, ids, skip_special_tokens)
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text, with spaces."""
@@ -467,7 +478,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs)
         table = self._table
-        tokens = self.convert_ids_to_tokens(token_ids, skip_special_tokens=skip_special_tokens)
+        tokens = self._tokens_to_join(table, token_ids, skip_special_tokens)
         if isinstance(tokens, str):
             tokens = [tokens]
         if skip_special_tokens:

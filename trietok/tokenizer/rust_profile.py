@@ -371,11 +371,11 @@ class RustProfile(BertTokenizer):
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs)
-        ids, added = [token_ids] if isinstance(token_ids, int) else token_ids, self._table.added
-        tokens = self.convert_ids_to_tokens(ids)
+        table = self._table
+        tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
         if skip_special_tokens:
-            assert isinstance(added, RustAddedTokens)  # it began with such
-            special = added.contents_special
+            assert isinstance(table.added, RustAddedTokens)  # it began with such
+            special = table.added.contents_special
             tokens = [token for token in tokens if token not in special]
         text = self.convert_tokens_to_string(tokens)
         clean_up = clean_up_tokenization_spaces
