@@ -53,9 +53,7 @@ def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     except EOFError:
         raise _cut_off(file) from None
     except (zlib.error, gzip.BadGzipFile) as error:
-        raise FileFormatError(
-            f"{file.name} is damaged, or no gzip file, and cannot be unpacked: {error}", path=file.name
-        ) from None
+        raise _damaged(file, error) from None
 
 
 def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
@@ -78,9 +76,7 @@ def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
                 if frame.eof:
                     frame = None
     except zstandard.ZstdError as error:
-        raise FileFormatError(
-            f"{file.name} is damaged, or no zstd file, and cannot be unpacked: {error}", path=file.name
-        ) from None
+        raise _damaged(file, error) from None
     if frame is not None:
         raise _cut_off(file)
 

@@ -49,6 +49,16 @@ class SpecialPolicy(NamedTuple):
     allowed: frozenset[str]
     refused: frozenset[str]
 
+    def check(self, tokens: Iterable[str], text: str) -> None:
+        """Raise for the first refused one of the tokens that `text` gives.
+
+        Raises:
+            SpecialTokenError: there is one.
+        """
+        for token in tokens:
+            if token in self.refused:
+                refuse(token, text)
+
 
 PLAIN_TEXT = {"allowed_special": (), "disallowed_special": ()}  # the options with which no token in a text is special
 

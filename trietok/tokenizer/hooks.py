@@ -10,10 +10,11 @@ from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
 from trietok.inputs.call_inputs import reject_unknown
+from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import Located, Span
 from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.stages import Stages, require_text
-from trietok.text.untrusted import OPTIONS, SpecialPolicy, refuse, special_policy
+from trietok.text.untrusted import OPTIONS, SpecialPolicy, special_policy
 from trietok.tokenizer.token_table import TokenTable
 
 # From a text to its ids.
@@ -131,8 +132,7 @@ class HookEncoder(TextEncoder):
         if policy is not None:
             return self._tokens_by_policy(text, policy)
         table = tokenizer._table  # after `prepare_for_tokenization`, which may add tokens
-        if getattr(tokenizer, "do_lower_case", False):
-            text = table.added.lower_between(text, table.special_tokens)
+        text = self._lowered(text, table.added, table.special_tokens)
         if as_text:
             return list(tokenizer._tokenize(text)) if text else []
         tokens: list[str] = []
@@ -143,18 +143,18 @@ class HookEncoder(TextEncoder):
                 tokens += tokenizer._tokenize(piece)
         return tokens
 
-    def _lowered(self, text: str, special_tokens: tuple[str, ...]) -> str:
+    def _lowered(self, text: str, added: AddedTokens, special_tokens: tuple[str, ...]) -> str:
+        """The text, lower-cased between the tokens where the tokenizer lower-cases."""
         lowers = getattr(self._tokenizer, "do_lower_case", False)
-        return self._table.added.lower_between(text, special_tokens) if lowers else text
+        return added.lower_between(text, special_tokens) if lowers else text
 
     def _tokens_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
         table = self._table
         if policy.refused:
-            self._refuse(text, policy.refused)
+            policy.check(self._given_by(text), text)
         allowed = tuple(token for token in table.special_tokens if token in policy.allowed)
         added = table.added.without(table.special_contents - policy.allowed)
-        if getattr(self._tokenizer, "do_lower_case", False):
-            text = added.lower_between(text, allowed)
+        text = self._lowered(text, added, allowed)
         tokens: list[str] = []
         for piece, is_token in added.pieces(text):
             if is_token:
@@ -169,15 +169,15 @@ class HookEncoder(TextEncoder):
                 tokens.append(token)
         return tokens
 
-    def _refuse(self, text: str, refused: frozenset[str]) -> None:
-        """Raise where the text would ordinarily give one of these tokens."""
-        for piece, is_token in self._table.added.pieces(self._lowered(text, self._table.special_tokens)):
-            # An unknown word gives the unknown token; the text has not forged it.
-            unknown = self._tokenizer.unk_token
-            given = [piece] if is_token else [token for token in self._tokenizer._tokenize(piece) if token != unknown]
-            for token in given:
-                if token in refused:
-                    refuse(token, text)
+    def _given_by(self, text: str) -> Iterator[str]:
+        """The tokens that the text ordinarily gives and that no unknown word gave."""
+        table = self._table
+        for piece, is_token in table.added.pieces(self._lowered(text, table.added, table.special_tokens)):
+            if is_token:
+                yield piece
+            else:
+                unknown = self._tokenizer.unk_token
+                yield from (token for token in self._tokenizer._tokenize(piece) if token != unknown)
 
     # ---- where tokens came from -------------------------------------------------------------------------------------
 
@@ -217,9 +217,8 @@ class HookEncoder(TextEncoder):
         text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
         reject_unknown(unknown)
         if policy is not None:
-            for token in self._stages.specials_in(text) if policy.refused else ():
-                if token in policy.refused:
-                    refuse(token, text)
+            if policy.refused:
+                policy.check(self._stages.specials_in(text), text)
             return self._stages.untrusted(self._table.special_contents, policy.allowed), text
         return self._stages.as_text() if as_text else self._stages, text
 

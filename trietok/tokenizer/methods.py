@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, NotSupportedError
+from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, ids_of
 from trietok.inputs.options import CallOptions, Strategies, check_length, resolve_strategies
@@ -16,7 +16,7 @@ from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.pieces import Piece, require_ids
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
-from trietok.inputs.truncation import TruncationStrategy
+from trietok.inputs.truncation import TruncationStrategy, check_room
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
@@ -39,11 +39,7 @@ def prepare(
     total = len(ids) + len(pair_ids or ()) + added
     overflow: Ids = []
     if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-        if max_length < added:
-            raise InputError(
-                f"max_length is {max_length}, but the special tokens alone are {added}; raise max_length, or "
-                "leave the special tokens out"
-            )
+        check_room(max_length, added)
         if max_length and total > max_length:
             ids, pair_ids, overflow = tokenizer.truncate_sequences(
                 ids, pair_ids, total - max_length, strategies.truncation, options.stride

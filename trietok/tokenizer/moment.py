@@ -17,7 +17,7 @@ from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, Version
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
-from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
+from trietok.text.untrusted import SpecialPolicy, special_policy
 from trietok.tokenizer.hooks import (
     CALL_HOOKS,
     INPUT_HOOKS,
@@ -224,9 +224,7 @@ class RefusingEncoder(TextEncoder):
         self._policy = policy
 
     def _checked(self, text: str) -> str:
-        for token in self._full.stages.specials_in(text):
-            if token in self._policy.refused:
-                refuse(token, text)
+        self._policy.check(self._full.stages.specials_in(text), text)
         return text
 
     def ids(self, text: str) -> list[int]:
