@@ -21,6 +21,7 @@ from trietok.checking.report import CheckReport
 from trietok.checking.rules import ROLES, TokenRules
 from trietok.checking.vocabulary import BOM
 from trietok.errors import FileError, FileFormatError
+from trietok.files.atomic import save_files
 from trietok.files.formats import (
     CONFIG_FILE,
     RECORD,
@@ -226,10 +227,14 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         if isinstance(repaired, Exception):
             message = str(repaired).replace(f"{staged}{os.sep}", "")
             raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired
-    repaired.save_pretrained(target)
-    _write_model_config(files, target, repaired.max_id, renumber)
-    if id_map is not None:
-        write_json(target / ID_MAP_FILE, id_map)
+
+    def write(folder: Path) -> None:
+        repaired.save_pretrained(folder)
+        _write_model_config(files, folder, repaired.max_id, renumber)
+        if id_map is not None:
+            write_json(folder / ID_MAP_FILE, id_map)
+
+    save_files(target, write)
     return id_map
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import sys
 import time
@@ -19,7 +18,7 @@ from trietok.cli import training_options as options
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
-from trietok.files.atomic import STAGING, finish_save
+from trietok.files.atomic import finish_save
 from trietok.files.texts import STANDARD_INPUT
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
@@ -231,8 +230,7 @@ def _missing_directories(output: str) -> list[Path]:
 def _tidied(path: Path, made: list[Path]) -> bool:
     """Finish a save that was cut short, or take back what it made; return which: whether the files are there."""
     with contextlib.suppress(trietok.TrietokError, OSError):
-        finish_save(path)  # where it had come so far that it counts
-        shutil.rmtree(path / f"{STAGING}{os.getpid()}", ignore_errors=True)
+        finish_save(path)
         if path.is_dir() and any(path.iterdir()):  # it was new or empty before
             return True
         for directory in made:

@@ -34,6 +34,7 @@ from trietok.corpus.shard_plan import Shard, check_columns, first_difference, pl
 from trietok.corpus.shard_pool import run_in_pool
 from trietok.corpus.text_inputs import check_unchanged, find_inputs
 from trietok.errors import FileError, InputError, OptionError
+from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.text_rows import TextFile, import_pyarrow
 from trietok.files.whole import TEMPORARY, replacing
 from trietok.worker_pool import refuse_while_starting
@@ -260,20 +261,10 @@ class _Run:
     def _alone(self) -> Iterator[None]:
         """One run at a time in a directory."""
         try:
-            import fcntl
-        except ImportError:  # not on every system: there, two runs at once are the caller's to avoid
-            yield
-            return
-        handle = os.open(self._job.state, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            raise InputError(f"another run is at work in {self._job.out}; wait for its end") from None
-        try:
-            yield
-        finally:
-            os.close(handle)
+            with alone(self._job.state, longest_wait=0):
+                yield
+        except DirectoryBusyError as error:
+            raise InputError(f"another run is at work in {self._job.out}, {error}; wait for its end") from None
 
     def _earlier_manifest(self) -> dict[str, Any] | None:
         path = self._job.out / MANIFEST

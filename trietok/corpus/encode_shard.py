@@ -21,9 +21,8 @@ from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
-from trietok.files.atomic import checksum
 from trietok.files.text_rows import import_pyarrow
-from trietok.files.whole import FULL, TEMPORARY, flush_directory, replacing
+from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, replacing
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
 _PART = "part-"

@@ -2,33 +2,28 @@
 
 In: a function that writes files into a directory. Out: those files in place.
 
-A save goes through four states. (1) The new files are written to a staging folder inside the directory and flushed to
-the disk; nothing of the old has changed. (2) A journal is put in place by one rename: from here on the save is done. It
-names the new files with their checksums, and old ones that have to go. (3) The new files are renamed into place one
-after the other. (4) The journal and the staging folder are removed. A process killed in (1) leaves the old files; one
-killed later leaves a journal, by which a reader takes what is still in the staging folder from there. The next save
-finishes or clears away what an earlier one left.
+A save goes through three states. (1) The new files are written to a staging folder inside the directory, read back and
+flushed to the disk, and the old ones are kept there too; no file of the directory has changed. (2) The new files come
+to count in one step: `saves.staging` does that for every program that reads them; where the system has no symbolic
+links, `saves.journal` does it for readers that ask `files_of_interrupted_save`. An error before that step leaves the
+old files. (3) The staging folder is removed. A process killed at any moment leaves the old files or the new ones, and
+the next save clears away what else it left.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from trietok.errors import FileError, FileFormatError
-from trietok.files.formats import JOURNAL, write_text
-from trietok.files.whole import flush_directory
-from trietok.files.open_regular import open_regular, read_regular
-
-STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
-_LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
-_TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # the files that a save may remove
+from trietok.errors import FileError
+from trietok.files.rights import rights_to_keep
+from trietok.files.saves import journal
+from trietok.files.saves.lock import DirectoryBusyError, alone
+from trietok.files.saves.staging import Staging, pid_of, staging_folders
+from trietok.files.whole import flush_file
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -43,62 +38,78 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
         The files' paths, sorted by name.
 
     Raises:
-        FileError: something cannot be written; the old files are as they were.
-        ValueError: a name in `obsolete` is not one that a save may take away.
+        FileError: something cannot be written or replaced, or another save into the directory does not end; the old
+            files are as they were.
     """
-    obsolete = list(obsolete)
-    unknown = [name for name in obsolete if not name.endswith(_TAKEN_AWAY)]
-    if unknown:  # a journal with such a name would be taken for a damaged one
-        raise ValueError(f"a save may not take away {', '.join(unknown)}; it may: {', '.join(_TAKEN_AWAY)}")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
-    with _alone(directory):
-        return _save_files(directory, write, obsolete)
-
-
-def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str]) -> list[Path]:
-    staging = directory / f"{STAGING}{os.getpid()}"
-    try:
-        finish_save(directory)
+    with _told(directory), alone(directory) as is_alone:
+        finish_save(directory, is_alone=is_alone)
+        staging = Staging.make(directory)
+        process = os.getpid()
         try:
-            _clear_abandoned(directory)
-            staging.mkdir()
-            write(staging)
-            names = sorted(path.name for path in staging.iterdir())
-            checksums = {name: _flushed_checksum(staging / name) for name in names}
-            gone = sorted(set(obsolete) - set(names))
-            for name in (*names, *gone):
-                if (directory / name).is_dir():
-                    raise FileError(f"cannot save to {directory}: {name} is a directory", path=directory / name)
-            journal = {"staging": staging.name, "files": checksums, "obsolete": gone}
-            write_text(staging / JOURNAL, json.dumps(journal, indent=1))
-            os.replace(staging / JOURNAL, directory / JOURNAL)
+            write(staging.new)
+            names = sorted(path.name for path in staging.new.iterdir())
+            gone = set(obsolete) - set(names)
+            _replace(staging, [*names, *sorted(name for name in gone if os.path.lexists(directory / name))])
         except BaseException:
-            shutil.rmtree(staging, ignore_errors=True)
+            if os.getpid() == process:  # not in a child that was forked in `write`: there the save goes on
+                with contextlib.suppress(OSError):
+                    finish_save(directory, is_alone=is_alone)
             raise
-        finish_save(directory)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot save to {directory}: {error.strerror}", path=directory) from error
+        _tidy(staging)
     return [directory / name for name in names]
 
 
-def finish_save(directory: Path) -> None:
-    """Do what is left of a save that was interrupted after its journal was written; nothing if there is none."""
-    journal = _read_journal(directory)
-    if journal is None:
-        return
-    for name, path in _resolved(directory, journal).items():
-        if path.parent != directory:
-            os.replace(path, directory / name)
-    for name in journal["obsolete"]:
-        (directory / name).unlink(missing_ok=True)
-    flush_directory(directory)
-    (directory / JOURNAL).unlink(missing_ok=True)
-    shutil.rmtree(directory / journal["staging"], ignore_errors=True)
+def _replace(staging: Staging, names: list[str]) -> None:
+    """Make the new files count; `names` are those of the old and new ones."""
+    for name in names:
+        rights = rights_to_keep(staging.directory / name)
+        if (staging.new / name).exists():
+            if rights is not None:
+                rights.give(staging.new / name)
+            flush_file(staging.new / name)
+        staging.keep_old(name, rights)
+    staging.open_to_readers()
+    has_links = staging.can_point()
+    staging.flush()
+    if has_links:
+        staging.publish(names)
+    else:
+        journal.publish(staging, names)
+
+
+def _tidy(staging: Staging) -> None:
+    """Let the files replace the links to them. They count already, so that what goes wrong here is no error."""
+    try:
+        staging.settle()
+        staging.remove()
+    except OSError:  # the next save does it
+        from trietok.log import warning
+
+        warning("%s stays until the next save: files of the directory lead through it", staging.path)
+
+
+def finish_save(directory: Path, *, is_alone: bool = False) -> None:
+    """Clear away what saves that were cut short have left: every file is then the old one, or every one the new.
+
+    Args:
+        directory: where they saved to.
+        is_alone: nobody else saves there now, so that every folder is one that was left; else those of processes that
+            run, other than this one, stay.
+
+    Raises:
+        FileError, FileFormatError: a file cannot be put in its place, or files were changed since.
+    """
+    journal.undo(directory)
+    for folder in staging_folders(directory):
+        pid = pid_of(folder)
+        if is_alone or pid == os.getpid() or not (pid is not None and _is_running(pid)):
+            staging = Staging(folder)
+            staging.settle()
+            staging.remove()
 
 
 def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str, Path]:
@@ -108,40 +119,55 @@ def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str
         FileFormatError: its files were changed or removed since, so that old and new ones may be mixed; the error names
             them.
     """
-    journal = _read_journal(directory)
-    obsolete = set(journal["obsolete"]) if journal else set()
-    found = {name: directory / name for name in names if (directory / name).is_file() and name not in obsolete}
-    resolved = _resolved(directory, journal) if journal else {}
-    return {**found, **{name: path for name, path in resolved.items() if name in set(names)}}
+    found = {name: directory / name for name in names if (directory / name).is_file()}
+    cut_short = journal.read_journal(directory)
+    if cut_short is not None:
+        for name, path in journal.old_files(directory, cut_short).items():
+            found.pop(name, None)
+            if path is not None and name in set(names):
+                found[name] = path
+    return found
 
 
-@contextlib.contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """One save at a time into a directory, of all threads and processes that save with this."""
-    try:
-        import fcntl
-    except ImportError:  # not on every system: there, two saves at once are the caller's to avoid
-        yield
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+class LeftFolder(NamedTuple):
+    """A staging folder that is in a directory.
+
+    Attributes:
+        path: the folder.
+        process: the number of the process that made it; None where its name tells none.
+        is_running: whether there is a process of that number on this machine, whose save may be going on; True where
+            that cannot be told (Windows).
+        is_needed: whether files of the directory lead through the folder, so that removing it would lose them.
+    """
+
+    path: Path
+    process: int | None
+    is_running: bool
+    is_needed: bool
 
 
-def _clear_abandoned(directory: Path) -> None:
-    """Remove the staging folders of processes that are gone, and of this one."""
-    for staging in directory.glob(STAGING + "*"):
-        process = staging.name.removeprefix(STAGING)
-        if process.isdigit() and not _is_running(int(process)):
-            shutil.rmtree(staging, ignore_errors=True)
+def left_folders(directory: Path) -> list[LeftFolder]:
+    """The staging folders in a directory, of saves that go on or were cut short.
+
+    >>> import tempfile
+    >>> directory = Path(tempfile.mkdtemp())
+    >>> (directory / ".trietok-save-999999999").mkdir()
+    >>> [(folder.path.name, folder.is_running, folder.is_needed) for folder in left_folders(directory)]
+    [('.trietok-save-999999999', False, False)]
+
+    Raises:
+        OSError: the directory cannot be read.
+    """
+    left = []
+    for folder in staging_folders(directory):
+        pid = pid_of(folder)
+        left.append(LeftFolder(folder, pid, pid is not None and _is_running(pid), Staging(folder).has_pointers()))
+    return left
 
 
 def _is_running(process: int) -> bool:
-    if process == os.getpid():
-        return False
+    if os.name != "posix":  # there is no harmless question: a signal 0 is a Ctrl-C on Windows
+        return True
     try:
         os.kill(process, 0)
     except OSError as error:
@@ -149,70 +175,18 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _read_journal(directory: Path) -> dict[str, Any] | None:
-    path = directory / JOURNAL
+@contextlib.contextmanager
+def _told(directory: Path) -> Iterator[None]:
+    """Say in every error where the save was to go."""
     try:
-        text = read_regular(path, _LARGEST_JOURNAL).decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError, FileFormatError) as error:
-        raise FileError(f"cannot read {path}, left by a save that was cut short: {error}", path=path) from error
-    try:
-        journal = json.loads(text)
-        staging, files, obsolete = journal["staging"], journal["files"], journal["obsolete"]
-        if not (isinstance(files, dict) and isinstance(obsolete, list) and staging.startswith(STAGING)):
-            raise ValueError
-        # A journal from elsewhere must not reach outside the directory, nor take away what is not a tokenizer's.
-        if not all(map(_is_plain_name, [staging, *files, *obsolete])):
-            raise ValueError
-        if not all(name.endswith(_TAKEN_AWAY) for name in obsolete):
-            raise ValueError
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileFormatError(
-            f"{path}, left by a save that was cut short, is damaged; remove it if the other files are as they should "
-            "be, or remove all of them and save the tokenizer again",
-            path=path,
-        ) from None
-    loaded: dict[str, Any] = journal
-    return loaded
-
-
-def _is_plain_name(name: Any) -> bool:
-    """Whether it names something in the directory itself: a journal from elsewhere must not reach outside."""
-    return isinstance(name, str) and name == os.path.basename(name) and name not in ("", ".", "..")
-
-
-def _resolved(directory: Path, journal: dict[str, Any]) -> dict[str, Path]:
-    """The new files of a save whose journal was written: name → the path where the file is now."""
-    resolved: dict[str, Path] = {}
-    mixed: list[str] = []
-    for name, expected in journal["files"].items():
-        for path in (directory / journal["staging"] / name, directory / name):
-            if path.is_file() and checksum(path) == expected:
-                resolved[name] = path
-                break
-        else:
-            mixed.append(name)
-    if mixed:
-        raise FileFormatError(
-            f"a save to {directory} was cut short and its files have been changed since: {', '.join(mixed)} "
-            f"{'is' if len(mixed) == 1 else 'are'} not what was saved, so old and new would be mixed; remove {JOURNAL} "
-            "if the files are as they should be, or remove all of them and save the tokenizer again",
+        yield
+    except FileError:
+        raise
+    except DirectoryBusyError as error:
+        raise FileError(
+            f"cannot save to {directory}: {error} has been saving there for too long; let it go on or end it, and save "
+            "again",
             path=directory,
-        )
-    return resolved
-
-
-def checksum(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with open_regular(path) as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _flushed_checksum(path: Path) -> str:
-    with open(path, "rb+") as file:
-        os.fsync(file.fileno())
-    return checksum(path)
+        ) from None
+    except OSError as error:
+        raise FileError(f"cannot save to {directory}: {error.strerror}", path=directory) from error

@@ -167,5 +167,7 @@ def write_text(path: Path_, text: str) -> None:
     try:
         with replacing(path) as file:
             file.write(content)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error

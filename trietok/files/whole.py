@@ -1,25 +1,33 @@
 """Writing a file whole: a reader finds the old file or the new one, never a part of either.
 
-In: a path, and what is written in a `with` block. Out: the file in its place, on the disk.
+In: a path, and what is written in a `with` block. Out: the file in its place, on the disk, with the mode and the owner
+of the file that it replaces.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
+import io
 import os
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
+
+from trietok.files.open_regular import open_regular
+from trietok.files.rights import rights_to_keep
 
 TEMPORARY = "temporary-"  # how the names of files begin that are not in their place yet
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_LOST = FULL | {errno.EIO}  # after these, what was written may not be on the disk
+_ANY_SIZE = 1 << 62
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` when the block ends; where it fails nothing has changed.
 
-    The file is written beside `path`, flushed to the disk and renamed.
+    The file is written beside `path`, from front to back, flushed to the disk, read back and renamed.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
@@ -29,21 +37,59 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ('new', ['a.txt'])
 
     Raises:
+        FileError: the file that is there is write-protected, or its owner and mode cannot be kept.
         OSError: the file cannot be written; the error for a full disk has the name of the file that was written.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
+    rights = rights_to_keep(path)
     try:
-        with naming(temporary), open(temporary, "wb") as file:
-            yield file
+        with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
+            if rights is not None:
+                rights.give(temporary)
+            yield cast(BinaryIO, file)
             file.flush()
             os.fsync(file.fileno())
+        if checksum(temporary, from_disk=True) != file.digest.hexdigest():
+            raise OSError(errno.EIO, "what was written is read back otherwise", temporary)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
     flush_directory(folder or ".")
+
+
+class _Summed(io.BufferedWriter):
+    """A file to write that keeps the checksum of what was written."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(io.FileIO(handle, "w"))
+        self.digest = hashlib.sha256()
+
+    def write(self, content: Any, /) -> int:
+        self.digest.update(content)
+        return super().write(content)
+
+
+def _new_file(path: str, private: bool) -> int:
+    """Create a file, in place of one that a killed process left; `private`: nobody else may open it yet."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(path, flags, 0o600 if private else 0o666)
+
+
+def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
+    """The SHA-256 of a regular file, in hexadecimal; `from_disk`: not of what memory holds of it, where that can be."""
+    digest = hashlib.sha256()
+    with open_regular(path, limit=_ANY_SIZE) as file:
+        if from_disk:
+            with contextlib.suppress(OSError, AttributeError):  # not every system lets it be forgotten
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 @contextlib.contextmanager
@@ -57,11 +103,27 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
+def flush_file(path: str | os.PathLike[str]) -> None:
+    """Have a file on the disk that was written by other means."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def flush_directory(directory: str | os.PathLike[str]) -> None:
-    """Have the names in a directory on the disk, where the system can do that."""
-    with contextlib.suppress(OSError):  # not every system lets a directory be flushed
+    """Have the names in a directory on the disk, where the system can do that.
+
+    Raises:
+        OSError: the disk is full or damaged.
+    """
+    try:
         handle = os.open(directory, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+    except OSError as error:
+        if error.errno in _LOST:  # else this system does not let a directory be flushed
+            raise

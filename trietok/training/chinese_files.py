@@ -58,10 +58,8 @@ def save_chinese_bpe(
         for name, text in texts.items():
             write_text(folder / name, text)
 
-    saved = save_files(Path(directory), write)
-    for name in {RESULT_FILE, LEFT_TO_RIGHT_FILE} - {path.name for path in saved}:
-        Path(directory, name).unlink(missing_ok=True)  # it was made with another vocabulary
-    return saved
+    # Result files that are not written anew were made with another vocabulary.
+    return save_files(Path(directory), write, obsolete=[RESULT_FILE, LEFT_TO_RIGHT_FILE])
 
 
 def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:
