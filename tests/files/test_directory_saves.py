@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import resource
 import shutil
 import signal
@@ -13,51 +12,17 @@ import time
 import pytest
 
 from tests.conftest import SPECIAL
+from tests.files.saving import WAYS, in_child, read_plainly, state, two_tokenizers, with_links, without_links
 from trietok import BertTokenizer, FileError, FileFormatError, check
 from trietok.files import atomic
 from trietok.files.atomic import finish_save
 from trietok.files.formats import JOURNAL
-from trietok.files.saves.staging import Staging
-
-FILES = ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "tokenizer.json")
-
-
-def with_links(monkeypatch) -> None:
-    """Saves go by symbolic links, as they do where the system has them."""
-
-
-def without_links(monkeypatch) -> None:
-    """Saves go by a journal, as they do where the system has no symbolic links."""
-    monkeypatch.setattr(Staging, "can_point", lambda staging: False)
-
-
-WAYS = [with_links, without_links]
 
 
 @pytest.fixture
 def two(small):
     """Two tokenizers that differ in every file."""
-    old = small("a", "b")
-    old.add_tokens(["<old>"])
-    new = small("a", "c", "d", do_lower_case=False)
-    new.add_special_tokens({"bos_token": "<s>"})
-    new.add_tokens(["<new>", "<newer>"])
-    return old, new
-
-
-def state(tokenizer):
-    return tokenizer.get_vocab(), tokenizer.added_tokens_decoder, tokenizer.special_tokens_map, tokenizer.do_lower_case
-
-
-def in_child(action) -> int:
-    """Run `action` in a forked process; return its exit status."""
-    child = os.fork()
-    if child == 0:
-        try:
-            action()
-        finally:
-            os._exit(1)
-    return os.waitpid(child, 0)[1]
+    return two_tokenizers(small)
 
 
 STEPS = ["mkdir", "open", "link", "symlink", "replace", "unlink", "rmdir"]
@@ -79,11 +44,6 @@ def count_or_die(monkeypatch, die_at: int | None) -> list[str]:
     for name in STEPS:
         monkeypatch.setattr(os, name, watched(name, getattr(os, name)))
     return steps
-
-
-def read_plainly(directory) -> dict[str, bytes]:
-    """The files as a program finds them that opens them by their names and knows nothing of saves."""
-    return {name: (directory / name).read_bytes() for name in FILES if (directory / name).is_file()}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -229,17 +189,17 @@ def test_mixed_files_are_named_and_not_loaded(two, tmp_path, monkeypatch):
 
 
 def cut_short_before_the_last_step(tokenizer, directory) -> None:
-    """Save by a journal, with all files in place, and be killed before the journal is removed."""
-    unlink = pathlib.Path.unlink
+    """Save by a journal, with all files in place, and be killed before the journal is taken away."""
+    replace = os.replace
 
-    def die_at_the_journal(path, missing_ok=False):
-        if path == directory / JOURNAL:
+    def die_at_the_journal(source, target):
+        if source == directory / JOURNAL:
             os._exit(9)
-        unlink(path, missing_ok)
+        replace(source, target)
 
     def die():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pathlib.Path, "unlink", die_at_the_journal)
+            patch.setattr(os, "replace", die_at_the_journal)
             tokenizer.save_pretrained(directory)
 
     assert os.waitstatus_to_exitcode(in_child(die)) == 9

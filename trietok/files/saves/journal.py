@@ -3,8 +3,9 @@
 In: a staging folder with the old and the new files. Out: the new files in place, or the old ones.
 
 The journal, `.trietok-save.json`, says which files are being replaced. As long as it is there, the old files count:
-trietok reads them from the staging folder where they are no longer in place, and `undo` puts them back. Removing the
-journal is the one step with which the new files count. A program that knows no journal sees some of either until then.
+trietok reads them from the staging folder where they are no longer in place, and `undo` puts them back. Taking the
+journal away is the one step with which the new files count. A program that knows no journal sees some of either until
+then.
 """
 
 from __future__ import annotations
@@ -52,11 +53,13 @@ def publish(staging: Staging, names: Iterable[str]) -> None:
             except OSError as error:
                 raise not_replaced(directory / name, error) from error
         flush_directory(directory)
-        (directory / JOURNAL).unlink()
+        os.replace(directory / JOURNAL, staging.path / JOURNAL)
+        flush_directory(directory)
     except BaseException:
+        if (staging.path / JOURNAL).exists():
+            os.replace(staging.path / JOURNAL, directory / JOURNAL)
         undo(directory)
         raise
-    flush_directory(directory)
 
 
 def undo(directory: Path) -> None:

@@ -1,0 +1,92 @@
+"""Saves to try faults on: two tokenizers that differ in every file, other processes, other users, mounts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trietok import BertTokenizer
+from trietok.files.saves.staging import Staging
+
+FILES = ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "tokenizer.json")
+
+
+def two_tokenizers(make: Callable[..., BertTokenizer]) -> tuple[BertTokenizer, BertTokenizer]:
+    """Two tokenizers that differ in every file; `make` is the fixture `small`."""
+    old = make("a", "b")
+    old.add_tokens(["<old>"])
+    new = make("a", "c", "d", do_lower_case=False)
+    new.add_special_tokens({"bos_token": "<s>"})
+    new.add_tokens(["<new>", "<newer>"])
+    return old, new
+
+
+def state(tokenizer: Any) -> Any:
+    return tokenizer.get_vocab(), tokenizer.added_tokens_decoder, tokenizer.special_tokens_map, tokenizer.do_lower_case
+
+
+def read_plainly(directory: Path) -> dict[str, bytes]:
+    """The files as a program finds them that opens them by their names and knows nothing of saves."""
+    return {name: (directory / name).read_bytes() for name in FILES if (directory / name).is_file()}
+
+
+def in_child(action: Callable[[], Any]) -> int:
+    """Run `action` in a forked process; return its exit status."""
+    child = os.fork()
+    if child == 0:
+        try:
+            action()
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+
+def message_of(action: Callable[[], Any], user: int | None = None) -> str:
+    """Run `action` in a forked process, as another user if one is given; return its error's message, "" for none."""
+    reading, writing = os.pipe()
+
+    def act() -> None:
+        if user is not None:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+        try:
+            action()
+        except Exception as error:
+            os.write(writing, f"{type(error).__name__}: {error}".encode())
+        os._exit(0)
+
+    in_child(act)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        return file.read().decode()
+
+
+def with_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saves go by symbolic links, as they do where the system has them."""
+
+
+def without_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saves go by a journal, as they do where the system has no symbolic links."""
+    monkeypatch.setattr(Staging, "can_point", lambda staging: False)
+
+
+WAYS = [with_links, without_links]
+
+
+def run_or_skip(*command: str) -> None:
+    """Run a command of the system that needs root and may be forbidden even then."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        pytest.skip("needs root on Linux")
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not there")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"{' '.join(command)}: {done.stderr.strip()}")
