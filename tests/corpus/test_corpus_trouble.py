@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import stat
 
 import pytest
 
@@ -215,7 +216,7 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
     original = os.fsync
 
     def full(handle):
-        if (out / ".trietok-encode" / "plan.json").exists():
+        if (out / ".trietok-encode" / "plan.json").exists() and stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(28, "No space left on device")
         original(handle)
 
@@ -241,7 +242,12 @@ def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
             opened.append(str(path))
         return open("/dev/full" if "w" in mode else path, mode, **options)
 
-    monkeypatch.setattr(shard_plan if name.endswith("gz") else whole, "open", full, raising=False)
+    def full_file(path, private):
+        opened.append(path)
+        return os.open("/dev/full", os.O_WRONLY)
+
+    function = (shard_plan, "open", full) if name.endswith("gz") else (whole, "_new_file", full_file)
+    monkeypatch.setattr(*function, raising=False)
     with pytest.raises(FileError, match=r"cannot write .*: No space left on device\. Finished shards stay") as caught:
         encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1)
     assert caught.value.path == opened[-1]

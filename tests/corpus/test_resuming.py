@@ -110,6 +110,25 @@ def test_a_finished_shard_that_is_gone_is_made_again(english, tmp_path, corpus):
     assert contents(out) == contents(tmp_path / "unbroken")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_shard_that_is_made_again_keeps_its_mode_or_is_refused(english, tmp_path, corpus):
+    files, options = corpus
+    out = tmp_path / "out"
+    encode_files(files, out, english, **options)
+    whole = contents(out)
+    (out / "part-00003.parquet").write_bytes(b"")
+    (out / "part-00003.parquet").chmod(0o444)
+    (out / "manifest.json").chmod(0o600)
+    with pytest.raises(FileError, match=r"cannot replace .*part-00003\.parquet: it is write-protected"):
+        encode_files(files, out, english, resume=True, **options)
+    assert (out / "part-00003.parquet").read_bytes() == b""
+    (out / "part-00003.parquet").chmod(0o640)
+    encode_files(files, out, english, resume=True, **options)
+    assert contents(out) == whole
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()}
+    assert (modes["part-00003.parquet"], modes["manifest.json"]) == (0o640, 0o600)
+
+
 def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     files, options = corpus
     out = tmp_path / "out"

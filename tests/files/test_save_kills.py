@@ -1,4 +1,4 @@
-"""Saves that are killed, with trietok, `check` and transformers as readers: each finds the old files or the new ones."""
+"""Saves that are killed, with trietok, `check` and transformers as readers: each finds the old files or the new."""
 
 from __future__ import annotations
 

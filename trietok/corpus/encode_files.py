@@ -36,7 +36,7 @@ from trietok.corpus.text_inputs import check_unchanged, find_inputs
 from trietok.errors import FileError, InputError, OptionError
 from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.text_rows import TextFile, import_pyarrow
-from trietok.files.whole import TEMPORARY, replacing
+from trietok.files.whole import TEMPORARY, flush_directory, put_in_place, replacing
 from trietok.worker_pool import refuse_while_starting
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
@@ -371,12 +371,13 @@ class _Run:
                     if shard["rejected"]:
                         with open(job.rejects(number), "rb") as part:
                             shutil.copyfileobj(part, rejects)
-            os.replace(job.state / REJECTS, job.out / REJECTS)
+            put_in_place(job.state / REJECTS, job.out / REJECTS)
         totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
         totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
         manifest = {**self._plan, "totals": totals, "shards": shards}
         write_whole(job.state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
-        os.replace(job.state / MANIFEST, job.out / MANIFEST)
+        put_in_place(job.state / MANIFEST, job.out / MANIFEST)
+        flush_directory(job.out)
         return manifest
 
 

@@ -22,7 +22,7 @@ from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.text_rows import import_pyarrow
-from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, replacing
+from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
 _PART = "part-"
@@ -157,7 +157,7 @@ class ShardEncoder:
             if rejects:
                 write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
             for suffix, path in files.paths.items():
-                os.replace(path, job.out / (stem + suffix))
+                put_in_place(path, job.out / (stem + suffix))
         except BaseException:
             for path in files.paths.values():
                 path.unlink(missing_ok=True)

@@ -189,4 +189,4 @@ def _told(directory: Path) -> Iterator[None]:
             path=directory,
         ) from None
     except OSError as error:
-        raise FileError(f"cannot save to {directory}: {error.strerror}", path=directory) from error
+        raise FileError(f"cannot save to {directory}: {error.strerror or error}", path=directory) from error

@@ -92,6 +92,19 @@ def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
     return digest.hexdigest()
 
 
+def put_in_place(finished: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one that it replaces.
+
+    Raises:
+        FileError: as `replacing`.
+        OSError: it cannot be renamed.
+    """
+    rights = rights_to_keep(path)
+    if rights is not None:
+        rights.give(finished)
+    os.replace(finished, path)
+
+
 @contextlib.contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the name of the file that is written into the error for a full disk, which has none."""
@@ -126,4 +139,4 @@ def flush_directory(directory: str | os.PathLike[str]) -> None:
             os.close(handle)
     except OSError as error:
         if error.errno in _LOST:  # else this system does not let a directory be flushed
-            raise
+            raise OSError(error.errno, error.strerror, os.fspath(directory)) from error
