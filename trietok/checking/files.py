@@ -141,7 +141,7 @@ def _read_directory(files: CheckedFiles) -> None:
     if (files.path / JOURNAL).is_file():
         try:
             files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
-            message = "a save was cut short after it counted; loading takes its files, the next save puts them in place"
+            message = "a save was cut short before it counted; loading takes the files from before it"
             files.find("note", "save-unfinished", message, file=JOURNAL)
         except (FileError, FileFormatError) as error:
             files.find("error", "save-mixed", str(error).replace(str(files.path), "").lstrip("/"), file=JOURNAL)
