@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,29 @@ def state(tokenizer: Any) -> Any:
 def read_plainly(directory: Path) -> dict[str, bytes]:
     """The files as a program finds them that opens them by their names and knows nothing of saves."""
     return {name: (directory / name).read_bytes() for name in FILES if (directory / name).is_file()}
+
+
+def seen_plainly(directory: Path) -> list[str | None]:
+    """The contents of the files as a program reads them that opens them by their names; None for those not there."""
+    return [path.read_text("utf-8") if path.is_file() else None for path in (directory / name for name in FILES)]
+
+
+def saving_forever(tokenizers: Sequence[BertTokenizer], directory: Path) -> int:
+    """Start a process that saves these, again and again; its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            while True:
+                for tokenizer in tokenizers:
+                    tokenizer.save_pretrained(directory)
+        finally:
+            os._exit(1)
+    return child
+
+
+def stop(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def in_child(action: Callable[[], Any]) -> int:

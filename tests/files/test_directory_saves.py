@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
 import signal
 import threading
 import time
+from hashlib import sha256
 
 import pytest
 
@@ -259,3 +261,48 @@ def test_a_directory_in_the_way_of_a_file_is_named_before_anything_changes(two, 
         two[1].save_pretrained(tmp_path / "saved")
     assert (tmp_path / "saved" / "tokenizer_config.json").read_bytes() == before
     assert not (tmp_path / "saved" / JOURNAL).exists()
+
+
+# ---- directories from elsewhere -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("linked", ["old", "folder"])
+def test_no_file_outside_of_the_directory_is_moved_into_it(two, tmp_path, linked):
+    """By links in the place of a save's own folders, which somebody else has made."""
+    outside, directory = tmp_path / "outside", tmp_path / "saved"
+    two[0].save_pretrained(directory)
+    folder = directory / ".trietok-save-1"
+    target = outside if linked == "old" else outside / "old"
+    target.mkdir(parents=True)
+    (target / "secret.txt").write_text("secret")
+    if linked == "old":
+        (folder / "new").mkdir(parents=True)
+        (folder / "old").symlink_to(outside)
+        (folder / "new" / "secret.txt").write_text("")
+        (folder / "current").symlink_to("old")
+    else:
+        (outside / "current").symlink_to("old")
+        folder.symlink_to(outside)
+    (directory / "secret.txt").symlink_to(".trietok-save-1/current/secret.txt")
+    two[1].save_pretrained(directory)
+    assert (target / "secret.txt").read_text() == "secret"
+    assert state(BertTokenizer.from_pretrained(directory)) == state(two[1])
+    (directory / JOURNAL).write_text(
+        json.dumps({"staging": folder.name, "files": {"secret.txt": [sha256(b"secret").hexdigest(), None]}})
+    )
+    (directory / "secret.txt").unlink()
+    with pytest.raises(FileFormatError, match="is damaged"):
+        two[1].save_pretrained(directory)
+    assert (target / "secret.txt").read_text() == "secret"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
+def test_a_pipe_for_a_file_or_a_journal_is_refused_at_once(two, tmp_path):
+    directory = tmp_path / "saved"
+    two[0].save_pretrained(directory)
+    for name in (JOURNAL, "vocab.txt"):
+        (directory / name).unlink(missing_ok=True)
+        os.mkfifo(directory / name)
+        with pytest.raises(FileError, match=rf"{name}.* not a regular file"):
+            two[1].save_pretrained(directory)
+        (directory / name).unlink()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import threading
 import time
 
 import pytest
 
-from tests.files.saving import state, two_tokenizers, without_links
+from tests.files.saving import saving_forever, seen_plainly, state, stop, two_tokenizers, without_links
 from trietok import BertTokenizer, check
 from trietok.files.atomic import finish_save
 
@@ -33,26 +32,8 @@ def seen_by_check(directory) -> object:
     return sorted((finding.code, finding.message) for finding in report.findings if "save" not in finding.code)
 
 
-def seen_plainly(directory) -> object:
-    """The contents of the files, as transformers reads them, and which of them there are."""
-    files = ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
-    return [open(f"{directory}/{name}").read() if os.path.isfile(f"{directory}/{name}") else None for name in files]
-
-
 def seen_by_trietok(directory) -> object:
     return state(BertTokenizer.from_pretrained(directory))
-
-
-def saving_forever(tokenizers, directory) -> int:
-    child = os.fork()
-    if child == 0:
-        try:
-            while True:
-                for tokenizer in tokenizers:
-                    tokenizer.save_pretrained(directory)
-        finally:
-            os._exit(1)
-    return child
 
 
 def killed_saves(two, directory, seed, slow_renames):
@@ -64,8 +45,7 @@ def killed_saves(two, directory, seed, slow_renames):
         one_save = time.monotonic() - began  # as busy as the machine is just now
         child = saving_forever((two[1 - number % 2], two[number % 2]), directory)
         time.sleep(rng.uniform(0, 3 * one_save))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        stop(child)
         yield number
 
 
@@ -136,10 +116,10 @@ def test_readers_beside_saves_that_are_killed(two, tmp_path, slow_renames):
     """Loading while it goes on, which takes what it reads from one save. No other reader can know that."""
     directory = tmp_path / "saved"
     expected = sightings(two, directory, (seen_by_trietok,))[seen_by_trietok]
-    stop, wrong, loads = threading.Event(), [], [0]
+    ended, wrong, loads = threading.Event(), [], [0]
 
     def load() -> None:
-        while not stop.is_set():
+        while not ended.is_set():
             try:
                 found = seen_by_trietok(directory)
             except Exception as error:
@@ -155,10 +135,9 @@ def test_readers_beside_saves_that_are_killed(two, tmp_path, slow_renames):
         for number in range(KILLS // 6):
             child = saving_forever(two, directory)
             time.sleep(random.Random(number).uniform(0, 0.2))
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            stop(child)
     finally:
-        stop.set()
+        ended.set()
         thread.join()
     print(f"\n{loads[0]} loads beside {KILLS // 6} kills")
     assert wrong == []

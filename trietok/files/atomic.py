@@ -23,7 +23,7 @@ from trietok.files.rights import rights_to_keep
 from trietok.files.saves import journal
 from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.saves.staging import Staging, pid_of, staging_folders
-from trietok.files.whole import flush_file
+from trietok.files.whole import flush_directory, flush_file
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -42,7 +42,10 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
             files are as they were.
     """
     try:
+        missing = [folder for folder in (directory, *directory.parents) if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True)
+        for folder in missing:
+            flush_directory(folder.parent)
     except OSError as error:
         raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
     with _told(directory), alone(directory) as is_alone:

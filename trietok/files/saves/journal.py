@@ -130,7 +130,10 @@ def read_journal(directory: Path) -> Journal | None:
             raise ValueError
         if not all(isinstance(value, str | None) for old, new in files.values() for value in (old, new)):
             raise ValueError
-        return Journal(Staging(directory / folder), {name: (old, new) for name, (old, new) in files.items()})
+        staging = Staging(directory / folder)
+        if staging.leads_elsewhere():
+            raise ValueError
+        return Journal(staging, {name: (old, new) for name, (old, new) in files.items()})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FileFormatError(
             f"{path}, left by a save that was cut short, is damaged; remove it if the other files are as they should "

@@ -127,7 +127,7 @@ class Staging:
             side = os.readlink(self.path / _CURRENT)
         except OSError:  # it had not come to pointers
             return
-        if side not in (_OLD, _NEW):  # not made by `publish`
+        if side not in (_OLD, _NEW) or self.leads_elsewhere():  # not made by `publish`
             return
         for name in sorted({name for folder in (self.old, self.new) for name in _names_in(folder)}):
             if self._is_pointer(name):
@@ -140,6 +140,10 @@ class Staging:
     def has_pointers(self) -> bool:
         """Whether a file of the directory leads through this folder, so that removing it would lose that file."""
         return any(self._is_pointer(name) for folder in (self.old, self.new) for name in _names_in(folder))
+
+    def leads_elsewhere(self) -> bool:
+        """Whether somebody made links of its folders, by which files outside of the directory would be moved."""
+        return any(folder.is_symlink() for folder in (self.path, self.old, self.new))
 
     def remove(self) -> None:
         """Remove the folder, as far as this user may, unless files lead through it."""
