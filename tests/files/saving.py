@@ -93,6 +93,11 @@ def message_of(action: Callable[[], Any], user: int | None = None) -> str:
         return file.read().decode()
 
 
+def without_flushing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is flushed to the disk, for tests of many saves that no power failure follows."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
 def with_links(monkeypatch: pytest.MonkeyPatch) -> None:
     """Saves go by symbolic links, as they do where the system has them."""
 

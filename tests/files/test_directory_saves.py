@@ -14,7 +14,16 @@ from hashlib import sha256
 import pytest
 
 from tests.conftest import SPECIAL
-from tests.files.saving import WAYS, in_child, read_plainly, state, two_tokenizers, with_links, without_links
+from tests.files.saving import (
+    WAYS,
+    in_child,
+    read_plainly,
+    state,
+    two_tokenizers,
+    with_links,
+    without_flushing,
+    without_links,
+)
 from trietok import BertTokenizer, FileError, FileFormatError, check
 from trietok.files import atomic
 from trietok.files.atomic import finish_save
@@ -51,6 +60,7 @@ def count_or_die(monkeypatch, die_at: int | None) -> list[str]:
 @pytest.mark.parametrize("way", WAYS)
 def test_killed_at_any_step_the_old_files_or_the_new_ones_are_there(two, tmp_path, monkeypatch, way):
     way(monkeypatch)
+    without_flushing(monkeypatch)
     old, new = two
     plain = {}
     for tokenizer in two:

@@ -62,7 +62,7 @@ def test_a_save_that_is_stopped_is_named_after_a_wait_that_ends(two, tmp_path, m
     try:
         monkeypatch.setattr(lock, "LONGEST_WAIT", 0.05)
         with pytest.raises(
-            FileError, match=r"cannot save to .*: process \d+ \(.*\), which is stopped, has been"
+            FileError, match=r"cannot save to .*: process \d+ \(.*\), which is stopped, is saving .* within 0.05 s"
         ) as caught:
             two[1].save_pretrained(directory)
         assert re.search(rf"process {child} \(.*python", str(caught.value))
@@ -108,7 +108,7 @@ def test_a_forked_child_may_save_there_itself_and_does_not_disturb_the_save(two,
             told.append(message_of(lambda: two[0].save_pretrained(directory)))
 
     save_files(directory, write)
-    assert re.search(rf"process {os.getpid()} \(.*\) has been saving there", told[0])
+    assert re.search(rf"process {os.getpid()} \(.*\) is saving there", told[0])
     assert [path.name for path in directory.iterdir()] == ["a.txt"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import struct
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.files.saving import (
     read_plainly,
     state,
     two_tokenizers,
+    without_flushing,
     without_links,
 )
 from trietok import BertTokenizer, FileError
@@ -179,6 +181,7 @@ def test_a_file_that_cannot_be_replaced_leaves_the_old_files_for_every_reader(tw
 @pytest.mark.parametrize("way", WAYS)
 def test_whichever_step_fails_an_error_means_the_old_files_and_none_the_new(two, tmp_path, monkeypatch, way, step):
     way(monkeypatch)
+    without_flushing(monkeypatch)
     two[0].save_pretrained(tmp_path)
     for path in tmp_path.iterdir():
         path.chmod(0o600)  # so that the new files need another mode than they are made with
@@ -308,3 +311,19 @@ def test_without_links_or_hard_links_the_old_files_are_copied(two, tmp_path, mon
     two[0].save_pretrained(tmp_path)
     two[1].save_pretrained(tmp_path)
     assert state(BertTokenizer.from_pretrained(tmp_path)) == state(two[1])
+
+
+def test_access_lists_are_kept(two, tmp_path):
+    def entry(tag, rights, number=0xFFFFFFFF):
+        return struct.pack("<HHI", tag, rights, number)
+
+    # user::rw-, user:12345:r--, group::r--, mask::r--, other::---
+    entries = entry(1, 6), entry(2, 4, SOMEBODY), entry(4, 4), entry(16, 4), entry(32, 0)
+    access_list = struct.pack("<I", 2) + b"".join(entries)
+    two[0].save_pretrained(tmp_path)
+    try:
+        os.setxattr(tmp_path / "vocab.txt", "system.posix_acl_access", access_list)
+    except (OSError, AttributeError):
+        pytest.skip("the file system has no access lists")
+    two[1].save_pretrained(tmp_path)
+    assert os.getxattr(tmp_path / "vocab.txt", "system.posix_acl_access") == access_list

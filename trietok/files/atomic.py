@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from trietok.errors import FileError
 from trietok.files.rights import rights_to_keep
-from trietok.files.saves import journal
+from trietok.files.saves import journal, lock
 from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.saves.staging import Staging, pid_of, staging_folders
 from trietok.files.whole import flush_directory, flush_file
@@ -187,8 +187,8 @@ def _told(directory: Path) -> Iterator[None]:
         raise
     except DirectoryBusyError as error:
         raise FileError(
-            f"cannot save to {directory}: {error} has been saving there for too long; let it go on or end it, and save "
-            "again",
+            f"cannot save to {directory}: {error} is saving there and has not ended within {lock.LONGEST_WAIT:g} s; "
+            "let it go on or end it, and save again",
             path=directory,
         ) from None
     except OSError as error:
