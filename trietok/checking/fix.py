@@ -18,7 +18,7 @@ from typing import Any
 from trietok.checking.check import check, load_quietly
 from trietok.checking.files import DECODER, CheckedFiles, read_files
 from trietok.checking.report import CheckReport
-from trietok.checking.rules import ROLES, TokenRules
+from trietok.checking.rules.facts import ROLES, Facts
 from trietok.checking.vocabulary import BOM
 from trietok.errors import FileError, FileFormatError
 from trietok.files.formats import (
@@ -32,7 +32,6 @@ from trietok.files.formats import (
 )
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
-from trietok.tokenizer.auto import class_or_bert
 from trietok.tokenizer.special_tokens import EXTRA
 
 ID_MAP_FILE = "id_map.json"
@@ -129,7 +128,7 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
                 path=before.path,
             )
     files = read_files(path)
-    repair = _Repair(files, TokenRules(files), renumber)
+    repair = _Repair(files, Facts(files), renumber)
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
 
@@ -144,9 +143,9 @@ class _Repair:
         renamed: tokens whose line was repaired.
     """
 
-    def __init__(self, files: CheckedFiles, rules: TokenRules, renumber: bool) -> None:
+    def __init__(self, files: CheckedFiles, facts: Facts, renumber: bool) -> None:
         self.files = files
-        self.rules = rules
+        self.facts = facts
         self.changes: list[str] = []
         self.renamed: set[str] = set()
         self._dropped: set[int] = set()
@@ -156,7 +155,7 @@ class _Repair:
         self._clean(lines, renumber)
         encoding = {line: token_id for token_id, line in enumerate(lines) if line}
         # Of the lines of one token an added token's id is the one that encodes, else the last.
-        encoding.update({token: i for token, i in rules.added_ids.items() if i < len(lines) and lines[i] == token})
+        encoding.update({token: i for token, i in facts.added_ids.items() if i < len(lines) and lines[i] == token})
         if renumber:
             self._dropped |= {i for i, line in enumerate(lines) if not line or encoding[line] != i}
             self.changes += [f"line {i + 1}: {lines[i]!r} is dropped" for i in sorted(self._dropped)]
@@ -167,7 +166,7 @@ class _Repair:
 
     def _clean(self, lines: list[str | None], renumber: bool) -> None:
         """Take off the byte-order mark and the whitespace around tokens, where no other token has that form."""
-        taken = {*filter(None, lines), *self.rules.added_ids}
+        taken = {*filter(None, lines), *self.facts.added_ids}
         for token_id, line in enumerate(lines):
             clean = (line.removeprefix(BOM) if token_id == 0 else line).strip() if line else line
             if not line or not clean or clean == line or clean == "##":
@@ -177,15 +176,15 @@ class _Repair:
                 lines[token_id] = clean
                 taken.add(clean)
                 self.renamed.add(clean)
-            elif renumber and clean not in self.rules.added_ids:
+            elif renumber and clean not in self.facts.added_ids:
                 self._dropped.add(token_id)  # the other line has the token that was meant
 
     def _fill(self, lines: list[str | None], encoding: dict[str, int]) -> None:
         """Put a placeholder on the lines of duplicates and on blank lines, which no text gives before or after."""
         if not self._may_replace:
             return
-        rules = self.rules
-        words = {*encoding, *rules.added_ids, *rules.roles.values(), *rules.additional}
+        facts = self.facts
+        words = {*encoding, *facts.added_ids, *facts.roles.values(), *facts.additional}
         words.update(self.files.config.get("never_split") or ())
         names = {name for word in words for name in _SLOT.findall(word)}
         for token_id, line in enumerate(lines):
@@ -203,13 +202,13 @@ class _Repair:
 def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | None:
     """Make the tokenizer that the files should have been and save it, so that every file says the same."""
     files = repair.files
-    kind = class_or_bert(files.config, files.model_config)
+    kind = repair.facts.kind
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
     with tempfile.TemporaryDirectory() as folder:
         loaded = load_quietly(files.path, kind)
         if isinstance(loaded, Exception):
             config = _config_of_files(repair)
-            entries = [(token_id, token) for token_id, token, _ in repair.rules.added]
+            entries = [(token_id, token) for token_id, token, _ in repair.facts.added]
         else:  # with the ids that tokens are given on loading
             loaded.save_pretrained(folder)
             config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
@@ -236,11 +235,11 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
 def _config_of_files(repair: _Repair) -> dict[str, Any]:
     """The configuration of files from which no tokenizer loads."""
     config = dict(repair.files.config)
-    if not repair.rules.decoder_counts:
+    if not repair.facts.decoder_counts:
         roles = {role: value for role, value in repair.files.special_map.items() if role in ROLES}
         config.update(roles)
-        if repair.rules.additional and EXTRA not in config:
-            config[ADDITIONAL] = repair.rules.additional
+        if repair.facts.additional and EXTRA not in config:
+            config[ADDITIONAL] = repair.facts.additional
     return config
 
 
@@ -256,7 +255,7 @@ def _new_ids(
     by_content = {token.content: (old, token) for old, token in entries}  # of two ids the one read last
     next_id = len(repair.lines)
     for content, (old, token) in by_content.items():
-        line = repair.rules.line_ids.get(content)
+        line = repair.facts.line_ids.get(content)
         if content in new_ids:
             new = new_ids[content]
             if line is not None and line != old and old not in id_map:
