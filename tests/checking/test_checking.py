@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.checking.directories import ADDED, BASE, BROKEN, CONFIG, MAP, decoder, found, lines, make, vocab
+from tests.checking.faults import NAMES, fault_of
 from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
+from trietok.checking.advice import ADVICE
 from trietok.checking.report import TITLES
 
 
@@ -30,9 +32,11 @@ def test_what_is_planted_is_found_and_nothing_else(tmp_path, files, planted):
 
 def test_every_code_is_planted_and_on_the_page():
     planted = {code for _, planted in BROKEN.values() for code, _, _ in planted}
+    planted |= {finding["code"] for name in NAMES for finding in fault_of(name)["findings"]}
     page = (pathlib.Path(__file__).parents[2] / "docs" / "checking.md").read_text(encoding="utf-8")
     assert planted >= TITLES.keys()
-    for code in planted | {"unreadable-file"}:
+    assert planted | {"unreadable-file", "other-kind", "save-unfinished", "fast-does-not-load"} == ADVICE.keys()
+    for code in ADVICE:
         assert f"`{code}`" in page
 
 

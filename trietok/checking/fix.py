@@ -25,6 +25,7 @@ from trietok.files.formats import (
     CONFIG_FILE,
     RECORD,
     TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
     VOCAB_FILE,
     read_json_object,
     write_json,
@@ -45,8 +46,12 @@ _UNREADABLE = {
     "not-json",
     "duplicate-key",
     "wrong-shape",
+    "save-mixed",
+    "tokenizer-json-ids",
+    "tokenizer-json-part",
 }
 _CONFLICTS = {"id-clash", "added-id-differs", "added-id-twice", "added-content-twice", "added-tokens-contradiction"}
+_OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-template")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +104,8 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     Raises:
         FileError: `out` is there and not empty, or cannot be written.
         FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
-            not to be renumbered; or what is repaired does not load either. The message says why; nothing is written.
+            not to be renumbered; tokenizer.json gives other ids than vocab.txt, or there is no vocab.txt; or what is
+            repaired does not load either. The message says why; nothing is written.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -127,8 +133,25 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
                 f"cannot repair {before.path} without moving an id: {finding.message}; renumbering gives each its own",
                 path=before.path,
             )
+        if finding.code == "tokenizer-json-differs":
+            raise FileFormatError(
+                f"cannot repair {before.path}: {TOKENIZER_FILE} and {VOCAB_FILE} give one token two ids "
+                f"({finding.message}); remove the file that is not the model's",
+                path=before.path,
+            )
     files = read_files(path)
+    if files.is_json_alone:
+        raise FileFormatError(
+            f"cannot repair {before.path}: it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast."
+            "from_pretrained(...).save_pretrained(...) writes both, if it loads",
+            path=before.path,
+        )
     repair = _Repair(files, Facts(files), renumber)
+    if TOKENIZER_FILE in files.present:
+        repair.changes += [
+            f"{TOKENIZER_FILE} is left out; BertTokenizerFast.from_pretrained(...).save_pretrained(...) makes it anew",
+            *(f"{TOKENIZER_FILE} is left out and with it: {f.message}" for f in before.findings if f.code in _OF_JSON),
+        ]
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
 
@@ -250,8 +273,14 @@ def _new_ids(
     new_ids = {line: token_id for token_id, line in enumerate(repair.lines) if line is not None}
     if id_map is None:
         # A token whose line was broken was added on loading, beyond the rows of the model: it has its line's id again.
-        return [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
-    pairs: list[tuple[int, AddedToken]] = []
+        pairs = [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
+        repair.changes += [
+            f"{token.content!r} has the id {new} instead of {old}, which it was given on loading"
+            for (new, token), (old, _) in zip(pairs, entries, strict=True)
+            if new != old
+        ]
+        return pairs
+    pairs = []
     by_content = {token.content: (old, token) for old, token in entries}  # of two ids the one read last
     next_id = len(repair.lines)
     for content, (old, token) in by_content.items():

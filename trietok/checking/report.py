@@ -223,8 +223,11 @@ def _advised(findings: list[Finding]) -> Iterator[str]:
     """What follows from findings of one code, and what repairs them; of many a few."""
     if findings[0].severity == "note":
         return
-    yield f"so: {findings[0].consequence}"
-    yield from (f"do: {repair}" for repair in list(dict.fromkeys(finding.repair for finding in findings))[:_REPAIRS])
+    for word, sentences in (
+        ("so", [finding.consequence for finding in findings]),
+        ("do", [finding.repair for finding in findings]),
+    ):
+        yield from (f"{word}: {sentence}" for sentence in list(dict.fromkeys(sentences))[:_REPAIRS])
 
 
 def _shown(code: str, findings: list[Finding]) -> Iterator[str]:

@@ -45,10 +45,10 @@ def past_the_model(facts: Facts) -> Iterator[Finding]:
     for token_id, token in past:
         message = f"{token!r} has the id {token_id}, and the model has rows for ids up to {rows - 1} (vocab_size)"
         yield Finding("error", "id-past-model", message, CONFIG_FILE, token=token, token_id=token_id)
-    needed = highest_id(facts) + 1
+    needed = rows_needed(facts)
     if rows > needed:
         padded = is_padded(rows, needed)
-        message = f"vocab_size is {rows}, and the highest id is {needed - 1}: {rows - needed} row(s) are not used"
+        message = f"vocab_size is {rows}, and ids end at {needed - 1}: {rows - needed} row(s) are not used"
         if not padded:
             message += ", which is not a number padded to a multiple of 8 to 1024"
         yield Finding("note" if padded else "warning", "model-larger", message, CONFIG_FILE)
@@ -57,6 +57,11 @@ def past_the_model(facts: Facts) -> Iterator[Finding]:
 def highest_id(facts: Facts) -> int:
     """The highest id that a token has, -1 if there is none."""
     return max(max(facts.by_line, default=-1), max(loaded_ids(facts), default=-1))
+
+
+def rows_needed(facts: Facts) -> int:
+    """How many rows a model needs; ids of tokens that were removed stay reserved, and have theirs."""
+    return 1 + max(highest_id(facts), -1 if facts.slow is None else facts.slow.max_id)
 
 
 def is_padded(rows: int, needed: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from trietok.checking.report import Finding
 from trietok.checking.rules.facts import Facts
-from trietok.checking.rules.ids import highest_id, is_padded
+from trietok.checking.rules.ids import highest_id, is_padded, rows_needed
 from trietok.checking.safetensors import SafetensorsError, tensor_shapes
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE
 from trietok.inputs.options import VERY_LARGE_INTEGER
@@ -81,7 +81,6 @@ def embedding_rows(facts: Facts) -> Iterator[Finding]:
     path = facts.files.path
     if not os.path.isdir(path) or facts.files.tokens is None:
         return
-    needed = highest_id(facts) + 1
     with os.scandir(path) as entries:
         names = sorted(entry.name for entry in entries if entry.name.endswith(_SUFFIX) and entry.is_file())
     for name in names:
@@ -95,14 +94,15 @@ def embedding_rows(facts: Facts) -> Iterator[Finding]:
             continue
         for tensor, shape in shapes.items():
             if tensor.endswith(_WORD_EMBEDDINGS) and len(shape) == 2:
-                yield from _rows(facts, name, tensor, shape[0], needed)
+                yield from _rows(facts, name, tensor, shape[0])
 
 
-def _rows(facts: Facts, name: str, tensor: str, rows: int, needed: int) -> Iterator[Finding]:
+def _rows(facts: Facts, name: str, tensor: str, rows: int) -> Iterator[Finding]:
     said = facts.files.model_config.get("vocab_size")
-    if rows < needed:
-        message = f"{tensor} has {rows} rows, and the highest id is {needed - 1}"
-        yield Finding("error", "weights-too-few-rows", message, file=name, token_id=rows, other_id=needed - 1)
+    highest, needed = highest_id(facts), rows_needed(facts)
+    if rows <= highest:
+        message = f"{tensor} has {rows} rows, and the highest id is {highest}"
+        yield Finding("error", "weights-too-few-rows", message, file=name, token_id=rows, other_id=highest)
     elif rows > needed and rows != said and not is_padded(rows, needed):
         message = f"{tensor} has {rows} rows, and the tokenizer has {needed} ids: {rows - needed} rows are not used"
         yield Finding("warning", "weights-too-many-rows", message, file=name)

@@ -13,6 +13,8 @@ from trietok.files.formats import JOURNAL, RECORD, TOKENIZER_CONFIG_FILE
 from trietok.files.whole import TEMPORARY
 from trietok.tokenizer.bert import is_unused_slot
 
+_REMOVED = 1000
+
 
 def false_records(facts: Facts) -> Iterator[Finding]:
     """Keys of the record that say something else than the files."""
@@ -36,8 +38,12 @@ def _false_holes(facts: Facts) -> Iterator[str]:
 def _false_ids(facts: Facts) -> Iterator[str]:
     record, highest = facts.files.record, highest_id(facts)
     max_id = record.get("max_id")
-    if type(max_id) is int and max_id < highest:
-        yield f"max_id is {max_id}, and the highest id is {highest}"
+    if type(max_id) is int:
+        last_added = max(facts.added_ids.values(), default=-1)
+        if max_id < last_added:
+            yield f"max_id is {max_id}, and an added token has the id {last_added}"
+        elif max_id > 2 * highest + _REMOVED:  # ids of removed tokens stay reserved, but hardly so many
+            yield f"max_id is {max_id}, and the highest id is {highest}: a new token gets the id {max_id + 1}"
     order = record.get("added_order")
     known = set(facts.added_ids.values())
     for token_id in order if isinstance(order, list) else ():
