@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any
 
-LONGEST_HEADER = 100_000_000  # bytes; the format allows no longer one
+LONGEST_HEADER = 10_000_000  # bytes: a hundred thousand tensors
 
 
 class SafetensorsError(ValueError):
@@ -29,7 +29,9 @@ def tensor_shapes(path: str | os.PathLike[str]) -> dict[str, tuple[int, ...]]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
-        if size < 8 or not 2 <= length <= min(size - 8, LONGEST_HEADER):
+        if LONGEST_HEADER < length <= size - 8:
+            raise SafetensorsError(f"its header has {length} bytes; one of {LONGEST_HEADER} at most is read")
+        if size < 8 or not 2 <= length <= size - 8:
             raise SafetensorsError(f"the file has {size} bytes, which do not hold a header of {length}: it is cut off")
         raw = file.read(length)
     try:

@@ -62,7 +62,9 @@ def _in(file: str, here: str) -> str:
 
 def special_flags(facts: Facts) -> Iterator[Finding]:
     """A special token that is not marked as one, and a word that is."""
-    special = {*facts.roles.values(), *facts.additional}
+    assigned = facts.files.record.get("assigned_unused")
+    chosen = set(map(str, assigned.values())) if isinstance(assigned, dict) else set()
+    special = {*facts.roles.values(), *facts.additional, *chosen}
     role_of = {token: role for role, token in facts.roles.items()}
     for token_id, token, name in _with_flags(facts):
         known: dict[str, Any] = {"file": name, "token": token.content, "token_id": token_id}

@@ -13,6 +13,7 @@ from trietok.files.settings import ADDITIONAL
 
 _TEMPLATE_ROLES = ("cls_token", "sep_token")  # without them a call has nothing to put around a text
 _USED_ROLES = {"pad_token": "padding", "mask_token": "masking"}
+_MAY_SHARE = ({"bos_token", "cls_token"}, {"eos_token", "sep_token"})  # a decoder begins and ends with BERT's tokens
 _NAMED_ROLES = ("cls_token", "sep_token", "pad_token", "mask_token", UNKNOWN)
 
 
@@ -51,7 +52,7 @@ def shared_roles(facts: Facts) -> Iterator[Finding]:
     """One token in several roles."""
     for token, roles in _by_token(facts).items():
         shared_by_default = len({facts.defaults.get(role, role) for role in roles}) == 1  # as <s> is in MPNet
-        if len(roles) > 1 and not shared_by_default:
+        if len(roles) > 1 and not shared_by_default and set(roles) not in _MAY_SHARE:
             message = f"{token!r} is {' and '.join(roles)}: one id for all of them"
             yield Finding("warning", "shared-role", message, token=token, role=" ".join(roles))
 

@@ -98,20 +98,22 @@ def _normalizing(facts: Facts, json: TokenizerJson) -> Iterator[str]:
         yield f"its words are split at punctuation, and do_basic_tokenize is false in {TOKENIZER_CONFIG_FILE}"
         return
     for ours, theirs in _SETTINGS.items():
-        value = bool(facts.setting(theirs))
-        if getattr(said, ours) != value:
-            yield f"normalizer.{ours} is {_json(not value)}, and {theirs} is {_config_value(facts, theirs)}"
+        wanted = bool(facts.setting(theirs))
+        if getattr(said, ours) != wanted:
+            yield f"normalizer.{ours} is {_json(not wanted)}, and {theirs} is {_config_value(facts, theirs)}"
     lowers = said.lowercase
     strips = lowers if said.strip_accents is None else said.strip_accents
-    wanted = facts.setting("strip_accents")
-    if strips != (bool(facts.setting("do_lower_case")) if wanted is None else wanted):
-        if said.strip_accents != wanted:  # else it follows from lower-casing, which has a finding
+    asked = facts.setting("strip_accents")
+    if strips != (bool(facts.setting("do_lower_case")) if asked is None else asked):
+        if said.strip_accents != asked:  # else it follows from lower-casing, which has a finding
             value = _config_value(facts, "strip_accents")
             yield f"normalizer.strip_accents is {_json(said.strip_accents)}, and strip_accents is {value}"
     if not said.clean_text:
         yield "normalizer.clean_text is false, and slow tokenizers always delete control characters"
-    if words := facts.files.config.get("never_split"):
-        yield f"{TOKENIZER_CONFIG_FILE} has never_split ({words!r:.60}), which it cannot hold and fast classes ignore"
+    words = facts.files.config.get("never_split")
+    split = [word for word in words or () if facts.fast is not None and facts.fast.tokenize(word) != [word]]
+    if split:
+        yield f"it cannot hold never_split, so fast classes split {split[0]!r}, which slow tokenizers keep whole"
 
 
 def _word_pieces(facts: Facts, json: TokenizerJson) -> Iterator[str]:
