@@ -35,7 +35,8 @@ def class_of_files(facts: Facts) -> Iterator[Finding]:
 def misspelt_options(facts: Facts) -> Iterator[Finding]:
     """Keys that change nothing and look like ones that would."""
     left_out = {DECODER, RECORD, "tokenizer_class", *_NAMES_OF_JSON}
-    keys = [key for key in facts.files.config if key not in left_out]
+    # `pad_token_id` is an option of config.json, which some files repeat.
+    keys = [key for key in facts.files.config if key not in left_out and not key.endswith("_id")]
     pairs = [(key, _NAMES_OF_JSON[key]) for key in facts.files.config if key in _NAMES_OF_JSON]
     for key, meant in (*pairs, *facts.kind.misspellings(keys)):
         message = f"the option {key!r} changes nothing; {meant!r} is probably meant"
