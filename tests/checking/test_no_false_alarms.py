@@ -11,7 +11,8 @@ from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.relatives import CLASSES
 
 KINDS = {kind.__name__: kind for kind in (*CLASSES, *FAST_CLASSES)}
-# Of relatives whose special tokens have other names.
+OFTEN = ("BertTokenizer", "MPNetTokenizer", "SplinterTokenizer")  # the others have little of their own
+# The special tokens of relatives that have other names for them.
 OTHER_TOKENS = ["<s>", "</s>", "<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "[QUESTION]"]
 
 
@@ -49,7 +50,7 @@ def pieces(tokenizer):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_saved_has_no_fault(name, vocabulary, tmp_path):
-    for edit in (added, changed, pieces):
+    for edit in (added, changed, pieces) if name.removesuffix("Fast") in OFTEN else (added,):
         tokenizer = KINDS[name](vocabulary, model_max_length=512)
         edit(tokenizer)
         folder = tmp_path / edit.__name__
