@@ -60,7 +60,18 @@ KEYS = [
         "content",
         "auto_map",
     ),
-    *("vocab_holes", "max_id", "assigned_unused", "init_inputs", "model_max_length", "id", "special", "__type"),
+    *("vocab_holes", "max_id", "assigned_unused", "added_order", "init_inputs", "model_input_names", "cls_token"),
+    *(
+        "model_type",
+        "pad_token_id",
+        "type_vocab_size",
+        "max_position_embeddings",
+        "do_lowercase",
+        "model_max_length",
+        "id",
+        "special",
+        "__type",
+    ),
 ]
 values = st.recursive(
     st.one_of(
@@ -73,7 +84,9 @@ values = st.recursive(
 @examples(80)
 @given(
     config=values,
-    others=st.dictionaries(st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json"]), values, max_size=2),
+    others=st.dictionaries(
+        st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json", "model.safetensors"]), values, max_size=2
+    ),
     end=st.text(max_size=5),
 )
 def test_nothing_raises_whatever_the_files(tmp_path_factory, config, others, end):

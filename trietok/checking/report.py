@@ -65,6 +65,8 @@ TITLES = {
 
 _SINGLY = 5  # so many findings of one code are shown one by one
 _EXAMPLES = 6  # of unreachable tokens
+_LONGEST_MESSAGE = 600  # characters: tokens in files may be megabytes long
+_LONGEST_VALUE = 100
 _REPAIRS = 3  # so many different ones are shown for one code
 
 
@@ -119,15 +121,22 @@ class Finding:
             if value is not None
         }
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message, _LONGEST_MESSAGE))
+
     @property
     def consequence(self) -> str:
         """What follows from it."""
-        return ADVICE[self.code].consequence.format_map(vars(self))
+        return self._filled(ADVICE[self.code].consequence)
 
     @property
     def repair(self) -> str:
         """The edit or the command that repairs it. DIR is the directory that was checked, OUT a new one."""
-        return ADVICE[self.code].repair.format_map(vars(self))
+        return self._filled(ADVICE[self.code].repair)
+
+    def _filled(self, sentence: str) -> str:
+        values = {name: shortened(value, _LONGEST_VALUE) for name, value in vars(self).items()}
+        return sentence.format_map(values)
 
     @property
     def place(self) -> str:
@@ -207,6 +216,18 @@ class CheckReport:
 
     def __repr__(self) -> str:
         return f"<CheckReport of {self.path!r}: {self.summary}>"
+
+
+def shortened(value: Any, longest: int) -> Any:
+    """A text of at most so many characters, a longer one without its middle; any other value as it is.
+
+    >>> shortened("abcdefghijkl", 9)
+    'ab ... kl'
+    """
+    if not isinstance(value, str) or len(value) <= longest:
+        return value
+    kept = (longest - len(" ... ")) // 2
+    return f"{value[:kept]} ... {value[-kept:]}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -79,10 +79,12 @@ class Facts:
                 contents = map(content_of, entries if isinstance(entries, list) else ())
                 self.additional += [token for token in contents if token and token not in self.additional]
 
-    def setting(self, name: str) -> Any:
-        """The value of a setting: tokenizer_config.json's, else the default of the class."""
+    def setting(self, name: str) -> bool | None:
+        """A setting that is true, false or null: tokenizer_config.json's, else the default of the class."""
         parameter = inspect.signature(self.kind.__init__).parameters.get(name)
-        return self.files.config.get(name, None if parameter is None else parameter.default)
+        default = None if parameter is None else parameter.default
+        value = self.files.config.get(name, default)
+        return value if value is None or isinstance(value, bool) else default  # there is a finding about any other
 
     def has(self, token: str | None) -> bool:
         """Whether the vocabulary or an added token is `token`."""

@@ -72,7 +72,7 @@ def model_type(facts: Facts) -> Iterator[Finding]:
 
 
 def _is_alike(first: Any, second: Any) -> bool:
-    """Whether two classes put the same around texts, and give the same inputs."""
+    """Whether two classes put the same around texts, as those do that inherit `template`, and give the same inputs."""
     return bool(first.template == second.template and first.model_input_names == second.model_input_names)
 
 

@@ -63,8 +63,10 @@ def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
         if "do_lower_case" not in facts.files.config:
             message += " where no file says otherwise"
         yield Finding("warning", "cased-vocabulary", message, file=TOKENIZER_CONFIG_FILE)
-    elif not lowers and capital == 0 and cased >= _CASED_SHARE * len(facts.words):
-        message = f"the vocabulary is uncased: none of its {cased} words with letters of two cases has a capital, and "
+    elif not lowers and capital * 1000 < cased and cased >= _CASED_SHARE * len(facts.words):
+        message = (
+            f"the vocabulary is uncased: {capital} of its {cased} words with letters of two cases have capitals, and "
+        )
         yield Finding("warning", "uncased-vocabulary", message + "do_lower_case is false", file=TOKENIZER_CONFIG_FILE)
 
 

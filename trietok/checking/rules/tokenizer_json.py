@@ -88,7 +88,7 @@ def settings(facts: Facts) -> Iterator[Finding]:
     json = facts.files.fast_values
     if json is None:
         return
-    for message in (*_normalizing(facts, json), *_word_pieces(facts, json)):
+    for message in (*_normalizing(facts, json), *_word_pieces(facts, json), *_padding(facts, json)):
         yield Finding("warning", "tokenizer-json-setting", message, file=TOKENIZER_FILE)
 
 
@@ -110,8 +110,8 @@ def _normalizing(facts: Facts, json: TokenizerJson) -> Iterator[str]:
             yield f"normalizer.strip_accents is {_json(said.strip_accents)}, and strip_accents is {value}"
     if not said.clean_text:
         yield "normalizer.clean_text is false, and slow tokenizers always delete control characters"
-    words = facts.files.config.get("never_split")
-    split = [word for word in words or () if facts.fast is not None and facts.fast.tokenize(word) != [word]]
+    words = facts.files.config.get("never_split") if facts.fast is not None else None
+    split = [word for word in words or () if facts.fast.tokenize(word) != [word]]
     if split:
         yield f"it cannot hold never_split, so fast classes split {split[0]!r}, which slow tokenizers keep whole"
 
@@ -135,6 +135,12 @@ def _word_pieces(facts: Facts, json: TokenizerJson) -> Iterator[str]:
     unknown = facts.roles.get(UNKNOWN)
     if unknown is not None and json.unk_token != unknown:
         yield f"model.unk_token is {json.unk_token!r}, and {UNKNOWN} is {unknown!r}"
+
+
+def _padding(facts: Facts, json: TokenizerJson) -> Iterator[str]:
+    said, token = json.padding, facts.roles.get("pad_token")
+    if said is not None and token is not None and said.pad_id != (token_id := facts.id_of(token)):
+        yield f"padding.pad_id is {said.pad_id}, and the pad_token {token!r} has the id {token_id}"
 
 
 def template(facts: Facts) -> Iterator[Finding]:
