@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 
 import pytest
 from hypothesis import given
@@ -154,15 +155,19 @@ def test_published_models(name, tmp_path):
     models = os.environ.get("TRIETOK_MODELS")
     if not models:
         pytest.skip("TRIETOK_MODELS names no directory")
-    report = check(pathlib.Path(models) / name)
+    folder = pathlib.Path(models) / name
+    report = check(folder)
     others, count = PUBLISHED[name]
     notes = [finding for finding in report.findings if finding.code.startswith("unreachable-")]
     assert report.ok
     assert {(f.code, f.line_number) for f in report.findings if f not in notes} == others
     assert len(notes) == count
+    for left_out in ("vocab.txt", "tokenizer.json"):  # the other one alone
+        alone = check(shutil.copytree(folder, tmp_path / left_out, ignore=shutil.ignore_patterns(left_out)))
+        assert {finding.code for finding in alone.errors + alone.warnings} <= {code for code, _ in others}
     from transformers import BertTokenizer as Original
 
-    original = Original.from_pretrained(pathlib.Path(models) / name)
+    original = Original.from_pretrained(folder)
     reported = {finding.token for finding in notes}
     for token in sorted(reported):
         rest = token.removeprefix("##")

@@ -126,8 +126,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
         Only the first 100 unknown keywords are looked at.
 
-        >>> PreTrainedTokenizerBase.misspellings(["padding_sid", "my_note"])
-        [('padding_sid', 'padding_side')]
+        >>> PreTrainedTokenizerBase.misspellings(["padding_sid", "paddingSide", "my_note"])
+        [('padding_sid', 'padding_side'), ('paddingSide', 'padding_side')]
         """
         known = {*cls.known_settings(), *cls.SPECIAL_TOKENS_ATTRIBUTES}
         unknown = [keyword for keyword in keywords if keyword not in known][:_UNKNOWN_KEYWORDS]
@@ -135,8 +135,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             return []
         import difflib  # 2 ms: only where a keyword is unknown
 
-        meant = [(keyword, difflib.get_close_matches(keyword, known, n=1, cutoff=0.85)) for keyword in unknown]
-        return [(keyword, close[0]) for keyword, close in meant if close]
+        squeezed = {name.replace("_", ""): name for name in sorted(known)}
+        pairs = []
+        for keyword in unknown:
+            same = squeezed.get(keyword.lower().replace("_", "").replace("-", ""))  # such as doLowerCase
+            close = [same] if same else difflib.get_close_matches(keyword, known, n=1, cutoff=0.85)
+            pairs += [(keyword, meant) for meant in close]
+        return pairs
 
     def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
         """Log keywords that look like misspelt ones; any keyword is kept and saved, as in transformers."""

@@ -10,8 +10,12 @@ from trietok.checking.rules.facts import Facts
 from trietok.files.formats import CONFIG_FILE, RECORD, TOKENIZER_CONFIG_FILE
 from trietok.files.settings import ANY_KIND, WORDPIECE_FAMILY
 
-# What tokenizer.json calls an option that tokenizer_config.json has under another name.
-_NAMES_OF_JSON = {"lowercase": "do_lower_case", "handle_chinese_chars": "tokenize_chinese_chars"}
+# Other names of options, such as those that tokenizer.json has for them.
+_OTHER_NAMES = {
+    "lowercase": "do_lower_case",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+    "tokenize_chinese": "tokenize_chinese_chars",
+}
 
 _FEWEST_CASED = 100  # fewer words with letters that have two cases tell nothing
 _CASED_SHARE = 0.25  # of all words: below it the vocabulary is mainly of a script without case, as Chinese
@@ -34,10 +38,10 @@ def class_of_files(facts: Facts) -> Iterator[Finding]:
 
 def misspelt_options(facts: Facts) -> Iterator[Finding]:
     """Keys that change nothing and look like ones that would."""
-    left_out = {DECODER, RECORD, "tokenizer_class", *_NAMES_OF_JSON}
+    left_out = {DECODER, RECORD, "tokenizer_class", *_OTHER_NAMES}
     # `pad_token_id` is an option of config.json, which some files repeat.
     keys = [key for key in facts.files.config if key not in left_out and not key.endswith("_id")]
-    pairs = [(key, _NAMES_OF_JSON[key]) for key in facts.files.config if key in _NAMES_OF_JSON]
+    pairs = [(key, _OTHER_NAMES[key]) for key in facts.files.config if key in _OTHER_NAMES]
     for key, meant in (*pairs, *facts.kind.misspellings(keys)):
         message = f"the option {key!r} changes nothing; {meant!r} is probably meant"
         yield Finding("warning", "option-misspelt", message, file=TOKENIZER_CONFIG_FILE)
