@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.checking.directories import ADDED, BASE, BROKEN, CONFIG, MAP, decoder, found, lines, make, vocab
+from tests.checking.faults import NAMES, fault_of
 from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
+from trietok.checking.advice import ADVICE
 from trietok.checking.report import TITLES
 
 
@@ -30,9 +33,11 @@ def test_what_is_planted_is_found_and_nothing_else(tmp_path, files, planted):
 
 def test_every_code_is_planted_and_on_the_page():
     planted = {code for _, planted in BROKEN.values() for code, _, _ in planted}
+    planted |= {finding["code"] for name in NAMES for finding in fault_of(name)["findings"]}
     page = (pathlib.Path(__file__).parents[2] / "docs" / "checking.md").read_text(encoding="utf-8")
     assert planted >= TITLES.keys()
-    for code in planted | {"unreadable-file"}:
+    assert planted | {"unreadable-file", "other-kind", "save-unfinished", "fast-does-not-load"} == ADVICE.keys()
+    for code in ADVICE:
         assert f"`{code}`" in page
 
 
@@ -56,7 +61,18 @@ KEYS = [
         "content",
         "auto_map",
     ),
-    *("vocab_holes", "max_id", "assigned_unused", "init_inputs", "model_max_length", "id", "special", "__type"),
+    *("vocab_holes", "max_id", "assigned_unused", "added_order", "init_inputs", "model_input_names", "cls_token"),
+    *(
+        "model_type",
+        "pad_token_id",
+        "type_vocab_size",
+        "max_position_embeddings",
+        "do_lowercase",
+        "model_max_length",
+        "id",
+        "special",
+        "__type",
+    ),
 ]
 values = st.recursive(
     st.one_of(
@@ -69,7 +85,9 @@ values = st.recursive(
 @examples(80)
 @given(
     config=values,
-    others=st.dictionaries(st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json"]), values, max_size=2),
+    others=st.dictionaries(
+        st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json", "model.safetensors"]), values, max_size=2
+    ),
     end=st.text(max_size=5),
 )
 def test_nothing_raises_whatever_the_files(tmp_path_factory, config, others, end):
@@ -137,15 +155,19 @@ def test_published_models(name, tmp_path):
     models = os.environ.get("TRIETOK_MODELS")
     if not models:
         pytest.skip("TRIETOK_MODELS names no directory")
-    report = check(pathlib.Path(models) / name)
+    folder = pathlib.Path(models) / name
+    report = check(folder)
     others, count = PUBLISHED[name]
     notes = [finding for finding in report.findings if finding.code.startswith("unreachable-")]
     assert report.ok
     assert {(f.code, f.line_number) for f in report.findings if f not in notes} == others
     assert len(notes) == count
+    for left_out in ("vocab.txt", "tokenizer.json"):  # the other one alone
+        alone = check(shutil.copytree(folder, tmp_path / left_out, ignore=shutil.ignore_patterns(left_out)))
+        assert {finding.code for finding in alone.errors + alone.warnings} <= {code for code, _ in others}
     from transformers import BertTokenizer as Original
 
-    original = Original.from_pretrained(pathlib.Path(models) / name)
+    original = Original.from_pretrained(folder)
     reported = {finding.token for finding in notes}
     for token in sorted(reported):
         rest = token.removeprefix("##")

@@ -13,13 +13,49 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from trietok.checking.files import CheckedFiles, read_files
-from trietok.checking.reach import unreachable
-from trietok.checking.report import CheckReport
-from trietok.checking.rules import TokenRules
-from trietok.tokenizer.auto import class_or_bert
+from trietok.checking.files import read_files
+from trietok.checking.report import CheckReport, Finding
+from trietok.checking.rules import added_tokens, ids, model, options, record, roles, tokenizer_json
+from trietok.checking.rules.facts import Facts, Rule
+from trietok.files.formats import TOKENIZER_FILE
+from trietok.tokenizer.auto import fast_class_of
 
 logger = logging.getLogger("trietok")
+
+# Each finds one kind of fault. The second list needs a vocabulary that can be read.
+FILE_RULES: tuple[Rule, ...] = (
+    options.class_of_files,
+    options.misspelt_options,
+    options.model_inputs,
+    roles.roles_of_two_files,
+    roles.null_roles,
+    roles.exchanged_roles,
+    model.model_type,
+    model.lengths_and_types,
+    record.leftovers,
+)
+VOCABULARY_RULES: tuple[Rule, ...] = (
+    roles.shared_roles,
+    roles.unknown_token,
+    roles.missing_tokens,
+    roles.ordinary_words_as_roles,
+    added_tokens.contradictions,
+    added_tokens.special_flags,
+    added_tokens.tokens_that_cut_words,
+    options.case_of_vocabulary,
+    options.words_never_split,
+    tokenizer_json.vocabularies,
+    tokenizer_json.added_tokens,
+    tokenizer_json.settings,
+    tokenizer_json.template,
+    model.token_ids,
+    model.embedding_rows,
+    record.false_records,
+    ids.holes,
+    ids.past_the_model,
+    ids.unreachable_entries,
+)
+_WITHOUT_OTHERS = {"does-not-load", "fast-does-not-load"}  # said only where no other error says why
 
 
 def check(path: str | os.PathLike[str]) -> CheckReport:
@@ -46,44 +82,36 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
     Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
     """
     files = read_files(path)
-    rules = TokenRules(files)
-    rules.check()
+    facts = Facts(files)
+    findings = list(files.findings)
     if files.tokens is not None:
-        _check_loaded(files, rules)
-    return CheckReport(os.fspath(path), files.findings)
+        findings += _loaded(facts)
+    for rule in FILE_RULES if files.tokens is None else (*FILE_RULES, *VOCABULARY_RULES):
+        findings += rule(facts)
+    if any(finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in findings):
+        findings = [finding for finding in findings if finding.code not in _WITHOUT_OTHERS]
+    return CheckReport(os.fspath(path), findings)
 
 
-def _check_loaded(files: CheckedFiles, rules: TokenRules) -> None:
-    """What only the loaded tokenizer can tell: the ids of tokens that are added on loading, and what texts give."""
-    loaded = load_quietly(files.path, class_or_bert(files.config, files.model_config))
-    if isinstance(loaded, Exception):
-        if not any(finding.severity == "error" for finding in files.findings):
-            files.find(
-                "error", "does-not-load", str(loaded).replace(f"{files.path}{os.sep}", "") or type(loaded).__name__
-            )
-        rules.check_ids({token_id: token.content for token_id, token, _ in rules.added})
+def _loaded(facts: Facts) -> Iterator[Finding]:
+    """Load the tokenizer of each profile for the rules that need it; the findings are that one does not load."""
+    path = facts.files.path
+
+    def why(error: Exception) -> str:
+        return str(error).replace(f"{path}{os.sep}", "") or type(error).__name__
+
+    slow = load_quietly(path, facts.kind)
+    if isinstance(slow, Exception):
+        yield Finding("error", "does-not-load", why(slow))
         return
-    added = {token_id: token.content for token_id, token in loaded.added_tokens_decoder.items()}
-    ids = loaded.added_tokens_encoder
-    for role, token in rules.missing():
-        message = (
-            f"the {role} {token!r} is neither in the vocabulary nor an added token; it is added on loading, as id "
-        )
-        message += f"{ids.get(token)}, for which a trained model has no meaning"
-        where = {"file": rules.vocabulary_file, "token": token, "token_id": ids.get(token), "role": role}
-        files.find("warning", "special-missing", message, **where)
-    rules.check_ids(added)
-    for entry in unreachable(loaded):
-        if entry.token and entry.token_id not in files.odd:
-            files.find(
-                "note",
-                entry.code,
-                f"no text gives {entry.token!r}: {entry.why}",
-                file=rules.vocabulary_file,
-                line_number=entry.token_id + 1,
-                token=entry.token,
-                token_id=entry.token_id,
-            )
+    facts.slow = slow
+    fast = load_quietly(path, fast_class_of(facts.kind))
+    if isinstance(fast, Exception):
+        has_json = TOKENIZER_FILE in facts.files.present
+        message = f"{facts.kind.__name__}Fast does not load: {why(fast)}"
+        yield Finding("error" if has_json else "warning", "fast-does-not-load", message)
+    else:
+        facts.fast = fast
 
 
 def load_quietly(path: str | os.PathLike[str], kind: Any, **options: Any) -> Any:

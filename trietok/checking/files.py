@@ -15,7 +15,7 @@ from typing import Any
 
 from trietok.checking.report import Finding
 from trietok.checking.vocabulary import check_lines
-from trietok.errors import FileError, FileFormatError, TrietokError
+from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
 from trietok.files.find import BUILT_IN_NAMES, built_in_directory, current_files
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
@@ -26,14 +26,16 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_added_tokens_of_tokenizer_json,
     read_json_object,
 )
 from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
 from trietok.files.other_kinds import other_kind
 from trietok.files.settings import check_settings
+from trietok.files.tokenizer_json.format import tokenizer_json_from_object
+from trietok.files.tokenizer_json.parts import TokenizerJson
 from trietok.text.added_token import AddedToken
 from trietok.text.vocab_txt import read_text
+from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
 
 DECODER = "added_tokens_decoder"
@@ -52,6 +54,9 @@ class CheckedFiles:
         present: the names of the files that could be read.
         decoder, added, fast: added tokens with their ids: of tokenizer_config.json's added_tokens_decoder, of
             added_tokens.json, of tokenizer.json.
+        fast_values: what tokenizer.json says, None where there is none or trietok cannot read it.
+        is_json_alone: whether the vocabulary is that of tokenizer.json, because there is no vocab.txt.
+        pending: where the files are, while a save that was cut short is unfinished.
     """
 
     path: Path
@@ -65,7 +70,9 @@ class CheckedFiles:
     decoder: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
     added: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
     fast: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
-    pending: dict[str, Path] | None = None  # where the files are, while a save that was cut short is unfinished
+    fast_values: TokenizerJson | None = None
+    is_json_alone: bool = False
+    pending: dict[str, Path] | None = None
 
     def file(self, name: str) -> Path:
         """Where loading finds a file of the directory, if it is there."""
@@ -162,8 +169,13 @@ def _read_directory(files: CheckedFiles) -> None:
     vocabulary = files.file(VOCAB_FILE)
     if os.path.isfile(vocabulary):
         _read_vocabulary(files, vocabulary)
-    else:
-        files.find("error", "missing-vocabulary", f"the directory has no {VOCAB_FILE}", file=VOCAB_FILE)
+    elif files.fast_values is not None:
+        files.is_json_alone = True
+        files.tokens = list(Vocabulary.from_mapping(files.fast_values.vocabulary).tokens)
+    elif not _about_fast(files):
+        files.find(
+            "error", "missing-vocabulary", f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}", file=VOCAB_FILE
+        )
 
 
 def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
@@ -219,21 +231,34 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
 
 
 def _read_fast(files: CheckedFiles) -> None:
-    """tokenizer.json, where the tokenizer takes added tokens from it: no added_tokens_decoder says otherwise."""
-    path = files.file(TOKENIZER_FILE)
-    if not os.path.isfile(path) or DECODER in files.config:
+    """tokenizer.json: all of it, and the added tokens that count if no added_tokens_decoder says otherwise."""
+    if not os.path.isfile(files.file(TOKENIZER_FILE)):
         return
+    value = _read_object(files, TOKENIZER_FILE)
+    if TOKENIZER_FILE not in files.present or _about_fast(files):
+        return
+    if "added_tokens" in value or DECODER not in files.config:
+        entries = value.get("added_tokens")
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            _misshapen(files, TOKENIZER_FILE, "it has no list 'added_tokens' of objects")
+            return
+        tokens = [(entry.get("id"), {k: v for k, v in entry.items() if k != "id"}) for entry in entries]
+        files.fast = _entries(files, TOKENIZER_FILE, tokens)
+    if not _about_fast(files):
+        _read_fast_values(files, value)
+
+
+def _about_fast(files: CheckedFiles) -> list[Finding]:
+    return [finding for finding in files.findings if finding.file == TOKENIZER_FILE]
+
+
+def _read_fast_values(files: CheckedFiles, value: dict[str, Any]) -> None:
     try:
-        entries = read_added_tokens_of_tokenizer_json(path)
-    except FileFormatError as error:
-        shape = "has no list" in str(error)
-        message = str(error).replace(str(path), TOKENIZER_FILE)
-        files.find("error", "wrong-shape" if shape else "not-json", message, file=TOKENIZER_FILE)
-    except (TrietokError, ValueError, RecursionError) as error:
-        files.find("error", "not-json", str(error).replace(str(path), TOKENIZER_FILE), file=TOKENIZER_FILE)
-    else:
-        files.present.add(TOKENIZER_FILE)
-        files.fast = _entries(files, TOKENIZER_FILE, [(entry.pop("id", None), entry) for entry in entries])
+        files.fast_values = tokenizer_json_from_object(value, TOKENIZER_FILE)
+    except VocabularyError as error:
+        files.find("error", "tokenizer-json-ids", str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
+    except TrietokError as error:
+        files.find("error", "tokenizer-json-part", str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
 
 
 def _entries(files: CheckedFiles, name: str, entries: list[tuple[Any, Any]]) -> list[tuple[int, AddedToken]]:

@@ -18,7 +18,7 @@ from typing import Any
 from trietok.checking.check import check, load_quietly
 from trietok.checking.files import DECODER, CheckedFiles, read_files
 from trietok.checking.report import CheckReport
-from trietok.checking.rules import ROLES, TokenRules
+from trietok.checking.rules.facts import ROLES, Facts
 from trietok.checking.vocabulary import BOM
 from trietok.errors import FileError, FileFormatError
 from trietok.files.atomic import save_files
@@ -26,6 +26,7 @@ from trietok.files.formats import (
     CONFIG_FILE,
     RECORD,
     TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
     VOCAB_FILE,
     read_json_object,
     write_json,
@@ -33,7 +34,6 @@ from trietok.files.formats import (
 )
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
-from trietok.tokenizer.auto import class_or_bert
 from trietok.tokenizer.special_tokens import EXTRA
 
 ID_MAP_FILE = "id_map.json"
@@ -47,8 +47,12 @@ _UNREADABLE = {
     "not-json",
     "duplicate-key",
     "wrong-shape",
+    "save-mixed",
+    "tokenizer-json-ids",
+    "tokenizer-json-part",
 }
 _CONFLICTS = {"id-clash", "added-id-differs", "added-id-twice", "added-content-twice", "added-tokens-contradiction"}
+_OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-template")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +105,8 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     Raises:
         FileError: `out` is there and not empty, or cannot be written.
         FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
-            not to be renumbered; or what is repaired does not load either. The message says why; nothing is written.
+            not to be renumbered; tokenizer.json gives other ids than vocab.txt, or there is no vocab.txt; or what is
+            repaired does not load either. The message says why; nothing is written.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -129,8 +134,25 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
                 f"cannot repair {before.path} without moving an id: {finding.message}; renumbering gives each its own",
                 path=before.path,
             )
+        if finding.code == "tokenizer-json-differs":
+            raise FileFormatError(
+                f"cannot repair {before.path}: {TOKENIZER_FILE} and {VOCAB_FILE} give one token two ids "
+                f"({finding.message}); remove the file that is not the model's",
+                path=before.path,
+            )
     files = read_files(path)
-    repair = _Repair(files, TokenRules(files), renumber)
+    if files.is_json_alone:
+        raise FileFormatError(
+            f"cannot repair {before.path}: it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast."
+            "from_pretrained(...).save_pretrained(...) writes both, if it loads",
+            path=before.path,
+        )
+    repair = _Repair(files, Facts(files), renumber)
+    if TOKENIZER_FILE in files.present:
+        repair.changes += [
+            f"{TOKENIZER_FILE} is left out; BertTokenizerFast.from_pretrained(...).save_pretrained(...) makes it anew",
+            *(f"{TOKENIZER_FILE} is left out and with it: {f.message}" for f in before.findings if f.code in _OF_JSON),
+        ]
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
 
@@ -145,9 +167,9 @@ class _Repair:
         renamed: tokens whose line was repaired.
     """
 
-    def __init__(self, files: CheckedFiles, rules: TokenRules, renumber: bool) -> None:
+    def __init__(self, files: CheckedFiles, facts: Facts, renumber: bool) -> None:
         self.files = files
-        self.rules = rules
+        self.facts = facts
         self.changes: list[str] = []
         self.renamed: set[str] = set()
         self._dropped: set[int] = set()
@@ -157,7 +179,7 @@ class _Repair:
         self._clean(lines, renumber)
         encoding = {line: token_id for token_id, line in enumerate(lines) if line}
         # Of the lines of one token an added token's id is the one that encodes, else the last.
-        encoding.update({token: i for token, i in rules.added_ids.items() if i < len(lines) and lines[i] == token})
+        encoding.update({token: i for token, i in facts.added_ids.items() if i < len(lines) and lines[i] == token})
         if renumber:
             self._dropped |= {i for i, line in enumerate(lines) if not line or encoding[line] != i}
             self.changes += [f"line {i + 1}: {lines[i]!r} is dropped" for i in sorted(self._dropped)]
@@ -168,7 +190,7 @@ class _Repair:
 
     def _clean(self, lines: list[str | None], renumber: bool) -> None:
         """Take off the byte-order mark and the whitespace around tokens, where no other token has that form."""
-        taken = {*filter(None, lines), *self.rules.added_ids}
+        taken = {*filter(None, lines), *self.facts.added_ids}
         for token_id, line in enumerate(lines):
             clean = (line.removeprefix(BOM) if token_id == 0 else line).strip() if line else line
             if not line or not clean or clean == line or clean == "##":
@@ -178,15 +200,15 @@ class _Repair:
                 lines[token_id] = clean
                 taken.add(clean)
                 self.renamed.add(clean)
-            elif renumber and clean not in self.rules.added_ids:
+            elif renumber and clean not in self.facts.added_ids:
                 self._dropped.add(token_id)  # the other line has the token that was meant
 
     def _fill(self, lines: list[str | None], encoding: dict[str, int]) -> None:
         """Put a placeholder on the lines of duplicates and on blank lines, which no text gives before or after."""
         if not self._may_replace:
             return
-        rules = self.rules
-        words = {*encoding, *rules.added_ids, *rules.roles.values(), *rules.additional}
+        facts = self.facts
+        words = {*encoding, *facts.added_ids, *facts.roles.values(), *facts.additional}
         words.update(self.files.config.get("never_split") or ())
         names = {name for word in words for name in _SLOT.findall(word)}
         for token_id, line in enumerate(lines):
@@ -204,13 +226,13 @@ class _Repair:
 def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | None:
     """Make the tokenizer that the files should have been and save it, so that every file says the same."""
     files = repair.files
-    kind = class_or_bert(files.config, files.model_config)
+    kind = repair.facts.kind
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
     with tempfile.TemporaryDirectory() as folder:
         loaded = load_quietly(files.path, kind)
         if isinstance(loaded, Exception):
             config = _config_of_files(repair)
-            entries = [(token_id, token) for token_id, token, _ in repair.rules.added]
+            entries = [(token_id, token) for token_id, token, _ in repair.facts.added]
         else:  # with the ids that tokens are given on loading
             loaded.save_pretrained(folder)
             config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
@@ -241,11 +263,11 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
 def _config_of_files(repair: _Repair) -> dict[str, Any]:
     """The configuration of files from which no tokenizer loads."""
     config = dict(repair.files.config)
-    if not repair.rules.decoder_counts:
+    if not repair.facts.decoder_counts:
         roles = {role: value for role, value in repair.files.special_map.items() if role in ROLES}
         config.update(roles)
-        if repair.rules.additional and EXTRA not in config:
-            config[ADDITIONAL] = repair.rules.additional
+        if repair.facts.additional and EXTRA not in config:
+            config[ADDITIONAL] = repair.facts.additional
     return config
 
 
@@ -256,12 +278,18 @@ def _new_ids(
     new_ids = {line: token_id for token_id, line in enumerate(repair.lines) if line is not None}
     if id_map is None:
         # A token whose line was broken was added on loading, beyond the rows of the model: it has its line's id again.
-        return [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
-    pairs: list[tuple[int, AddedToken]] = []
+        pairs = [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
+        repair.changes += [
+            f"{token.content!r} has the id {new} instead of {old}, which it was given on loading"
+            for (new, token), (old, _) in zip(pairs, entries, strict=True)
+            if new != old
+        ]
+        return pairs
+    pairs = []
     by_content = {token.content: (old, token) for old, token in entries}  # of two ids the one read last
     next_id = len(repair.lines)
     for content, (old, token) in by_content.items():
-        line = repair.rules.line_ids.get(content)
+        line = repair.facts.line_ids.get(content)
         if content in new_ids:
             new = new_ids[content]
             if line is not None and line != old and old not in id_map:

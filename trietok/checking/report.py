@@ -9,6 +9,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+from trietok.checking.advice import ADVICE
+
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
@@ -26,6 +28,21 @@ TITLES = {
     "special-missing": "a special token is in no file and is added on loading",
     "shared-role": "one token plays several roles",
     "role-contradiction": "two files disagree about a special token",
+    "role-null": "a role that calls use is null",
+    "role-exchanged": "a role has the token of another",
+    "role-ordinary": "a role has an ordinary word as its token",
+    "special-unmarked": "a special token is not marked as one",
+    "word-marked-special": "a word is marked as a special token",
+    "added-cuts-words": "an added token is part of many words",
+    "option-misspelt": "options that change nothing",
+    "never-split-unknown": "words that are never split are no entries",
+    "tokenizer-json-differs": "tokenizer.json gives other ids than vocab.txt",
+    "tokenizer-json-added": "tokenizer.json and tokenizer_config.json disagree about added tokens",
+    "tokenizer-json-setting": "tokenizer.json does other things to a text than slow tokenizers",
+    "model-token-id": "config.json has the id of another token",
+    "record-false": "trietok's record in tokenizer_config.json contradicts the files",
+    "weights-unreadable": "files of weights cannot be read",
+    "save-abandoned": "a save was cut short",
     "id-hole": "ids without a token",
     "id-clash": "an added token has the id of another token",
     "added-id-differs": "an added token stands in the vocabulary under another id",
@@ -48,6 +65,9 @@ TITLES = {
 
 _SINGLY = 5  # so many findings of one code are shown one by one
 _EXAMPLES = 6  # of unreachable tokens
+_LONGEST_MESSAGE = 600  # characters: tokens in files may be megabytes long
+_LONGEST_VALUE = 100
+_REPAIRS = 3  # so many different ones are shown for one code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +87,10 @@ class Finding:
         lines: all line numbers, where there are several.
 
     What a rule does not know is None.
+
+    >>> finding = Finding("warning", "cased-vocabulary", "...", file="tokenizer_config.json")
+    >>> finding.repair
+    'in tokenizer_config.json: "do_lower_case": false'
     """
 
     severity: Severity
@@ -85,14 +109,34 @@ class Finding:
         """The attributes that are not None; all of it can be written as JSON.
 
         >>> Finding("note", "no-final-newline", "...", file="vocab.txt").to_dict()
-        {'severity': 'note', 'code': 'no-final-newline', 'message': '...', 'file': 'vocab.txt'}
+        {'severity': 'note', 'code': 'no-final-newline', 'message': '...', 'file': 'vocab.txt',
+         'consequence': 'a token that is appended becomes part of the last one',
+         'repair': 'trietok check DIR --fix OUT'}
         """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values |= {"consequence": self.consequence, "repair": self.repair}
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in values.items()
             if value is not None
         }
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message, _LONGEST_MESSAGE))
+
+    @property
+    def consequence(self) -> str:
+        """What follows from it."""
+        return self._filled(ADVICE[self.code].consequence)
+
+    @property
+    def repair(self) -> str:
+        """The edit or the command that repairs it. DIR is the directory that was checked, OUT a new one."""
+        return self._filled(ADVICE[self.code].repair)
+
+    def _filled(self, sentence: str) -> str:
+        values = {name: shortened(value, _LONGEST_VALUE) for name, value in vars(self).items()}
+        return sentence.format_map(values)
 
     @property
     def place(self) -> str:
@@ -162,7 +206,7 @@ class CheckReport:
         for finding in self.findings:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), findings in by_code.items():
-            yield severity, code, list(_shown(code, findings))
+            yield severity, code, [*_shown(code, findings), *_advised(findings)]
 
     def __str__(self) -> str:
         lines = [f"{self.path}: {self.summary}"]
@@ -174,6 +218,18 @@ class CheckReport:
         return f"<CheckReport of {self.path!r}: {self.summary}>"
 
 
+def shortened(value: Any, longest: int) -> Any:
+    """A text of at most so many characters, a longer one without its middle; any other value as it is.
+
+    >>> shortened("abcdefghijkl", 9)
+    'ab ... kl'
+    """
+    if not isinstance(value, str) or len(value) <= longest:
+        return value
+    kept = (longest - len(" ... ")) // 2
+    return f"{value[:kept]} ... {value[-kept:]}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: `"no errors"`, `"1 error"`, `"1,021 errors"`."""
     return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
@@ -182,6 +238,17 @@ def counted(number: int, noun: str) -> str:
 def _order(finding: Finding) -> tuple[int, str, int, int]:
     line = finding.line_number or 0
     return SEVERITIES.index(finding.severity), finding.code, line, finding.token_id or 0
+
+
+def _advised(findings: list[Finding]) -> Iterator[str]:
+    """What follows from findings of one code, and what repairs them; of many a few."""
+    if findings[0].severity == "note":
+        return
+    for word, sentences in (
+        ("so", [finding.consequence for finding in findings]),
+        ("do", [finding.repair for finding in findings]),
+    ):
+        yield from (f"{word}: {sentence}" for sentence in list(dict.fromkeys(sentences))[:_REPAIRS])
 
 
 def _shown(code: str, findings: list[Finding]) -> Iterator[str]:

@@ -223,6 +223,16 @@ def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tok
     return CLASSES[0] if kind is None else kind
 
 
+def class_of_model_type(model_type: str) -> Tokenizer | None:
+    """The class without `Fast` of a model type; None if trietok does not have it."""
+    return _registry.of_model_type(model_type, use_fast=False)
+
+
+def fast_class_of(kind: Tokenizer) -> Tokenizer | None:
+    """The fast twin of a class; None if it has none."""
+    return _registry.fast.get(kind.__name__)
+
+
 def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """tokenizer_config.json and config.json of `name`; empty where there is none."""
     hub = {key: options.get(key, default) for key, default in _HUB_OPTIONS.items()}

@@ -49,6 +49,7 @@ _SETTINGS = (
     "added_tokens_decoder",
     "max_embedding_rows",
 )
+_UNKNOWN_KEYWORDS = 100  # whose spelling is looked at; a file may hold any number
 
 
 class PreTrainedTokenizerBase(SpecialTokensMixin):
@@ -119,15 +120,33 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             known.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ())
         return known
 
+    @classmethod
+    def misspellings(cls, keywords: Iterable[str]) -> list[tuple[str, str]]:
+        """The keywords that look like misspelt settings or roles, each with the one that may be meant.
+
+        Only the first 100 unknown keywords are looked at.
+
+        >>> PreTrainedTokenizerBase.misspellings(["padding_sid", "paddingSide", "my_note"])
+        [('padding_sid', 'padding_side'), ('paddingSide', 'padding_side')]
+        """
+        known = {*cls.known_settings(), *cls.SPECIAL_TOKENS_ATTRIBUTES}
+        unknown = [keyword for keyword in keywords if keyword not in known][:_UNKNOWN_KEYWORDS]
+        if not unknown:
+            return []
+        import difflib  # 2 ms: only where a keyword is unknown
+
+        squeezed = {name.replace("_", ""): name for name in sorted(known)}
+        pairs = []
+        for keyword in unknown:
+            same = squeezed.get(keyword.lower().replace("_", "").replace("-", ""))  # such as doLowerCase
+            close = [same] if same else difflib.get_close_matches(keyword, known, n=1, cutoff=0.85)
+            pairs += [(keyword, meant) for meant in close]
+        return pairs
+
     def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
         """Log keywords that look like misspelt ones; any keyword is kept and saved, as in transformers."""
-        known = {*self.known_settings(), *self.SPECIAL_TOKENS_ATTRIBUTES}
-        for keyword in keywords:
-            if keyword not in known:
-                import difflib  # 2 ms: only where a keyword is unknown
-
-                for meant in difflib.get_close_matches(keyword, known, n=1, cutoff=0.85):
-                    log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+        for keyword, meant in self.misspellings(keywords):
+            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
 
     def _now(self) -> Moment:
         """The tokenizer as it is now: one state, which a call uses from beginning to end."""

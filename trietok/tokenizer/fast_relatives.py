@@ -173,7 +173,7 @@ class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
         }
 
     @property
-    def _rust_template(self) -> Template:
+    def rust_template(self) -> Template:
         return Template.of("cls $A sep", "cls $A sep sep $B:1 sep:1")
 
 
@@ -188,7 +188,7 @@ class SplinterTokenizerFast(RustProfile, SplinterTokenizer):
         super().__init__(*args, question_token=question_token, **kwargs)
 
     @property
-    def _rust_template(self) -> Template:
+    def rust_template(self) -> Template:
         if self.padding_side == "right":
             return self.template
         return Template.of("cls $A sep", "cls $A sep $B:1 question '.' sep:1")

@@ -105,7 +105,7 @@ class RustProfile(BertTokenizer):
                     path=vocab_file,
                     token=unknown,
                 )
-            self.post_processor: PostProcessor | None = template_processing_of(self, self._rust_template)
+            self.post_processor: PostProcessor | None = template_processing_of(self, self.rust_template)
             self.decoder: WordPieceDecoder | None = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
@@ -330,7 +330,7 @@ class RustProfile(BertTokenizer):
         return [piece for word in words for piece in self.wordpiece_tokenizer.pieces_of(word)]
 
     @property
-    def _rust_template(self) -> Template:
+    def rust_template(self) -> Template:
         """The template of a tokenizer that is loaded without a tokenizer.json."""
         return self.template
 
