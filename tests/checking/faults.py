@@ -6,6 +6,7 @@ more than an edit of JSON or of a line, the files that take the place of those i
     about     what went wrong, in a sentence
     kind      "both": vocab.txt and tokenizer.json; "slow": no tokenizer.json; "json": tokenizer.json alone
     set       file → path in its JSON → value; a path is its keys with `/` between. For vocab.txt line → token
+    links     file → where it leads, as a symbolic link
     unset     file → paths of keys to take out
     findings  every error and warning of `check`, with a part of the message
     fix       what `fix` does: "mends" it, runs and it "stays", or "refuses"
@@ -38,6 +39,9 @@ def plant(name: str, folder: pathlib.Path) -> pathlib.Path:
     for file in _WITHOUT[fault["kind"]]:
         (folder / file).unlink(missing_ok=True)
     shutil.copytree(FAULTS / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("fault.json"))
+    for file, target in fault.get("links", {}).items():
+        (folder / file).unlink(missing_ok=True)
+        (folder / file).symlink_to(target)
     for file in {**fault.get("set", {}), **fault.get("unset", {})}:
         _edit(folder / file, fault.get("set", {}).get(file, {}), fault.get("unset", {}).get(file, []))
     return folder

@@ -172,13 +172,21 @@ ADVICE = {
     "wrong-shape": Advice(_NOTHING_LOADS, "write a value of the kind that the message names"),
     "duplicate-key": Advice("readers disagree about which of the two counts", "remove one of them"),
     "does-not-load": Advice(_NOTHING_LOADS, "see the message"),
-    "save-unfinished": Advice("nothing: loading takes the new files", "tokenizer.save_pretrained(DIR) once more"),
+    "save-unfinished": Advice(
+        "trietok takes the files from before the save; other programs may read new ones",
+        "load DIR and call save_pretrained(DIR), then make the changes again",
+    ),
+    "save-cut-short": Advice(
+        "none for who reads the files by their names; whoever removes {file} loses them",
+        "load DIR and call save_pretrained(DIR), which puts the files in their places and removes {file}",
+    ),
     "save-mixed": Advice(
         "old and new files may be mixed",
         "remove .trietok-save.json if the files are as they should be; else tokenizer.save_pretrained(OUT)",
     ),
     "save-abandoned": Advice(
-        "the files are those from before the save", "remove {file}, and save again if the changes are wanted"
+        "none: the files of the directory do not depend on it",
+        "remove {file}, and save again if the changes are not there",
     ),
     "record-false": Advice(
         _RECORD, "BertTokenizer.from_pretrained(DIR).save_pretrained(DIR) writes the record anew; or take the key out"

@@ -43,6 +43,7 @@ TITLES = {
     "record-false": "trietok's record in tokenizer_config.json contradicts the files",
     "weights-unreadable": "files of weights cannot be read",
     "save-abandoned": "a save was cut short",
+    "save-cut-short": "a save was cut short, and its folder is needed",
     "id-hole": "ids without a token",
     "id-clash": "an added token has the id of another token",
     "added-id-differs": "an added token stands in the vocabulary under another id",

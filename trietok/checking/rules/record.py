@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from trietok.checking.report import Finding
 from trietok.checking.rules.facts import Facts
 from trietok.checking.rules.ids import highest_id
-from trietok.files.atomic import STAGING
-from trietok.files.formats import JOURNAL, RECORD, TOKENIZER_CONFIG_FILE
+from trietok.files.atomic import left_folders
+from trietok.files.formats import RECORD, TOKENIZER_CONFIG_FILE
 from trietok.files.whole import TEMPORARY
 from trietok.tokenizer.bert import is_unused_slot
 
@@ -67,9 +67,18 @@ def leftovers(facts: Facts) -> Iterator[Finding]:
     path = facts.files.path
     if facts.files.pending is not None or not os.path.isdir(path):
         return
-    with os.scandir(path) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.startswith((STAGING, TEMPORARY)))
-    for name in names:
-        if name != JOURNAL:
-            message = f"{name} is left of a save that was cut short before it counted; its files are not used"
+    for folder in left_folders(path):
+        name = folder.path.name
+        if folder.is_running:
+            continue
+        if folder.is_needed:
+            message = f"a save was cut short, and files of the directory lead into {name}, where they are whole"
+            yield Finding("warning", "save-cut-short", message, file=name)
+        else:
+            message = f"{name} is left of a save that was cut short; its files are not used"
             yield Finding("warning", "save-abandoned", message, file=name)
+    with os.scandir(path) as entries:
+        names = sorted(entry.name for entry in entries if entry.name.startswith(TEMPORARY))
+    for name in names:
+        message = f"{name} is left of a save that was cut short before it counted; its content is not used"
+        yield Finding("warning", "save-abandoned", message, file=name)
