@@ -25,9 +25,11 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import sub
+from typing import Any
 
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
+from trietok.text.kernel import Classifier, SlowClassifier, new_kernel, new_vocabulary
 from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
@@ -39,6 +41,8 @@ ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_VARIANTS = 16
+CHUNKS_BEFORE_KERNEL = 1000  # to make a kernel takes as long as to work out some thousands of chunks
+TEXT_BEFORE_KERNEL = 20_000  # code points, the same where they come at once
 
 
 class TextEncoder:
@@ -107,7 +111,7 @@ class TextEncoder:
 class WordMemory(Memory):
     """What words became: their ids by word. It rests on the vocabulary and WordPiece only, so encoders can share it."""
 
-    __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "stages")
+    __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "kernel_vocabulary", "stages")
 
     def __init__(self, stages: Stages, limit: int) -> None:
         super().__init__(self._ids_of_word, limit)
@@ -116,6 +120,7 @@ class WordMemory(Memory):
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
         self._encoder = stages.added.encoder
+        self.kernel_vocabulary: Any = None  # what the kernels of these encoders share, once there is one
 
     def _ids_of_word(self, word: str) -> Ids:
         token_id = self._vocab.get(word)
@@ -160,7 +165,10 @@ class ChunkEncoder(TextEncoder):
         self._chinese_apart = basic.tokenize_chinese_chars
         self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
         self._has_words = self._may_be_words()
-        self._chunks = Memory(self._ids_of_chunk, limit // 2)  # a quarter is for `_outer`, or else for spans
+        # A quarter is for `_outer`, or else for spans.
+        self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
+        self._chunks_before_kernel = CHUNKS_BEFORE_KERNEL
+        self.kernel: Any = None  # does what `ids` does, once it is worth making; see `trietok.text.kernel`
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
@@ -205,6 +213,12 @@ class ChunkEncoder(TextEncoder):
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
+        if self.kernel is not None:
+            ids: list[int] = self.kernel.ids(text)
+            return ids
+        return self._plain_ids(text)
+
+    def _plain_ids(self, text: str) -> list[int]:
         try:
             return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
         except MayBeSpaced:
@@ -243,18 +257,54 @@ class ChunkEncoder(TextEncoder):
 
     def info(self, limit: int) -> CacheInfo:
         memories = {id(memory): memory for memory in (self._chunks, self._words, self._outer, self._steps)}.values()
+        kernel: dict[str, int] = {} if self.kernel is None else self.kernel.info()
         return CacheInfo(
-            chunks=len(self._chunks),
-            words=len(self._words),
-            bytes=sum(memory.bytes for memory in memories),
+            chunks=len(self._chunks) + kernel.get("chunks", 0),
+            words=len(self._words) + kernel.get("words", 0),
+            bytes=sum(memory.bytes for memory in memories) + kernel.get("bytes", 0),
             limit=limit,
-            times_full=sum(memory.times_full for memory in memories),
+            times_full=sum(memory.times_full for memory in memories) + kernel.get("times_full", 0),
         )
 
     def forget(self) -> None:
         for memory in (self._outer, self._chunks, self._words, self._steps):
             memory.forget()
         self._characters.clear()
+        if self.kernel is not None:
+            self.kernel.forget()
+
+    # ---- the kernel -------------------------------------------------------------------------------------------------
+
+    def expect(self, texts: Iterable[str]) -> None:
+        """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
+        if self._chunks_before_kernel > 0 and sum(map(len, texts)) >= TEXT_BEFORE_KERNEL:
+            self._make_kernel()
+
+    def _ids_of_early_chunk(self, chunk: str) -> Ids:
+        """`_ids_of_chunk` as long as there is no kernel."""
+        self._chunks_before_kernel -= 1
+        if self._chunks_before_kernel <= 0:
+            self._make_kernel()
+        return self._ids_of_chunk(chunk)
+
+    def _make_kernel(self) -> None:
+        self._chunks_before_kernel = 0
+        self._chunks.work_out = self._ids_of_chunk
+        if self._has_spaces:  # a token with spaces reaches over chunks, of which the kernel knows nothing
+            return
+        words = self._words
+        if words.kernel_vocabulary is None:
+            words.kernel_vocabulary = new_vocabulary(self.stages)
+        share = 3 * self._chunks.limit // 4
+        self.kernel = new_kernel(
+            words.kernel_vocabulary, self._classifier(), self._ids_of_chunk, self._plain_ids, share
+        )
+        if self.kernel is not None:
+            self._chunks.limit -= share
+            self._chunks.forget()
+
+    def _classifier(self) -> Classifier:
+        return SlowClassifier(self._basic, self._added.encoder)
 
     # ---- what is worked out -----------------------------------------------------------------------------------------
 

@@ -35,6 +35,11 @@ class Prefilter:
         self._keys = frozenset(new)
         self._search: Callable[[str], object] | None = None
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The key characters; every word but an empty one holds one of them."""
+        return self._keys
+
     def with_words(self, words: Iterable[str]) -> Prefilter:
         """The same look for more words; an empty one has no key and is ignored."""
         return Prefilter(words, self._keys)

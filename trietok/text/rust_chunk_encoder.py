@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
+from trietok.text.kernel import Classifier, RustClassifier
 from trietok.text.memory import STOP, Ids
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
@@ -41,6 +42,9 @@ class RustChunkEncoder(ChunkEncoder):
 
     def _may_be_words(self) -> bool:
         return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
+
+    def _classifier(self) -> Classifier:
+        return RustClassifier(self._basic, [*self._added.raw.contents, *self._added.normalized.contents])
 
     def _ids_of_outer_chunk(self, chunk: str) -> Ids:
         """Asked where an added token holds whitespace: then chunks say nothing."""

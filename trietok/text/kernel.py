@@ -1,0 +1,257 @@
+"""Which kernel is at work, and what the compiled one asks Python.
+
+In: a `ChunkEncoder`. Out: its `Kernel`, which does what `ChunkEncoder.ids` does sooner; or None, and the encoder does
+it all in plain Python. The plain way is the reference: the compiled kernel asks it what becomes of a character, and
+hands over to it what cannot be told of each character by itself.
+
+The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import unicodedata
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from trietok.text.basic_tokenizer import PUNCTUATION
+from trietok.text.bulk import bulk
+from trietok.text.characters import lower_each
+from trietok.text.prefilter import Prefilter
+
+if TYPE_CHECKING:
+    from trietok.text.basic_tokenizer import BasicTokenizer
+    from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+    from trietok.text.stages import Stages
+
+try:
+    from trietok.text import _kernel as _found
+except ImportError:  # not built, or not for this Python
+    _found = None  # type: ignore[assignment]
+
+_compiled: Any = None if os.environ.get("TRIETOK_KERNEL") == "0" else _found
+
+# What becomes of a character, and flags; the numbers are those of `_kernel.c`.
+ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
+IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN = 1, 2, 4, 8
+Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
+_HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
+_KEY: Answer = (HAND_OVER, 0, IS_KEY, b"")
+
+LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
+MOST_LIMIT = (1 << 32) - 1
+LONGEST_WORD = 1 << 40
+
+
+def kernel_at_work() -> str:
+    """`"compiled"` where texts are encoded by the C kernel, `"plain"` where by Python alone.
+
+    >>> kernel_at_work() in ("compiled", "plain")
+    True
+    """
+    return "plain" if _compiled is None else "compiled"
+
+
+def choose_kernel(name: str) -> bool:
+    """Let the encoders made from now on use a kernel, `"compiled"` or `"plain"`; False where it is not there."""
+    global _compiled
+    _compiled = _found if name == "compiled" else None
+    return kernel_at_work() == name
+
+
+# ---- what the kernel asks of a character ----------------------------------------------------------------------------
+
+
+class Classifier(ABC):
+    """Says what becomes of a character by itself, where that does not depend on what is around it.
+
+    Args:
+        added: contents of the added tokens, of which none may be missed in a text.
+    """
+
+    def __init__(self, added: Iterable[str]) -> None:
+        self.keys = Prefilter(added).keys
+
+    @abstractmethod
+    def classify(self, code_point: int) -> Answer:
+        """What becomes of a code point that is no surrogate."""
+
+    @abstractmethod
+    def stay_apart(self, pair: str) -> bool:
+        """Whether normalization leaves two characters as they are, side by side."""
+
+    def _is_key(self, *forms: str) -> bool:
+        """Whether an added token may stand around a character that has these forms on its way."""
+        return any(not self.keys.isdisjoint(form) for form in forms)
+
+
+class SlowClassifier(Classifier):
+    """The rules of the slow profile: lower-case, clean, compose, lower-case, strip accents, split at punctuation.
+
+    Args:
+        basic: the stage of these rules.
+        added: contents of the added tokens.
+
+    >>> from trietok.text.basic_tokenizer import BasicTokenizer
+    >>> SlowClassifier(BasicTokenizer(), ["[SEP]"]).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
+    True
+    """
+
+    def __init__(self, basic: BasicTokenizer, added: Iterable[str]) -> None:
+        super().__init__(added)
+        self._basic = basic
+        self._lower = bool(basic.do_lower_case)
+        self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
+
+    def classify(self, code_point: int) -> Answer:
+        raw = chr(code_point)
+        char = lower_each(raw) if self._lower else raw
+        cleaned = char.translate(self._basic.cleaning_table)
+        word = self._basic.normalize(cleaned.strip(" "))
+        if self._is_key(raw, char, word):
+            return _KEY
+        if not cleaned:
+            return DELETED, 0, 0, b""
+        if cleaned == " ":
+            return SPACE, 0, 0, b""
+        return self._within_word(char, cleaned, word) or _HANDED_OVER
+
+    def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
+        """What becomes of a character that is kept; None where it cannot be told of it by itself."""
+        if len(char) != 1 or char not in cleaned or any(map(str.isspace, (char, *word))):
+            return None
+        combining_class = unicodedata.combining(char)
+        if unicodedata.normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
+            return None
+        flags = MAY_COMPOSE if char in may_compose() else 0
+        if not combining_class and unicodedata.normalize("NFD", char) == char:
+            flags |= IS_PLAIN
+        is_boundary = cleaned != char
+        is_split = self._basic.do_split_on_punc and word.translate(PUNCTUATION) != word
+        if is_boundary or is_split:
+            if len(word) != 1 or combining_class or flags & MAY_COMPOSE or (is_boundary and word != char):
+                return None
+            return ALONE, 0, flags | (IS_BOUNDARY if is_boundary else 0), word.encode()
+        if self._strips and any(map(unicodedata.combining, word)):
+            return None  # what is not stripped may change places with its neighbours
+        return ORDINARY, combining_class, flags, word.encode()
+
+    def stay_apart(self, pair: str) -> bool:
+        pair = lower_each(pair) if self._lower else pair
+        return unicodedata.normalize("NFC", pair) == pair
+
+
+@cache
+def may_compose() -> frozenset[str]:
+    """The characters that may compose with what is before them: whatever is not the first of a decomposition."""
+    planes = " ".join(map(chr, (*range(0xC0, 0xD800), *range(0xE000, 0x20000))))
+    decomposed = unicodedata.normalize("NFD", planes).split(" ")
+    return frozenset(char for chars in decomposed if len(chars) > 1 for char in chars[1:])
+
+
+class RustClassifier(Classifier):
+    """The rules of the Rust profile, where nothing is composed.
+
+    Args:
+        basic: the stage of these rules.
+        added: contents of the added tokens as they are looked for in a raw text, and in a normalized one.
+    """
+
+    def __init__(self, basic: RustBasicTokenizer, added: Iterable[str]) -> None:
+        super().__init__(added)
+        self._basic = basic
+
+    def classify(self, code_point: int) -> Answer:
+        raw = chr(code_point)
+        normalized = self._basic.normalized(raw)
+        if self._is_key(raw, raw.lower(), normalized):
+            return _KEY
+        if not normalized:
+            return DELETED, 0, 0, b""
+        words = self._basic.words(normalized)
+        if not words:
+            return SPACE, 0, 0, b""
+        if len(words) > 1 or (self._basic.strips_accents and any(map(unicodedata.combining, normalized))):
+            return _HANDED_OVER
+        word = words[0]
+        if word != normalized:
+            is_chinese = normalized == f" {word} "
+            return (ALONE, 0, IS_BOUNDARY, word.encode()) if is_chinese and len(word) == 1 else _HANDED_OVER
+        if self._basic.words(f"a{word}a") == ["a", word, "a"]:
+            return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
+        return ORDINARY, 0, 0, word.encode()
+
+    def stay_apart(self, pair: str) -> bool:
+        return True
+
+
+# ---- the kernel of an encoder ---------------------------------------------------------------------------------------
+
+
+def new_vocabulary(stages: Stages) -> Any:
+    """The entries that words are cut into, for the kernels of all encoders with these; None where there is none."""
+    if _compiled is None:
+        return None
+    wordpiece = stages.wordpiece
+    try:
+        unknown = stages.to_id(wordpiece.unk_token)
+        with bulk():
+            entries = list(wordpiece.vocab)
+            ids = list(map(stages.to_id, entries))
+        prefix, longest = wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word
+        return _compiled.Vocabulary(entries, ids, prefix, unknown, min(longest, LONGEST_WORD))
+    except (LookupError, TypeError, ValueError):  # an entry or an id that is no text or number of the usual size
+        return None
+
+
+def new_kernel(
+    vocabulary: Any,
+    classifier: Classifier,
+    hand_over: Callable[[str], Iterable[int]],
+    plain: Callable[[str], list[int]],
+    limit: int,
+) -> Any:
+    """A kernel for one encoder; None where there is none.
+
+    Args:
+        vocabulary: of `new_vocabulary`.
+        classifier: what it asks of characters.
+        hand_over: what it asks of chunks between spaces: their ids.
+        plain: what it asks of texts that it cannot read.
+        limit: how many bytes it may remember.
+    """
+    if vocabulary is None or limit < LEAST_LIMIT:
+        return None
+    seed = os.urandom(16)
+    kernel = _compiled.Kernel(
+        vocabulary, classifier.classify, classifier.stay_apart, hand_over, plain, min(limit, MOST_LIMIT), seed
+    )
+    _kernels.add(kernel)
+    return kernel
+
+
+# A fork copies a kernel as it is, be it in the middle of a batch of another thread. So it waits for kernels at rest.
+_kernels: weakref.WeakSet[Any] = weakref.WeakSet()
+_held: list[Any] = []
+_forking = threading.RLock()  # one thread at a time
+
+
+def _hold_kernels() -> None:
+    _forking.acquire()
+    for kernel in list(_kernels):
+        kernel.hold()
+        _held.append(kernel)
+
+
+def _release_kernels() -> None:
+    while _held:
+        _held.pop().release()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_kernels, after_in_parent=_release_kernels, after_in_child=_release_kernels)
