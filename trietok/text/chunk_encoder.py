@@ -25,14 +25,25 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import sub
-from typing import Any
+from typing import TYPE_CHECKING
 
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
-from trietok.text.kernel import Classifier, SlowClassifier, new_kernel, new_vocabulary
+from trietok.text.kernel import (
+    TEXT_BEFORE_KERNEL,
+    Classifier,
+    SlowClassifier,
+    chunks_before_kernel,
+    new_kernel,
+    new_vocabulary,
+)
 from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from trietok.text._kernel import Kernel
+    from trietok.text._kernel import Vocabulary as KernelVocabulary
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -41,8 +52,6 @@ ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_VARIANTS = 16
-CHUNKS_BEFORE_KERNEL = 1000  # to make a kernel takes as long as to work out some thousands of chunks
-TEXT_BEFORE_KERNEL = 20_000  # code points, the same where they come at once
 
 
 class TextEncoder:
@@ -120,7 +129,9 @@ class WordMemory(Memory):
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
         self._encoder = stages.added.encoder
-        self.kernel_vocabulary: Any = None  # what the kernels of these encoders share, once there is one
+        self.kernel_vocabulary: KernelVocabulary | None = (
+            None  # what the kernels of these encoders share, once there is one
+        )
 
     def _ids_of_word(self, word: str) -> Ids:
         token_id = self._vocab.get(word)
@@ -167,8 +178,8 @@ class ChunkEncoder(TextEncoder):
         self._has_words = self._may_be_words()
         # A quarter is for `_outer`, or else for spans.
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
-        self._chunks_before_kernel = CHUNKS_BEFORE_KERNEL
-        self.kernel: Any = None  # does what `ids` does, once it is worth making; see `trietok.text.kernel`
+        self._chunks_before_kernel = chunks_before_kernel()
+        self.kernel: Kernel | None = None  # does what `ids` does, once it is worth making; see `trietok.text.kernel`
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
@@ -180,6 +191,8 @@ class ChunkEncoder(TextEncoder):
         self.chunk_steps = self._steps.__getitem__
         self._tokens = Tokens(self._only_token_of)
         self._tells_tokens = wordpiece.vocab is stages.vocab and self._tells_unknown()
+        if self._chunks_before_kernel <= 0:
+            self._make_kernel()
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
@@ -214,8 +227,7 @@ class ChunkEncoder(TextEncoder):
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
         if self.kernel is not None:
-            ids: list[int] = self.kernel.ids(text)
-            return ids
+            return self.kernel.ids(text)
         return self._plain_ids(text)
 
     def _plain_ids(self, text: str) -> list[int]:

@@ -16,7 +16,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.bulk import bulk
@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from trietok.text.stages import Stages
 
 try:
-    from trietok.text import _kernel as _found
+    from trietok.text import _kernel
 except ImportError:  # not built, or not for this Python
-    _found = None  # type: ignore[assignment]
+    _IS_THERE = False
+else:
+    _IS_THERE = True
 
-_compiled: Any = None if os.environ.get("TRIETOK_KERNEL") == "0" else _found
+CHUNKS_BEFORE_KERNEL = 1000  # to make a kernel takes as long as to work out some thousands of chunks
+TEXT_BEFORE_KERNEL = 20_000  # code points, the same where they come at once
 
 # What becomes of a character, and flags; the numbers are those of `_kernel.c`.
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
@@ -47,20 +50,46 @@ MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
 
 
+class _Choice(NamedTuple):
+    is_compiled: bool
+    chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL
+
+
+_choice = _Choice(_IS_THERE and os.environ.get("TRIETOK_KERNEL") != "0")
+
+
 def kernel_at_work() -> str:
     """`"compiled"` where texts are encoded by the C kernel, `"plain"` where by Python alone.
 
     >>> kernel_at_work() in ("compiled", "plain")
     True
     """
-    return "plain" if _compiled is None else "compiled"
+    return "compiled" if _choice.is_compiled else "plain"
 
 
-def choose_kernel(name: str) -> bool:
-    """Let the encoders made from now on use a kernel, `"compiled"` or `"plain"`; False where it is not there."""
-    global _compiled
-    _compiled = _found if name == "compiled" else None
+def choose_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL) -> bool:
+    """Choose the kernel of the encoders that are made from now on.
+
+    Args:
+        name: `"compiled"` or `"plain"`.
+        chunks_before_kernel: how many chunks an encoder works out in plain Python before it makes a compiled kernel.
+
+    Returns:
+        Whether that one is at work now: the compiled one may not be there.
+    """
+    global _choice
+    _choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
     return kernel_at_work() == name
+
+
+def kernels_alive() -> int:
+    """How many encoders of this process have a compiled kernel now."""
+    return len(_kernels)
+
+
+def chunks_before_kernel() -> int:
+    """How many chunks an encoder works out before it makes a kernel."""
+    return _choice.chunks_before_kernel
 
 
 # ---- what the kernel asks of a character ----------------------------------------------------------------------------
@@ -192,9 +221,9 @@ class RustClassifier(Classifier):
 # ---- the kernel of an encoder ---------------------------------------------------------------------------------------
 
 
-def new_vocabulary(stages: Stages) -> Any:
+def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
     """The entries that words are cut into, for the kernels of all encoders with these; None where there is none."""
-    if _compiled is None:
+    if not _choice.is_compiled:
         return None
     wordpiece = stages.wordpiece
     try:
@@ -203,18 +232,18 @@ def new_vocabulary(stages: Stages) -> Any:
             entries = list(wordpiece.vocab)
             ids = list(map(stages.to_id, entries))
         prefix, longest = wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word
-        return _compiled.Vocabulary(entries, ids, prefix, unknown, min(longest, LONGEST_WORD))
+        return _kernel.Vocabulary(entries, ids, prefix, unknown, min(longest, LONGEST_WORD))
     except (LookupError, TypeError, ValueError):  # an entry or an id that is no text or number of the usual size
         return None
 
 
 def new_kernel(
-    vocabulary: Any,
+    vocabulary: _kernel.Vocabulary | None,
     classifier: Classifier,
     hand_over: Callable[[str], Iterable[int]],
     plain: Callable[[str], list[int]],
     limit: int,
-) -> Any:
+) -> _kernel.Kernel | None:
     """A kernel for one encoder; None where there is none.
 
     Args:
@@ -227,7 +256,7 @@ def new_kernel(
     if vocabulary is None or limit < LEAST_LIMIT:
         return None
     seed = os.urandom(16)
-    kernel = _compiled.Kernel(
+    kernel = _kernel.Kernel(
         vocabulary, classifier.classify, classifier.stay_apart, hand_over, plain, min(limit, MOST_LIMIT), seed
     )
     _kernels.add(kernel)
@@ -235,8 +264,8 @@ def new_kernel(
 
 
 # A fork copies a kernel as it is, be it in the middle of a batch of another thread. So it waits for kernels at rest.
-_kernels: weakref.WeakSet[Any] = weakref.WeakSet()
-_held: list[Any] = []
+_kernels: weakref.WeakSet[_kernel.Kernel] = weakref.WeakSet()
+_held: list[_kernel.Kernel] = []
 _forking = threading.RLock()  # one thread at a time
 
 
