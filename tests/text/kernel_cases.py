@@ -16,8 +16,23 @@ CHARACTERS = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x33480), *r
 ODD = "≠≮≯ÅÄ\0\t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x7f\x85\xa0\u2028\u2029\u200b\u3000\ufeff\ufffdΣσςİıKſẞßΆ΅ὰάﬀ가각ᄀ ᅡᆨ豈丽"
 COMBINING = "\u0301\u0308\u0323\u0338\u0327\u05b4\u064b\u0653\u093c\u094d\u0e38\u1161\u11a8\u302e\u3099\U0001d165"
 BENGALI_TAMIL = "কেি\u09be\u09d7যোৌ\u0bbe\u0b94ெகெ\u0bd7"
-CONTEXTS = ("{}", "{0}{0}", "a{}b", "A{}\u0301", "={}", "{}\u0338!", "世{}世", "ᄀ{}", "각{}", "ো{}", "e\u0323{}", "\u0301{}\u0323 x")
-ADDED = """<ent> <a> =x o-o A.B covid-19 zq0001 café New CamelCase 世界 ing k ß e\u0301 Ünï ##ing x - [new] İ ΑΣ""".split()
+CONTEXTS = (
+    "{}",
+    "{0}{0}",
+    "a{}b",
+    "A{}\u0301",
+    "={}",
+    "{}\u0338!",
+    "世{}世",
+    "ᄀ{}",
+    "각{}",
+    "ো{}",
+    "e\u0323{}",
+    "\u0301{}\u0323 x",
+)
+ADDED = (
+    """<ent> <a> =x o-o A.B covid-19 zq0001 café New CamelCase 世界 ing k ß e\u0301 Ünï ##ing x - [new] İ ΑΣ""".split()
+)
 
 
 @contextlib.contextmanager
@@ -75,7 +90,9 @@ def random_text(rng: random.Random, tokens: Sequence[str]) -> str:
         elif draw < 0.19:
             parts.append(token[:at] + rng.choice("\u200b\0\u0308\u0301\x0b\u0323\ufffd\xad") + token[at:])
         elif draw < 0.2:
-            parts.append("".join(rng.choice([c, c + "\u0308", unicodedata.normalize("NFC", c + "\u0301")]) for c in token))
+            parts.append(
+                "".join(rng.choice([c, c + "\u0308", unicodedata.normalize("NFC", c + "\u0301")]) for c in token)
+            )
         elif draw < 0.22:
             parts.append(token[:at])
         elif draw < 0.225:

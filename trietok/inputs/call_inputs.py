@@ -14,11 +14,17 @@ from trietok.text.alignment import Located, Span
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from trietok.text.rows import Rows
+
     class Encoder(Protocol):
         """A text to its ids, spans and tokens, as a tokenizer does it at one moment."""
 
         def ids(self, text: str) -> list[int]:
             """The ids of a text, without special tokens around."""
+            ...
+
+        def rows(self, texts: list[str]) -> Rows:
+            """The ids of each text, without special tokens around."""
             ...
 
         def spans(self, text: str, count: int = -1) -> list[Span]:

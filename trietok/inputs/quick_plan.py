@@ -156,11 +156,11 @@ class QuickPlan(Plan):
         if type(items) is not list or set(map(type, items)) != {str}:
             return super().batch(encoder, items)
         texts = items[:]
-        rows = list(map(encoder.ids, texts))
+        rows = encoder.rows(texts)
         if self.room != NO_LIMIT:
-            rows = list(map(self._kept, rows))
+            rows.cut(int(self.room), self._cuts_left)
         around = len(self.front) + len(self.back)
-        lengths = [len(row) + around for row in rows]
+        lengths = [length + around for length in rows.lengths()]
         longest = max(lengths)
         width = self.width(longest) if self._pads else 0
         missing = [max(width - length, 0) for length in lengths]
@@ -176,24 +176,23 @@ class QuickPlan(Plan):
         width = max(longest, width)
         is_even = width > 0 and min(map(sum, zip(lengths, missing, strict=True))) == width
         if self._tensors is not None and is_even and not self._with_offsets:
-            shape = (len(rows), width)
-            values = {"input_ids": int64_to_tensor(self._joined(rows, missing), *shape, self._tensors)}
+            shape = (len(texts), width)
+            front, back = array("q", self.front).tobytes(), array("q", self.back).tobytes()
+            numbers = rows.int64(width, front, back, self._pad_id or 0, self._pad_left)
+            values = {"input_ids": int64_to_tensor(numbers, *shape, self._tensors)}
             for name, column in columns.items():
                 values[name] = bytes_to_tensor(b"".join(column), *shape, self._tensors)
             return BatchEncoding(values, details=details)
-        front, back = self.front, self.back
+        lists = rows.lists(self.front, self.back)
         values = {
-            "input_ids": [
-                self._padded_row([*front, *row, *back], self._pad_id, more)
-                for row, more in zip(rows, missing, strict=True)
-            ]
+            "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
         }
         for name, column in columns.items():
             values[name] = list(map(list, column))
         if self._with_offsets:
             values["offset_mapping"] = [
-                self._offsets(encoder, text, len(row), more)
-                for text, row, more in zip(texts, rows, missing, strict=True)
+                self._offsets(encoder, text, length - around, more)
+                for text, length, more in zip(texts, lengths, missing, strict=True)
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
@@ -243,16 +242,6 @@ class QuickPlan(Plan):
         return self._padded_row(
             [*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)], _NO_SPAN, missing
         )
-
-    def _joined(self, rows: list[Ids], missing: list[int]) -> bytearray:
-        """The rows as int64, one behind the other, with what stands around them."""
-        front, back = array("q", self.front).tobytes(), array("q", self.back).tobytes()
-        filler = b"" if self._pad_id is None else array("q", [self._pad_id]).tobytes()
-        parts: list[bytes] = []
-        for row, more in zip(rows, missing, strict=True):
-            ids = array("q", row).tobytes()
-            parts += (filler * more, front, ids, back) if self._pad_left else (front, ids, back, filler * more)
-        return bytearray().join(parts)
 
     def _warn_of_first(self, lengths: Iterable[int], missing: Iterable[int]) -> None:
         """Warn of the first row that is longer than the model takes."""

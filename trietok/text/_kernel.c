@@ -755,62 +755,50 @@ static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
     return lists;
 }
 
-enum { MOST_AROUND = 16 };
-
-static int read_ids(PyObject *list, int64_t ids[MOST_AROUND], size_t *count)
-{
-    if (!is_list_or_absent(list))
-        return -1;
-    *count = (size_t)PyList_Size(list);
-    if (*count > MOST_AROUND) {
-        PyErr_SetString(PyExc_ValueError, "too many ids around a text");
-        return -1;
-    }
-    for (size_t i = 0; i < *count; i++) {
-        ids[i] = PyLong_AsLongLong(PyList_GetItem(list, (Py_ssize_t)i));
-        if (ids[i] == -1 && PyErr_Occurred())
-            return -1;
-    }
-    return 0;
-}
-
 typedef struct {
-    size_t width, front_count, back_count;
-    int64_t front[MOST_AROUND], back[MOST_AROUND];
+    size_t width;
+    const char *front, *back; /* int64 numbers */
+    Py_ssize_t front_size, back_size;
     int64_t padding;
     int pads_left;
 } Shape;
 
+static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        *to++ = number;
+    return to;
+}
+
 static void fill_row(const Rows *rows, Py_ssize_t row, const Shape *shape, int64_t *to)
 {
-    size_t length = row_length(rows, row), missing = shape->width - length - shape->front_count - shape->back_count;
     const int32_t *ids = rows->ids + rows->starts[row];
-    for (size_t i = 0; shape->pads_left && i < missing; i++)
-        *to++ = shape->padding;
-    for (size_t i = 0; i < shape->front_count; i++)
-        *to++ = shape->front[i];
+    size_t length = row_length(rows, row), front = (size_t)shape->front_size / 8, back = (size_t)shape->back_size / 8,
+           missing = shape->width - length - front - back;
+    if (shape->pads_left)
+        to = fill_with(to, missing, shape->padding);
+    memcpy(to, shape->front, front * 8);
+    to += front;
     for (size_t i = 0; i < length; i++)
         *to++ = ids[i];
-    for (size_t i = 0; i < shape->back_count; i++)
-        *to++ = shape->back[i];
-    for (size_t i = 0; !shape->pads_left && i < missing; i++)
-        *to++ = shape->padding;
+    memcpy(to, shape->back, back * 8);
+    if (!shape->pads_left)
+        fill_with(to + back, missing, shape->padding);
 }
 
 PyDoc_STRVAR(int64_doc,
     "int64(width, front, back, padding, pads_left, /)\n--\n\n"
-    "All rows as int64 of one width, each between the ids of two lists and with a padding id for what it lacks.");
+    "All rows as int64 of one width, each between what is in `front` and `back`, with padding for what it lacks.");
 
 static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
 {
     Shape shape;
     Py_ssize_t width;
-    PyObject *front, *back;
     long long padding;
-    if (!PyArg_ParseTuple(arguments, "nOOLp", &width, &front, &back, &padding, &shape.pads_left)
-        || read_ids(front, shape.front, &shape.front_count) || read_ids(back, shape.back, &shape.back_count))
+    if (!PyArg_ParseTuple(arguments, "ny#y#Lp", &width, &shape.front, &shape.front_size, &shape.back,
+            &shape.back_size, &padding, &shape.pads_left))
         return NULL;
-    size_t around = shape.front_count + shape.back_count;
+    size_t around = (size_t)shape.front_size / 8 + (size_t)shape.back_size / 8;
     for (Py_ssize_t row = 0; row < rows->count; row++) {
         if (width < 0 || row_length(rows, row) + around > (size_t)width) {
             PyErr_SetString(PyExc_ValueError, "a row is longer than the width");

@@ -38,12 +38,14 @@ from trietok.text.kernel import (
     new_vocabulary,
 )
 from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.rows import ListRows
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from trietok.text._kernel import Kernel
     from trietok.text._kernel import Vocabulary as KernelVocabulary
+    from trietok.text.rows import Rows
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -70,6 +72,10 @@ class TextEncoder:
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
         return self.stages.ids(text)
+
+    def rows(self, texts: list[str]) -> Rows:
+        """The ids of each of `texts`."""
+        return ListRows(map(self.ids, texts))
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
         """The ids of tokens that are there already."""
@@ -229,6 +235,10 @@ class ChunkEncoder(TextEncoder):
         if self.kernel is not None:
             return self.kernel.ids(text)
         return self._plain_ids(text)
+
+    def rows(self, texts: list[str]) -> Rows:
+        self.expect(texts)
+        return super().rows(texts) if self.kernel is None else self.kernel.rows(texts)
 
     def _plain_ids(self, text: str) -> list[int]:
         try:
