@@ -64,6 +64,7 @@ class TextEncoder:
     """
 
     remembers = False
+    kernel: Kernel | None = None  # does what `ids` does, sooner; see `trietok.text.kernel`
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages
@@ -185,7 +186,6 @@ class ChunkEncoder(TextEncoder):
         # A quarter is for `_outer`, or else for spans.
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
         self._chunks_before_kernel = chunks_before_kernel()
-        self.kernel: Kernel | None = None  # does what `ids` does, once it is worth making; see `trietok.text.kernel`
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.

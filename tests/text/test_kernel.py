@@ -1,0 +1,370 @@
+"""The compiled kernel gives the ids of plain Python, whatever the text, the options and the history."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import trietok
+from tests.text.kernel_cases import (
+    ADDED,
+    BENGALI_TAMIL,
+    CHARACTERS,
+    COMBINING,
+    CONTEXTS,
+    ODD,
+    Recipe,
+    differences,
+    kernel_of,
+    random_text,
+)
+from trietok.text import kernel
+from trietok.text.rows import ListRows
+
+pytestmark = pytest.mark.skipif(
+    not kernel.choose_kernel("compiled"), reason="not built: python -m trietok.text.build_kernel"
+)
+PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
+VARIANTS = {
+    "uncased": {},
+    "cased": {"do_lower_case": False},
+    "cased, accents stripped": {"do_lower_case": False, "strip_accents": True},
+    "uncased, accents kept": {"strip_accents": False, "tokenize_chinese_chars": False},
+}
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """A function that gives two tokenizers alike: one in plain Python, one with a kernel; always the same two."""
+    made = {}
+
+    def get(profile, variant, added=()):
+        key = profile, variant, added
+        if key not in made:
+            made[key] = []
+            for name in ("plain", "compiled"):
+                with kernel_of(name):
+                    tokenizer = profile.from_pretrained("trietok-multi", **VARIANTS[variant])
+                    tokenizer.add_tokens(list(added))
+                    tokenizer("")
+                made[key].append(tokenizer)
+        return made[key]
+
+    return get
+
+
+def ids_of(tokenizer, text):
+    return tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+# ---- the same ids --------------------------------------------------------------------------------------------------
+
+hard_characters = st.one_of(
+    st.sampled_from("abEF .,[]#-12"),
+    st.sampled_from(ODD),
+    st.sampled_from(COMBINING),
+    st.sampled_from(BENGALI_TAMIL),
+    st.sampled_from(["[MASK]", "[CLS]", *ADDED]),
+    st.characters(),
+)
+hard_texts = st.lists(hard_characters, max_size=12).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    text=hard_texts,
+    profile=st.sampled_from(PROFILES),
+    variant=st.sampled_from(list(VARIANTS)),
+    added=st.sampled_from([(), ("<ent>", "café", "世界"), ("ing", "x", "ß", "Ünï")]),
+)
+@example("[\u200bCLS] [C\u0301LS]", PROFILES[0], "uncased", ())  # a special token comes about once something is gone
+@example("a\ufffdb \ufffd", PROFILES[0], "cased", ())  # printable, and deleted
+@example("e\u0323\u0302 e\u0302\u0323 ộ", PROFILES[0], "uncased, accents kept", ())
+@example("ক\u09be ে\u09be ক\u09bc\u09be", PROFILES[0], "cased", ())
+@example("=\u0338 世\u0338世 !\u0338", PROFILES[0], "cased", ())
+@example("가\u11a8 \u1100\u1161\u11a8 \u1161\u11a8", PROFILES[0], "cased", ())
+@example("e\u200b\u0301 e\x0b\u0301", PROFILES[0], "cased", ())  # what is deleted keeps nothing apart
+@example("a\u2028b a\u3000b a\x1cb a\nb", PROFILES[1], "uncased", ())
+@example("x" * 100 + " " + "x" * 101 + " " + "é" * 128, PROFILES[0], "cased", ())
+def test_ids_are_those_of_plain_python(pairs, text, profile, variant, added):
+    plain, compiled = pairs(profile, variant, added)
+    expected = ids_of(plain, text)
+    assert ids_of(compiled, text) == expected
+    assert ids_of(compiled, text) == expected  # as remembered
+    assert compiled.encode(text) == plain.encode(text)
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_any_tokenizer_gives_the_ids_of_plain_python(seed):
+    rng = random.Random(seed)
+    recipe = Recipe(rng, ["trietok-en", "trietok-zh", "trietok-multi"])
+    tokens = [token.content for token in recipe.added] or ["[CLS]", "[SEP]"]
+    assert differences(recipe, [random_text(rng, tokens) for _ in range(100)]) == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("step", [97, pytest.param(1, marks=pytest.mark.parity)])
+def test_every_code_point_in_every_context(pairs, profile, variant, step):
+    plain, compiled = pairs(profile, variant)
+    for context in CONTEXTS:
+        for start in range(0, len(CHARACTERS), 5000):
+            texts = [context.format(char) for char in CHARACTERS[start : start + 5000 : step]]
+            expected = plain(texts)["input_ids"]
+            found = compiled(texts)["input_ids"]
+            assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
+
+
+# ---- texts that are no ordinary str --------------------------------------------------------------------------------
+
+
+class Shouting(str):
+    def split(self, *arguments):
+        return self.upper().split(*arguments)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("text", ["a\ud800b", "\udfff", "a\0b", "", " ", Shouting("loud and clear")])
+def test_a_text_that_is_no_ordinary_one(pairs, profile, text):
+    plain, compiled = pairs(profile, "uncased")
+    assert ids_of(compiled, text) == ids_of(plain, text)
+    assert compiled([text, "and more"])["input_ids"] == plain([text, "and more"])["input_ids"]
+
+
+@pytest.mark.parametrize("text", [None, 5, b"bytes", ["a", 3]])
+def test_what_is_no_text_is_the_same_error(pairs, text):
+    plain, compiled = pairs(PROFILES[0], "uncased")
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        plain(text)
+    with pytest.raises(type(expected.value)) as found:
+        compiled(text)
+    assert str(found.value) == str(expected.value)
+
+
+# ---- what happens while texts are encoded --------------------------------------------------------------------------
+
+
+def test_an_interrupt_ends_a_long_text_and_does_no_harm(pairs):
+    _, compiled = pairs(PROFILES[0], "uncased")
+    expected = ids_of(compiled, "some words here")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            ids_of(compiled, "some words here " * 3_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert ids_of(compiled, "some words here") == expected
+
+
+def test_a_stage_that_is_patched_is_used_at_once(monkeypatch):
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        own = ids_of(tokenizer, "hello world")
+        monkeypatch.setattr(trietok.BasicTokenizer, "tokenize", lambda self, text, never_split=None: ["the"])
+        assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "hello world")) == ["the"]
+        monkeypatch.undo()
+        assert ids_of(tokenizer, "hello world") == own
+
+
+def test_tokens_added_and_removed_between_texts_are_seen():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        own = ids_of(tokenizer, "a hello-world b")
+        tokenizer.add_tokens(["hello-world", "new york"])
+        assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "a hello-world b")) == ["a", "hello-world", "b"]
+        assert "new york" in tokenizer.tokenize("to new york and back")  # it reaches over chunks
+        tokenizer.remove_tokens(["hello-world", "new york"])
+        assert ids_of(tokenizer, "a hello-world b") == own
+
+
+def test_many_threads_use_one_kernel(pairs):
+    plain, _ = pairs(PROFILES[0], "uncased")
+    rng = random.Random(7)
+    batches = [[random_text(rng, ["[CLS]", "a-b"]) for _ in range(80)] for _ in range(8)]
+    expected = [plain(batch)["input_ids"] for batch in batches]
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-multi", cache_limit=2_000_000)
+        tokenizer("")
+    wrong: list[int] = []
+
+    def work(offset: int) -> None:
+        for number in range(24):
+            place = (number + offset) % len(batches)
+            if number % 3:
+                found = tokenizer(batches[place])["input_ids"]
+            else:
+                found = [tokenizer(text)["input_ids"] for text in batches[place]]
+            if found != expected[place]:
+                wrong.append(place)
+            if number % 8 == 5:
+                tokenizer.cache_clear()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert wrong == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_encodes():
+    program = """
+        import os, threading, trietok
+        from trietok.text import kernel
+        assert kernel.choose_kernel("compiled", chunks_before_kernel=0)
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        expected = tokenizer("hello world")["input_ids"]
+        texts = ["some words that are encoded " * 200] * 200
+        over = threading.Event()
+        def encode():
+            while not over.is_set():
+                tokenizer(texts)
+        thread = threading.Thread(target=encode)
+        thread.start()
+        for number in range(20):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if tokenizer([f"hello world{number}", "hello world"])["input_ids"][1] == expected else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        over.set()
+        thread.join()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
+
+
+def test_python_may_encode_while_the_kernel_asks_it():
+    inner: list[list[int]] = []
+
+    def hand_over(chunk: str) -> list[int]:
+        if chunk == "[outer]":
+            inner.append(compiled.ids("[inner] a"))
+        return [len(chunk)]
+
+    from trietok.text import _kernel
+
+    vocabulary = _kernel.Vocabulary(["a"], [1], "##", 0, 100)
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["]).classify
+    compiled = _kernel.Kernel(vocabulary, classify, bool, hand_over, hand_over, 1 << 20, bytes(16))
+    assert compiled.ids("a [outer] b") == [1, 7, 0]
+    assert inner == [[7, 1]]
+
+
+@pytest.mark.parametrize("answer", [None, (), (9, 0, 0, b""), (1, 0, 0, "text"), (1, 0, 0, b"x" * 65), (4, 0, 0, b"")])
+def test_an_answer_that_says_nothing_is_an_error(answer):
+    from trietok.text import _kernel
+
+    vocabulary = _kernel.Vocabulary(["a"], [1], "##", 0, 100)
+    compiled = _kernel.Kernel(vocabulary, lambda code: answer, bool, list, list, 1 << 20, bytes(16))
+    with pytest.raises((ValueError, TypeError, SystemError)):
+        compiled.ids("a")
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+
+def test_no_more_is_remembered_than_the_bound():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=4_000_000)
+    with kernel_of("plain"):
+        plain = trietok.BertTokenizer.from_pretrained("trietok-en")
+    for number in range(40):
+        texts = [f"word{number}a{i} [x{number}{i}] ж{i}ж{number} {'long' * 5}{i}é{number}" for i in range(1000)]
+        assert tokenizer(texts[:20])["input_ids"] == plain(texts[:20])["input_ids"]
+        tokenizer(texts)
+        info = tokenizer.cache_info()
+        assert info.bytes <= info.limit == 4_000_000
+    assert info.times_full > 0
+    tokenizer.cache_clear()
+    assert tokenizer.cache_info().words == 0
+
+
+def test_every_code_point_at_once_stays_within_the_bound():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=2_000_000)
+    with kernel_of("plain"):
+        plain = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=2_000_000)
+    texts = [" ".join(CHARACTERS[i : i + 50]) for i in range(0, len(CHARACTERS), 250)]
+    assert tokenizer(texts)["input_ids"] == plain(texts)["input_ids"]
+    assert tokenizer.cache_info().bytes <= 2_000_000
+
+
+def test_a_kernel_goes_with_its_encoder():
+    gc.collect()
+    before = kernel.kernels_alive()
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        tokenizer("hello")
+    assert kernel.kernels_alive() == before + 1
+    tokenizer.add_tokens(["<x>"])
+    tokenizer("hello")
+    del tokenizer
+    gc.collect()
+    assert kernel.kernels_alive() == before
+
+
+# ---- when a kernel is made, and which ------------------------------------------------------------------------------
+
+
+def test_a_kernel_is_made_once_there_is_text_enough():
+    kernel.choose_kernel("compiled")
+    gc.collect()
+    before = kernel.kernels_alive()
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.encode("a short query")
+    assert kernel.kernels_alive() == before
+    tokenizer(["a long text " * 1000] * 3)
+    assert kernel.kernels_alive() == before + 1
+    other = trietok.BertTokenizer.from_pretrained("trietok-en")
+    for number in range(1500):
+        other.encode(f"query {number}")
+    assert kernel.kernels_alive() == before + 2
+
+
+@pytest.mark.parametrize(("value", "name"), [("0", "plain"), ("", "compiled")])
+def test_the_environment_switches_the_kernel_off(value, name):
+    program = "from trietok.text import kernel; print(kernel.kernel_at_work())"
+    environment = {**os.environ, "TRIETOK_KERNEL": value}
+    shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == name
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(st.text("ab [é", max_size=9), max_size=5),
+    room=st.none() | st.integers(0, 4),
+    from_left=st.booleans(),
+    around=st.lists(st.integers(0, 2**40), max_size=3),
+    pads_left=st.booleans(),
+)
+def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
+    from trietok.text import _kernel
+
+    vocabulary = _kernel.Vocabulary(["a", "##a", "b", "##b", "e"], [5, 6, 7, 8, 9], "##", 0, 100)
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["]).classify
+    compiled = _kernel.Kernel(vocabulary, classify, bool, lambda chunk: [3], list, 1 << 20, bytes(16))
+    rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
+    if room is not None:
+        rows.cut(room, from_left)
+        plain.cut(room, from_left)
+    assert rows.lengths() == plain.lengths()
+    assert rows.lists(around, [1]) == plain.lists(around, [1])
+    front = array("q", around).tobytes()
+    width = max(rows.lengths(), default=0) + len(around) + 3
+    assert rows.int64(width, front, front[:8], 4, pads_left) == plain.int64(width, front, front[:8], 4, pads_left)
+    with pytest.raises(ValueError, match="longer than the width"):
+        compiled.rows(["a a a"]).int64(2, b"", b"", 0, False)
