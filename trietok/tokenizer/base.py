@@ -372,9 +372,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             if not moment.is_now(self):
                 moment = self._now()
             if moment.chunk_ids is not None:  # as a call, in place: a text costs its split and a lookup a chunk
+                kernel = moment.encoder.kernel
                 try:
-                    chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                    ids = [*moment.front, *chunks, *moment.back]
+                    if kernel is not None:
+                        ids = kernel.ids(text, moment.front, moment.back)
+                    else:
+                        chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                        ids = [*moment.front, *chunks, *moment.back]
                 except MayBeSpaced:
                     ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
                 if len(ids) > moment.limit:
