@@ -131,9 +131,9 @@ static void begin(Call *call, Kernel *kernel, int without_gil)
 static void end(Call *call)
 {
     if (call->ids != call->ids_at_hand)
-        free(call->ids);
+        give_back(call->ids);
     if (call->word != call->word_at_hand)
-        free(call->word);
+        give_back(call->word);
 }
 
 static int widen(Call *call, size_t more)
@@ -694,9 +694,9 @@ static void Rows_dealloc(Rows *rows)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)rows);
     Py_XDECREF((PyObject *)rows->kernel);
-    free(rows->ids);
-    free(rows->starts);
-    free(rows->ends);
+    give_back(rows->ids);
+    give_back(rows->starts);
+    give_back(rows->ends);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(rows);
     Py_DECREF(type);
 }
@@ -853,7 +853,7 @@ static Item *items_of(PyObject *texts, Py_ssize_t count)
         items[i].text = PyTuple_GetItem(texts, i);
         items[i].bytes = utf8_of(items[i].text, &items[i].size);
         if (!items[i].bytes && PyErr_Occurred()) {
-            free(items);
+            give_back(items);
             items = NULL;
         }
     }
@@ -923,7 +923,7 @@ static PyObject *Kernel_rows(Kernel *kernel, PyObject *sequence)
             rows = NULL;
         }
     }
-    free(items);
+    give_back(items);
     Py_DECREF(texts);
     return (PyObject *)rows;
 }
@@ -1002,9 +1002,9 @@ static void Kernel_dealloc(Kernel *kernel)
     for (size_t i = 0; i < kernel->numbers_size; i++)
         Py_XDECREF(kernel->numbers[i]);
     for (size_t i = 0; i < PAGES; i++)
-        free(kernel->pages[i]);
-    free(kernel->numbers);
-    free(kernel->outputs);
+        give_back(kernel->pages[i]);
+    give_back(kernel->numbers);
+    give_back(kernel->outputs);
     free_memory(&kernel->memory);
     if (kernel->lock)
         PyThread_free_lock(kernel->lock);
@@ -1102,7 +1102,7 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
 static void Vocabulary_dealloc(Vocabulary *vocabulary)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)vocabulary);
-    free(vocabulary->pieces.edges);
+    give_back(vocabulary->pieces.edges);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(vocabulary);
     Py_DECREF(type);
 }
@@ -1218,11 +1218,17 @@ static PyObject *fail_allocation(PyObject *Py_UNUSED(module), PyObject *number)
     allocations_until_failure = PyLong_AsLongLong(number);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
+
+static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return PyLong_FromLongLong(allocations_alive);
+}
 #endif
 
 static PyMethodDef module_functions[] = {
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},
+    {"count_alive", count_alive, METH_NOARGS, "How many allocations have not been given back."},
 #endif
     {NULL, NULL, 0, NULL},
 };

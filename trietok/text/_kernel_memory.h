@@ -15,20 +15,34 @@
 /* ---- allocation, which a test can make fail ----------------------------------------------------------------------- */
 
 #ifdef TRIETOK_FAILING_ALLOCATOR
-static long long allocations_until_failure = -1;
+static long long allocations_until_failure = -1, allocations_alive = 0;
 
-static int allocation_fails(void)
-{
-    if (allocations_until_failure < 0)
-        return 0;
-    return allocations_until_failure-- == 0;
-}
+static int allocation_fails(void) { return allocations_until_failure >= 0 && allocations_until_failure-- == 0; }
+static void count_allocations(int more) { allocations_alive += more; }
 #else
 static int allocation_fails(void) { return 0; }
+static void count_allocations(int more) { (void)more; }
 #endif
 
-static void *new_zeroed(size_t count, size_t size) { return allocation_fails() ? NULL : calloc(count ? count : 1, size); }
-static void *resized(void *from, size_t size) { return allocation_fails() ? NULL : realloc(from, size); }
+static void *new_zeroed(size_t count, size_t size)
+{
+    void *made = allocation_fails() ? NULL : calloc(count ? count : 1, size);
+    count_allocations(made != NULL);
+    return made;
+}
+
+static void *resized(void *from, size_t size)
+{
+    void *made = allocation_fails() ? NULL : realloc(from, size);
+    count_allocations(made && !from);
+    return made;
+}
+
+static void give_back(void *memory)
+{
+    count_allocations(-(memory != NULL));
+    free(memory);
+}
 
 /* ---- keys --------------------------------------------------------------------------------------------------------- */
 
@@ -170,8 +184,8 @@ static int forget_all(Memory *memory)
     Slot *slots = new_zeroed(FEWEST_SLOTS, sizeof(Slot));
     if (!slots)
         return -1;
-    free(memory->slots);
-    free(memory->arena);
+    give_back(memory->slots);
+    give_back(memory->arena);
     memory->slots = slots;
     memory->mask = FEWEST_SLOTS - 1;
     memory->arena = NULL;
@@ -182,8 +196,8 @@ static int forget_all(Memory *memory)
 
 static void free_memory(Memory *memory)
 {
-    free(memory->slots);
-    free(memory->arena);
+    give_back(memory->slots);
+    give_back(memory->arena);
     memory->slots = NULL;
     memory->arena = NULL;
 }
@@ -204,7 +218,7 @@ static int grow_slots(Memory *memory)
             place = (place + 1) & memory->mask;
         slots[place] = old[i];
     }
-    free(old);
+    give_back(old);
     return 0;
 }
 

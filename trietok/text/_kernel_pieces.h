@@ -50,7 +50,7 @@ static int grow_edges(Pieces *pieces)
     for (size_t i = 0; i < before; i++)
         if (old[i].to)
             *edge_of(pieces, old[i].from) = old[i];
-    free(old);
+    give_back(old);
     return 0;
 }
 
