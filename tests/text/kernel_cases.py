@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
 import random
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ CHARACTERS = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x33480), *r
 ODD = "≠≮≯ÅÄ\0\t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x7f\x85\xa0\u2028\u2029\u200b\u3000\ufeff\ufffdΣσςİıKſẞßΆ΅ὰάﬀ가각ᄀ ᅡᆨ豈丽"
 COMBINING = "\u0301\u0308\u0323\u0338\u0327\u05b4\u064b\u0653\u093c\u094d\u0e38\u1161\u11a8\u302e\u3099\U0001d165"
 BENGALI_TAMIL = "কেি\u09be\u09d7যোৌ\u0bbe\u0b94ெகெ\u0bd7"
+# What composes, what does not, marks of several classes, and what is deleted and keeps nothing apart.
+COMPOSING = "aeE=<!\u0301\u0316\u0323\u0302\u0338\u200b\0\ufffdᄀ\u1161\u11a8가ê"
 CONTEXTS = (
     "{}",
     "{0}{0}",
@@ -64,6 +67,7 @@ def pools() -> tuple[Sequence[str], ...]:
         "ािী্ँంనేతమിള",
         BENGALI_TAMIL,
         COMBINING,
+        *[COMPOSING] * 4,
         ODD,
         marks,
         changing,
@@ -71,6 +75,19 @@ def pools() -> tuple[Sequence[str], ...]:
         signs,
         CHARACTERS,
     )
+
+
+def write_vocabulary_of_characters(directory: pathlib.Path) -> str:
+    """A vocabulary of characters that compose, what they compose to and marks, so that each shows in the ids."""
+    single = {char for char in (*COMPOSING, *COMBINING, *BENGALI_TAMIL, *ODD, *map(chr, range(0x21, 0x7F))) if char}
+    pairs = {unicodedata.normalize("NFC", a + b) for a in single for b in single}
+    composed = {char for char in pairs if len(char) == 1}
+    entries = sorted(char for char in single | composed | {char.lower() for char in single} if char.isprintable())
+    entries = [char for char in entries if not char.isspace()]
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    lines = [*special, *entries, *(f"##{char}" for char in entries)]
+    (directory / "vocab.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    return str(directory)
 
 
 def random_text(rng: random.Random, tokens: Sequence[str]) -> str:

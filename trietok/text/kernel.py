@@ -156,8 +156,9 @@ class SlowClassifier(Classifier):
         combining_class = unicodedata.combining(char)
         if unicodedata.normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
             return None
-        flags = MAY_COMPOSE if char in may_compose() else 0
-        if not combining_class and unicodedata.normalize("NFD", char) == char:
+        decomposed = unicodedata.normalize("NFD", char)
+        flags = MAY_COMPOSE if decomposed[0] in may_compose() else 0
+        if not combining_class and decomposed == char:
             flags |= IS_PLAIN
         is_boundary = cleaned != char
         is_split = self._basic.do_split_on_punc and word.translate(PUNCTUATION) != word
