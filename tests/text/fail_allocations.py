@@ -35,7 +35,7 @@ def plain(text: str) -> list[int]:
 
 def new_kernel() -> Any:
     entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["])
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True)
     vocabulary = module.Vocabulary(entries, list(range(len(entries))), "##", 7, 100)
     return module.Kernel(
         vocabulary, classify.classify, classify.stay_apart, hand_over, plain, 1 << 18, bytes(range(16))

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import unicodedata
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 
@@ -135,6 +136,12 @@ def test_every_code_point_in_every_context(pairs, profile, variant, step):
             expected = plain(texts)["input_ids"]
             found = compiled(texts)["input_ids"]
             assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
+
+
+def test_only_marks_and_letters_without_case_may_compose():
+    """The kernel asks what may compose of these categories only."""
+    assert {unicodedata.category(char) for char in kernel.may_compose()} <= {"Mn", "Mc", "Me", "Lo"}
+    assert {"\u0301", "\u1161", "\u11c2", "\u09be", "\u3099"} <= kernel.may_compose()
 
 
 # ---- texts that are no ordinary str --------------------------------------------------------------------------------
@@ -265,7 +272,7 @@ def test_python_may_encode_while_the_kernel_asks_it():
     from trietok.text import _kernel
 
     vocabulary = _kernel.Vocabulary(["a"], [1], "##", 0, 100)
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["]).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
     compiled = _kernel.Kernel(vocabulary, classify, bool, hand_over, hand_over, 1 << 20, bytes(16))
     assert compiled.ids("a [outer] b") == [1, 7, 0]
     assert inner == [[7, 1]]
@@ -365,7 +372,7 @@ def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_lef
     from trietok.text import _kernel
 
     vocabulary = _kernel.Vocabulary(["a", "##a", "b", "##b", "e"], [5, 6, 7, 8, 9], "##", 0, 100)
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["]).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
     compiled = _kernel.Kernel(vocabulary, classify, bool, lambda chunk: [3], list, 1 << 20, bytes(16))
     rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
     if room is not None:

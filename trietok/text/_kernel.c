@@ -1085,7 +1085,7 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
         return NULL;
     vocabulary->pieces.unknown = unknown;
     vocabulary->pieces.longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
-    int result = grow_edges(&vocabulary->pieces);
+    int result = grow_edges(&vocabulary->pieces, (size_t)PyList_Size(entries));
     if (!result)
         result = add_entries(&vocabulary->pieces, entries, ids, prefix, (size_t)prefix_length);
     if (!result && unknown >= 0)

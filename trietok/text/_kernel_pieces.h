@@ -10,7 +10,7 @@
 
 #include "_kernel_memory.h"
 
-enum { FRONT = 0, REST = 1, MOST_NODES = 1 << 24, LONGEST_ENTRY = 1024, NO_ID = -1 };
+enum { FRONT = 0, REST = 1, MOST_NODES = 1 << 24, LONGEST_ENTRY = 1024, EDGES_PER_ENTRY = 6, NO_ID = -1 };
 
 typedef struct {
     uint32_t from; /* the node, and the byte in the last 8 bits */
@@ -39,9 +39,12 @@ static inline Edge *edge_of(const Pieces *pieces, uint32_t from)
     }
 }
 
-static int grow_edges(Pieces *pieces)
+/* Make room for twice the edges, or first for those of so many entries. */
+static int grow_edges(Pieces *pieces, size_t entries)
 {
     size_t before = pieces->edges ? (size_t)pieces->mask + 1 : 0, after = before ? 2 * before : 1024;
+    while (after < EDGES_PER_ENTRY * entries && after < MOST_NODES)
+        after *= 2;
     Edge *old = pieces->edges, *edges = new_zeroed(after, sizeof(Edge));
     if (!edges)
         return -1;
@@ -62,10 +65,8 @@ static int add_entry(Pieces *pieces, uint32_t root, const uint8_t *bytes, size_t
     if (length > LONGEST_ENTRY)
         return -2;
     for (size_t i = 0; i < length; i++) {
-        if (!pieces->edges || 2 * (uint64_t)pieces->used >= pieces->mask) {
-            if (grow_edges(pieces))
-                return -1;
-        }
+        if (2 * (uint64_t)pieces->used >= pieces->mask && grow_edges(pieces, 0))
+            return -1;
         uint32_t from = node << 8 | bytes[i];
         edge = edge_of(pieces, from);
         if (!edge->to) {

@@ -326,7 +326,7 @@ class ChunkEncoder(TextEncoder):
             self._chunks.forget()
 
     def _classifier(self) -> Classifier:
-        return SlowClassifier(self._basic, self._added.encoder)
+        return SlowClassifier(self._basic, self._added.encoder, self._added.is_plain)
 
     # ---- what is worked out -----------------------------------------------------------------------------------------
 

@@ -14,13 +14,14 @@ import threading
 import unicodedata
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.bulk import bulk
-from trietok.text.characters import lower_each
+from trietok.text.characters import is_chinese_char, lower_each
 from trietok.text.prefilter import Prefilter
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN = 1, 2, 4, 8
 Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
 _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
-_KEY: Answer = (HAND_OVER, 0, IS_KEY, b"")
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
@@ -98,12 +98,22 @@ def chunks_before_kernel() -> int:
 class Classifier(ABC):
     """Says what becomes of a character by itself, where that does not depend on what is around it.
 
+    A character of an added token is a *key*: the chunk around it is handed over. Where no added token holds what chunks
+    are cut at, nor looks at what is around it, the part of the chunk between such characters is enough.
+
     Args:
-        added: contents of the added tokens, of which none may be missed in a text.
+        added: what the added tokens look like in a text, of which none may be missed.
+        is_plain: whether a match always stands, and takes no whitespace along.
     """
 
-    def __init__(self, added: Iterable[str]) -> None:
+    def __init__(self, added: Collection[str], is_plain: bool) -> None:
         self.keys = Prefilter(added).keys
+        stay_in_parts = is_plain and not any(map(self.is_boundary, set().union(*added)))
+        self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
+
+    @abstractmethod
+    def is_boundary(self, char: str) -> bool:
+        """Whether a character is whitespace, or is set between spaces."""
 
     @abstractmethod
     def classify(self, code_point: int) -> Answer:
@@ -123,31 +133,47 @@ class SlowClassifier(Classifier):
 
     Args:
         basic: the stage of these rules.
-        added: contents of the added tokens.
+        added, is_plain: see `Classifier`.
 
     >>> from trietok.text.basic_tokenizer import BasicTokenizer
-    >>> SlowClassifier(BasicTokenizer(), ["[SEP]"]).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
+    >>> SlowClassifier(BasicTokenizer(), ["[SEP]"], True).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
     True
     """
 
-    def __init__(self, basic: BasicTokenizer, added: Iterable[str]) -> None:
-        super().__init__(added)
+    def __init__(self, basic: BasicTokenizer, added: Collection[str], is_plain: bool) -> None:
         self._basic = basic
+        super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
+        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
 
     def classify(self, code_point: int) -> Answer:
         raw = chr(code_point)
+        if raw > "\u3400" and self._is_common_chinese(raw):
+            return ALONE, 0, IS_BOUNDARY, raw.encode()
         char = lower_each(raw) if self._lower else raw
         cleaned = char.translate(self._basic.cleaning_table)
         word = self._basic.normalize(cleaned.strip(" "))
         if self._is_key(raw, char, word):
-            return _KEY
+            return self._key
         if not cleaned:
             return DELETED, 0, 0, b""
         if cleaned == " ":
             return SPACE, 0, 0, b""
         return self._within_word(char, cleaned, word) or _HANDED_OVER
+
+    def is_boundary(self, char: str) -> bool:
+        return char.isspace() or char.translate(self._basic.cleaning_table) != char
+
+    def _is_common_chinese(self, char: str) -> bool:
+        """Whether a character is Chinese and no stage changes it; texts have thousands of them."""
+        return (
+            self._chinese_apart
+            and is_chinese_char(ord(char))
+            and char not in self.keys
+            and char.isprintable()  # assigned
+            and not unicodedata.decomposition(char)
+        )
 
     def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
         """What becomes of a character that is kept; None where it cannot be told of it by itself."""
@@ -157,7 +183,8 @@ class SlowClassifier(Classifier):
         if unicodedata.normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
             return None
         decomposed = unicodedata.normalize("NFD", char)
-        flags = MAY_COMPOSE if decomposed[0] in may_compose() else 0
+        may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
+        flags = MAY_COMPOSE if may_be and decomposed[0] in may_compose() else 0
         if not combining_class and decomposed == char:
             flags |= IS_PLAIN
         is_boundary = cleaned != char
@@ -178,7 +205,8 @@ class SlowClassifier(Classifier):
 @cache
 def may_compose() -> frozenset[str]:
     """The characters that may compose with what is before them: whatever is not the first of a decomposition."""
-    planes = " ".join(map(chr, (*range(0xC0, 0xD800), *range(0xE000, 0x20000))))
+    parts = range(0xC0, 0x3400), range(0xA000, 0xD800), range(0xF900, 0x20000)  # no Chinese, private use, surrogates
+    planes = " ".join(map(chr, chain(*parts)))
     decomposed = unicodedata.normalize("NFD", planes).split(" ")
     return frozenset(char for chars in decomposed if len(chars) > 1 for char in chars[1:])
 
@@ -188,18 +216,18 @@ class RustClassifier(Classifier):
 
     Args:
         basic: the stage of these rules.
-        added: contents of the added tokens as they are looked for in a raw text, and in a normalized one.
+        added, is_plain: see `Classifier`; of the added tokens as they are looked for in a raw text or a normalized one.
     """
 
-    def __init__(self, basic: RustBasicTokenizer, added: Iterable[str]) -> None:
-        super().__init__(added)
+    def __init__(self, basic: RustBasicTokenizer, added: Collection[str], is_plain: bool) -> None:
         self._basic = basic
+        super().__init__(added, is_plain)
 
     def classify(self, code_point: int) -> Answer:
         raw = chr(code_point)
         normalized = self._basic.normalized(raw)
         if self._is_key(raw, raw.lower(), normalized):
-            return _KEY
+            return self._key
         if not normalized:
             return DELETED, 0, 0, b""
         words = self._basic.words(normalized)
@@ -214,6 +242,9 @@ class RustClassifier(Classifier):
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
+
+    def is_boundary(self, char: str) -> bool:
+        return char.isspace() or self._basic.clean(char) != char
 
     def stay_apart(self, pair: str) -> bool:
         return True
@@ -230,10 +261,11 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
     try:
         unknown = stages.to_id(wordpiece.unk_token)
         with bulk():
-            entries = list(wordpiece.vocab)
-            ids = list(map(stages.to_id, entries))
+            entries = dict(wordpiece.vocab)
+            entries.update({content: stages.to_id(content) for content in stages.added.encoder if content in entries})
+            ids = list(entries.values())
         prefix, longest = wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word
-        return _kernel.Vocabulary(entries, ids, prefix, unknown, min(longest, LONGEST_WORD))
+        return _kernel.Vocabulary(list(entries), ids, prefix, unknown, min(longest, LONGEST_WORD))
     except (LookupError, TypeError, ValueError):  # an entry or an id that is no text or number of the usual size
         return None
 

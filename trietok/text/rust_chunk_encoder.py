@@ -44,7 +44,8 @@ class RustChunkEncoder(ChunkEncoder):
         return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
 
     def _classifier(self) -> Classifier:
-        return RustClassifier(self._basic, [*self._added.raw.contents, *self._added.normalized.contents])
+        patterns = [*self._added.raw.contents, *self._added.normalized.contents]
+        return RustClassifier(self._basic, patterns, self._added.is_plain)
 
     def _ids_of_outer_chunk(self, chunk: str) -> Ids:
         """Asked where an added token holds whitespace: then chunks say nothing."""
