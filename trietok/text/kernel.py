@@ -55,6 +55,7 @@ class _Choice(NamedTuple):
     chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL
 
 
+_made = 0
 _choice = _Choice(_IS_THERE and os.environ.get("TRIETOK_KERNEL") != "0")
 
 
@@ -78,13 +79,19 @@ def choose_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL
         Whether that one is at work now: the compiled one may not be there.
     """
     global _choice
-    _choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
+    _made = 0
+_choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
     return kernel_at_work() == name
 
 
 def kernels_alive() -> int:
     """How many encoders of this process have a compiled kernel now."""
     return len(_kernels)
+
+
+def kernels_made() -> int:
+    """How many compiled kernels this process has made."""
+    return _made
 
 
 def chunks_before_kernel() -> int:
@@ -286,8 +293,10 @@ def new_kernel(
         plain: what it asks of texts that it cannot read.
         limit: how many bytes it may remember.
     """
+    global _made
     if vocabulary is None or limit < LEAST_LIMIT:
         return None
+    _made += 1
     seed = os.urandom(16)
     kernel = _kernel.Kernel(
         vocabulary, classifier.classify, classifier.stay_apart, hand_over, plain, min(limit, MOST_LIMIT), seed
