@@ -79,8 +79,7 @@ def choose_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL
         Whether that one is at work now: the compiled one may not be there.
     """
     global _choice
-    _made = 0
-_choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
+    _choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
     return kernel_at_work() == name
 
 
