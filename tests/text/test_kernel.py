@@ -335,6 +335,31 @@ def test_a_kernel_goes_with_its_encoder():
     assert kernel.kernels_alive() == before
 
 
+def test_a_change_that_decides_no_id_keeps_the_kernel():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        tokenizer("hello world and more")
+        made, words = kernel.kernels_made(), tokenizer.cache_info().words
+        for side in ("left", "right"):
+            tokenizer.padding_side = side
+            tokenizer("hello world")
+        assert (kernel.kernels_made(), tokenizer.cache_info().words) == (made, words)
+        tokenizer.add_tokens(["<x>"])
+        assert "<x>" in tokenizer.tokenize("hello <x>")
+        assert kernel.kernels_made() == made + 1
+
+
+def test_a_kernel_is_made_once_however_many_chunks_are_worked_out():
+    kernel.choose_kernel("compiled")
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    made = kernel.kernels_made()
+    work_out = tokenizer._now().encoder.work_out_chunk  # what encodes files works chunks out itself
+    for number in range(2500):
+        work_out(f"w{number}")
+        tokenizer.encode(f"x{number}")
+    assert kernel.kernels_made() == made + 1
+
+
 # ---- when a kernel is made, and which ------------------------------------------------------------------------------
 
 

@@ -191,13 +191,16 @@ class ChunkEncoder(TextEncoder):
         # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
         self.chunk_ids = self._outer.__getitem__
-        self.work_out_chunk = self._outer.work_out  # past what is remembered
+        # Past what is remembered.
+        self.work_out_chunk = self._ids_of_outer_chunk if self._has_spaces else self._ids_of_chunk
         # Filled where spans are asked for; the share of memory that is `_outer`'s where that is filled.
         self._steps = Memory(self._steps_of_chunk, 0 if self._has_spaces else limit // 4)
         self.chunk_steps = self._steps.__getitem__
         self._tokens = Tokens(self._only_token_of)
         self._tells_tokens = wordpiece.vocab is stages.vocab and self._tells_unknown()
-        if self._chunks_before_kernel <= 0:
+        if earlier is not None and self._chunks_become_the_same_in(earlier):
+            self._share_kernel(earlier)
+        elif self._chunks_before_kernel <= 0:
             self._make_kernel()
 
     @staticmethod
@@ -304,10 +307,22 @@ class ChunkEncoder(TextEncoder):
 
     def _ids_of_early_chunk(self, chunk: str) -> Ids:
         """`_ids_of_chunk` as long as there is no kernel."""
-        self._chunks_before_kernel -= 1
-        if self._chunks_before_kernel <= 0:
-            self._make_kernel()
+        if self._chunks_before_kernel > 0:
+            self._chunks_before_kernel -= 1
+            if self._chunks_before_kernel == 0:
+                self._make_kernel()
         return self._ids_of_chunk(chunk)
+
+    def _chunks_become_the_same_in(self, earlier: ChunkEncoder) -> bool:
+        """Whether what is remembered of chunks is right here too; words become the same in both."""
+        return earlier.kernel is not None and earlier._added is self._added and earlier._special == self._special
+
+    def _share_kernel(self, earlier: ChunkEncoder) -> None:
+        """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel hands over to."""
+        self.kernel = earlier.kernel
+        self._chunks_before_kernel = 0
+        self._chunks = self._outer = earlier._chunks
+        self.chunk_ids = self._chunks.__getitem__
 
     def _make_kernel(self) -> None:
         self._chunks_before_kernel = 0
