@@ -41,11 +41,9 @@ ADDED = (
 @contextlib.contextmanager
 def kernel_of(name: str) -> Iterator[None]:
     """Encoders that are made here use this kernel, from their first text on."""
-    assert kernel.choose_kernel(name, chunks_before_kernel=0)
-    try:
+    with kernel.using_kernel(name, chunks_before_kernel=0) as is_there:
+        assert is_there
         yield
-    finally:
-        kernel.choose_kernel("compiled")
 
 
 @cache

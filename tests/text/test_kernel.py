@@ -36,7 +36,7 @@ from trietok.text import kernel
 from trietok.text.rows import ListRows
 
 pytestmark = pytest.mark.skipif(
-    not kernel.choose_kernel("compiled"), reason="not built: python -m trietok.text.build_kernel"
+    kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.build_kernel"
 )
 PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
 VARIANTS = {
@@ -349,33 +349,38 @@ def test_a_change_that_decides_no_id_keeps_the_kernel():
         assert kernel.kernels_made() == made + 1
 
 
-def test_a_kernel_is_made_once_however_many_chunks_are_worked_out():
-    kernel.choose_kernel("compiled")
-    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+def test_a_kernel_is_made_once_however_many_chunks_are_worked_out(english_compiled):
     made = kernel.kernels_made()
-    work_out = tokenizer._now().encoder.work_out_chunk  # what encodes files works chunks out itself
+    work_out = english_compiled._now().encoder.work_out_chunk  # what encodes files works chunks out itself
     for number in range(2500):
         work_out(f"w{number}")
-        tokenizer.encode(f"x{number}")
+        english_compiled.encode(f"x{number}")
     assert kernel.kernels_made() == made + 1
 
 
 # ---- when a kernel is made, and which ------------------------------------------------------------------------------
 
 
-def test_a_kernel_is_made_once_there_is_text_enough():
-    kernel.choose_kernel("compiled")
-    gc.collect()
-    before = kernel.kernels_alive()
-    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    tokenizer.encode("a short query")
-    assert kernel.kernels_alive() == before
-    tokenizer(["a long text " * 1000] * 3)
-    assert kernel.kernels_alive() == before + 1
-    other = trietok.BertTokenizer.from_pretrained("trietok-en")
+@pytest.fixture
+def english_compiled():
+    """A tokenizer that makes a kernel when that is worth while."""
+    with kernel.using_kernel("compiled"):
+        yield trietok.BertTokenizer.from_pretrained("trietok-en")
+
+
+def test_a_kernel_is_made_once_a_batch_is_long(english_compiled):
+    made = kernel.kernels_made()
+    english_compiled.encode("a short query")
+    assert kernel.kernels_made() == made
+    english_compiled(["a long text " * 1000] * 3)
+    assert kernel.kernels_made() == made + 1
+
+
+def test_a_kernel_is_made_after_many_chunks(english_compiled):
+    made = kernel.kernels_made()
     for number in range(1500):
-        other.encode(f"query {number}")
-    assert kernel.kernels_alive() == before + 2
+        english_compiled.encode(f"query {number}")
+    assert kernel.kernels_made() == made + 1
 
 
 @pytest.mark.parametrize(("value", "name"), [("0", "plain"), ("", "compiled")])

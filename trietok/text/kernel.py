@@ -14,7 +14,8 @@ import threading
 import unicodedata
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -81,6 +82,17 @@ def choose_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL
     global _choice
     _choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
     return kernel_at_work() == name
+
+
+@contextmanager
+def using_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL) -> Iterator[bool]:
+    """`choose_kernel` for a block of code; what was chosen before is chosen again after it."""
+    global _choice
+    before = _choice
+    try:
+        yield choose_kernel(name, chunks_before_kernel=chunks_before_kernel)
+    finally:
+        _choice = before
 
 
 def kernels_alive() -> int:
