@@ -106,6 +106,7 @@ hard_texts = st.lists(hard_characters, max_size=12).map("".join)
 @example("가\u11a8 \u1100\u1161\u11a8 \u1161\u11a8", PROFILES[0], "cased", ())
 @example("e\u200b\u0301 e\x0b\u0301", PROFILES[0], "cased", ())  # what is deleted keeps nothing apart
 @example("a\u0316\u0301 \u05d0\u05b4\u0301", PROFILES[0], "cased", ())  # a mark between that lets composition pass
+@example("字[MASK]字\xad[MASK]、[\u0301CLS]\u0301、中", PROFILES[0], "cased, accents stripped", ())
 @example("a\u2028b a\u3000b a\x1cb a\nb", PROFILES[1], "uncased", ())
 @example("x" * 100 + " " + "x" * 101 + " " + "é" * 128, PROFILES[0], "cased", ())
 def test_ids_are_those_of_plain_python(pairs, text, profile, variant, added):
@@ -140,6 +141,13 @@ def test_every_code_point_in_every_context(pairs, profile, variant, step):
 def assert_same(plain, compiled, texts):
     expected, found = plain(texts)["input_ids"], compiled(texts)["input_ids"]
     assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
+
+
+def test_a_special_token_that_comes_about_between_punctuation_is_none(pairs):
+    """As in transformers: the word is "、[CLS]、" when special words are kept whole, and is cut afterwards."""
+    for tokenizer in pairs(PROFILES[0], "cased, accents stripped", directory="trietok-zh"):
+        assert "[CLS]" not in tokenizer.tokenize("、[\u0301CLS]\u0301、中")
+        assert tokenizer.tokenize("中[\u0301CLS]\u0301中") == ["中", "[CLS]", "中"]
 
 
 def test_only_marks_and_letters_without_case_may_compose():

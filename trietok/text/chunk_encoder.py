@@ -38,6 +38,7 @@ from trietok.text.kernel import (
     new_vocabulary,
 )
 from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.prefilter import Prefilter
 from trietok.text.rows import ListRows
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
@@ -178,6 +179,8 @@ class ChunkEncoder(TextEncoder):
         self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is stages.vocab else -1
         self._added = stages.added
         self._special = frozenset(stages.special)
+        self._special_keys = Prefilter(self._special)
+        self._keys_are_signs = not any(map(str.isalpha, self._special_keys.keys))  # no stage makes one of another
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
@@ -417,8 +420,10 @@ class ChunkEncoder(TextEncoder):
         """`_ids_of_text` for a text that is not all ASCII."""
         if self._chinese_apart and text.isprintable():  # nothing is deleted, so no cut can hide what a word becomes
             composed = self._basic.compose(text)
-            # What is punctuation is so in its composed form, and so are the words that are kept whole.
-            chinese, others = _chinese(self._split_punctuation and composed == text)
+            # What is punctuation is so in its composed form. A word may become one that is kept whole, or would
+            # if it were cut here.
+            keeps_none = self._keys_are_signs and not self._special_keys.any_in(text)
+            chinese, others = _chinese(self._split_punctuation and composed == text and keeps_none)
             if chinese.search(text):
                 return self._ids_of_chinese(others.split(text))
             if text.isalnum() and composed not in self._special:  # a word, however it is written
