@@ -180,7 +180,8 @@ class ChunkEncoder(TextEncoder):
         self._added = stages.added
         self._special = frozenset(stages.special)
         self._special_keys = Prefilter(self._special)
-        self._keys_are_signs = not any(map(str.isalpha, self._special_keys.keys))  # no stage makes one of another
+        # No stage makes such a key of another character, as "<" of "≮", or a letter of one with an accent.
+        self._keys_are_signs = not any(char.isalpha() or char in "<=>`;·" for char in self._special_keys.keys)
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
