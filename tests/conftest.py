@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from trietok import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """For `-n auto`: no worker processes where they would not help; None lets xdist count the cores."""
+    single_files = all(argument.partition("::")[0].endswith(".py") for argument in config.args)
+    needs_the_machine = config.option.markexpr in ("benchmark", "engines")
+    prints = config.option.capture == "no"
+    return 0 if single_files or needs_the_machine or prints else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Nothing looks for doctests in the modules of tests, which hold none."""
+    return [collector for collector in (yield) if type(collector).__name__ != "DoctestModule"]
+
+
+def examples(count: int) -> settings:
+    """Hypothesis' settings: `count` examples, or TRIETOK_EXAMPLES of them where that is set.
+
+    The counts are small, so that all tests together take little time; each run draws other examples.
+    """
+    return settings(
+        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", count)),
+        deadline=None,
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.data_too_large,
+            HealthCheck.filter_too_much,
+            HealthCheck.function_scoped_fixture,
+        ],
+    )
+
+
+settings.register_profile("default of these tests", examples(40))
+settings.load_profile("default of these tests")
 
 
 @pytest.fixture

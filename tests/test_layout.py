@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
 
+import trietok
 from tests import layout
 
 
@@ -14,6 +17,14 @@ def test_packages_import_from_the_rows_below():
 
 def test_no_module_imports_itself_by_a_detour():
     assert layout.cycles(layout.graph_of(layout.ROOT)) == []
+
+
+def test_type_checkers_see_every_public_name_where_it_lives():
+    stub = ast.parse((layout.ROOT / "trietok" / "__init__.pyi").read_text(encoding="utf-8"))
+    seen = {alias.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert sorted(seen) == sorted(set(trietok.__all__) - {"__version__"})
+    for name, module in seen.items():
+        assert getattr(import_module(module), name) is getattr(trietok, name), name
 
 
 def test_every_package_says_what_it_is_for():

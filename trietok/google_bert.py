@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from trietok.errors import InputTypeError, UnknownTokenError
-from trietok.files.formats import read_vocab_lines
 from trietok.text import basic_tokenizer, wordpiece
 from trietok.text.basic_tokenizer import CleaningTable
 from trietok.text.characters import is_control_google
+from trietok.text.vocab_txt import read_vocab_lines
 
 MAX_INPUT_CHARS_PER_WORD = 200
 

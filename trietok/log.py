@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+
+def is_info_heard() -> bool:
+    """Whether anybody wants to hear more than warnings; whoever does has imported Python's logging."""
+    logging = sys.modules.get("logging")
+    return logging is not None and bool(logging.getLogger("trietok").isEnabledFor(logging.INFO))
+
+
+def info(message: str, *args: Any) -> None:
+    """Log what may be of interest; the arguments are those of `logging.Logger.info`."""
+    import logging
+
+    logging.getLogger("trietok").info(message, *args, stacklevel=2)
 
 
 def warning(message: str, *args: Any) -> None:

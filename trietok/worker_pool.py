@@ -1,11 +1,14 @@
 """Processes that work for this one: started afresh, made ready with the same value, ended with the work.
 
-In: how many, a function that makes a process ready, and the value it needs. Out: an executor of the standard library
-whose processes exist, or an error that says why they do not.
+In: how many, a function that makes a process ready, and the value it needs. Out: a function that hands work to the
+processes, at least one of which is ready; or an error that says why none is.
 
 The standard library writes what a new process needs to a pipe, both ends of which this process holds meanwhile. Where
 the new one ends before it has read, as it does in a script without a main guard, a value that is larger than the pipe
 would be written for ever. So the value goes through a file, and work is handed out only once a process is ready.
+
+If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for which nobody waits.
+So Ctrl-C is held during both, and counts afterwards.
 """
 
 from __future__ import annotations
@@ -13,20 +16,25 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
+
+# Hands a call of a function, with its arguments, to a process. Its result or its exception is that of the future.
+Submit = Callable[..., "Future[Any]"]
 
 
 @contextlib.contextmanager
 def worker_pool(
     workers: int, option: str, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None
-) -> Iterator[Executor]:
+) -> Iterator[Submit]:
     """So many processes, for the length of a `with` block.
 
     Args:
@@ -49,22 +57,23 @@ def worker_pool(
     # Not by fork: a copy would keep the locks of other threads for ever, of pyarrow's or of one that draws a bar.
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    path = _written(value, option, folder)
-    executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
-    try:
+    with _written(value, option, folder) as path:
+        executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
         try:
-            _start(executor, workers)
-        except BrokenProcessPool:
-            raise InputError(f"the processes have ended before they were ready; {_advice(option)}") from None
-        yield executor
-    except BrokenProcessPool:  # the one that died may have held the event's lock
-        raise
-    except BaseException:
-        stop.set()
-        raise
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
-        os.unlink(path)
+            try:
+                _start(executor, workers)
+            except BrokenProcessPool:
+                raise InputError(f"the processes have ended before they were ready; {_advice(option)}") from None
+            yield partial(_submit, executor)
+        except BrokenProcessPool:  # the one that died may have held the event's lock
+            raise
+        except BaseException:
+            with interrupts_held():
+                stop.set()
+            raise
+        finally:
+            with interrupts_held():
+                executor.shutdown(wait=True, cancel_futures=True)
 
 
 def refuse_while_starting(option: str) -> None:
@@ -90,8 +99,50 @@ def _advice(option: str) -> str:
     )
 
 
-def _written(value: Any, option: str, folder: Path | None) -> str:
-    """The path of a new file with the value."""
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait until the body of a `with` block is done.
+
+    Ctrl-C goes to every process of a terminal. A process that the body starts never hears of it, because a process
+    inherits the signals that the thread which starts it has blocked. Blocking alone does not protect the body, though:
+    another thread may take the signal, and Python then interrupts the main thread.
+
+    >>> import signal
+    >>> try:
+    ...     with interrupts_held():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         print("done")
+    ... except KeyboardInterrupt:
+    ...     print("interrupted")
+    done
+    interrupted
+    """
+    with contextlib.ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():  # only the main thread is interrupted
+            stack.enter_context(_interrupts_counted_later())
+        if hasattr(signal, "pthread_sigmask"):  # not on every system
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
+        yield
+
+
+@contextlib.contextmanager
+def _interrupts_counted_later() -> Iterator[None]:
+    """Note that Ctrl-C was pressed; after the body, have it handled as it would have been without this."""
+    interrupts: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _written(value: Any, option: str, folder: Path | None) -> Iterator[str]:
+    """A file with the value, for the length of a `with` block; its path."""
     import pickle
     import tempfile
 
@@ -106,38 +157,29 @@ def _written(value: Any, option: str, folder: Path | None) -> str:
     try:
         with open(handle, "wb") as file:
             file.write(pickled)
-    except BaseException:
+        yield path
+    finally:
         os.unlink(path)
-        raise
-    return path
 
 
 def _start(executor: Executor, workers: int) -> None:
-    """Start every process, and wait for the first that is ready.
+    """Start processes, and wait for the first that is ready.
 
     Raises:
         BrokenProcessPool: one has ended.
     """
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    with _interrupts_held():  # none has anything to do yet, so each of these starts one
-        ready = [executor.submit(_is_ready) for _ in range(workers)]
+    # Each of these starts a process, unless one that was started before is ready. Work starts those that are missing.
+    ready = [_submit(executor, _is_ready) for _ in range(workers)]
     done, _ = wait(ready, return_when=FIRST_COMPLETED)
     for future in done:
         future.result()
 
 
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C goes to every process of a terminal; those that are started meanwhile never hear of it."""
-    if not hasattr(signal, "pthread_sigmask"):  # not on every system
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _submit(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    with interrupts_held():  # the executor starts a process where it has fewer than it may have and none is idle
+        return executor.submit(function, *arguments)
 
 
 # ---- in a process that works ----------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 import re
 import tempfile
 import warnings
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import trietok
@@ -116,15 +114,6 @@ def tokenizers(vocabulary: str, **options: Any) -> tuple[Any, Any]:
     if vocabulary == "cased":
         options.setdefault("do_lower_case", False)
     return transformers.BertTokenizer(path, **options), trietok.BertTokenizer(path, **options)
-
-
-def examples(count: int) -> settings:
-    """Hypothesis' settings: `count` examples, or TRIETOK_EXAMPLES of them where that is set."""
-    return settings(
-        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", count)),
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,7 +1,8 @@
 """`BertTokenizerFast` and transformers' class of that name side by side: tokens, spans, calls with every option.
 
-TRIETOK_CODE_POINTS=all looks at every code point instead of every ninetieth or so. TRIETOK_MODELS and TRIETOK_CORPORA
-name directories with a folder for each model and a text file for each corpus, for the tests marked `parity`.
+TRIETOK_CODE_POINTS=all looks at every code point instead of one in five hundred or so.
+TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for each corpus, for
+the tests marked `parity`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 
 import trietok  # noqa: E402
-from tests.parity.conftest import directory_of, examples, texts  # noqa: E402
+from tests.conftest import examples  # noqa: E402
+from tests.parity.conftest import directory_of, texts  # noqa: E402
 from tests.parity.test_naive_rust_oracle import (  # noqa: E402
     CONTENTS,
     MARKS,
@@ -52,20 +54,20 @@ def assert_same_tokens(theirs: Any, ours: Any, text: str) -> None:
     located = ours.text_encoder.locate(text)
     assert located == (want.ids, want.tokens, want.offsets, want.word_ids), text
     assert ours.text_encoder.ids(text) == want.ids, text
-    assert ours._input_spans(text, False, {}) == want.offsets, text
+    assert ours.text_encoder.spans(text) == want.offsets, text
     assert ours.tokenize(text) == want.tokens, text
 
 
 # ---- texts ----------------------------------------------------------------------------------------------------------
 
 
-@examples(300)
+@examples(90)
 @given(st.sampled_from(["uncased", "cased", "built-in"]), normalizers(), texts().filter(valid))
 def test_texts(vocabulary, chosen, text):
     assert_same_tokens(*remembered(vocabulary, *chosen), text)
 
 
-@examples(300)
+@examples(90)
 @given(normalizers(), st.lists(st.one_of(st.sampled_from(MARKS), st.sampled_from(NASTY)), max_size=9).map("".join))
 def test_marks_in_disorder(chosen, text):
     if valid(text):
@@ -94,7 +96,7 @@ def added(draw: st.DrawFn) -> tuple[list[dict[str, Any]], bool]:
     return [{k: v for k, v in token.items() if v is not None} for token in tokens], draw(st.booleans())
 
 
-@examples(200)
+@examples(60)
 @given(normalizers(), st.lists(added(), max_size=3), st.booleans(), st.lists(texts(CONTENTS).filter(valid), max_size=4))
 def test_added_tokens(chosen, calls, as_text, several):
     lower, chinese, accents = chosen
@@ -192,7 +194,7 @@ def assert_same_call(texts: Any, pairs: Any, chosen: dict[str, Any], side: str =
         assert_same_encodings(their, our)
 
 
-@examples(300)
+@examples(90)
 @given(
     st.lists(st.tuples(inputs(), inputs()), min_size=1, max_size=3),
     st.sampled_from(["words", " ", ""]),

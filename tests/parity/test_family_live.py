@@ -16,20 +16,10 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 
 import trietok  # noqa: E402
+from tests.conftest import examples  # noqa: E402
 from trietok.tokenizer.relatives import CLASSES  # noqa: E402
 
-from .conftest import (  # noqa: E402
-    ROLES,
-    TENSORS,
-    UNCASED,
-    assert_same,
-    different,
-    examples,
-    short_texts,
-    state_of,
-    texts,
-    torch,
-)
+from .conftest import ROLES, TENSORS, UNCASED, assert_same, different, short_texts, state_of, texts, torch  # noqa: E402
 
 NAMES = [kind.__name__ for kind in CLASSES if kind is not trietok.BertTokenizer]
 FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]
@@ -127,7 +117,7 @@ LEFT_OUT = [
 ]
 
 
-@examples(250)
+@examples(70)
 @given(
     KIND,
     st.fixed_dictionaries(
@@ -149,7 +139,7 @@ def test_a_text_becomes_the_same_tokens_and_ids(name: str, options: dict[str, An
     assert_same(lambda: theirs.decode(theirs.encode(text)), lambda: ours.decode(ours.encode(text)))
 
 
-@examples(400)
+@examples(120)
 @given(KIND, SIDE, SIDE, short_texts(), st.one_of(st.none(), short_texts()), CALL)
 def test_a_call_for_one_text_or_pair(
     name: str, padding_side: str, truncation_side: str, text: str, pair: str | None, options: dict[str, Any]
@@ -158,7 +148,7 @@ def test_a_call_for_one_text_or_pair(
     assert_same(lambda: theirs(text, pair, **options), lambda: ours(text, pair, **options))
 
 
-@examples(250)
+@examples(70)
 @given(KIND, SIDE, st.lists(st.tuples(short_texts(), short_texts()), min_size=1, max_size=4), BOOL, CALL)
 def test_a_call_for_a_batch(
     name: str, padding_side: str, pairs: list[tuple[str, str]], with_pairs: bool, options: dict[str, Any]
@@ -168,7 +158,7 @@ def test_a_call_for_a_batch(
     assert_same(lambda: theirs(first, second, **options), lambda: ours(first, second, **options))
 
 
-@examples(100)
+@examples(30)
 @given(KIND, SIDE, st.lists(st.integers(0, 20), max_size=5), st.one_of(st.none(), st.lists(st.integers(0, 20))))
 def test_the_template(name: str, padding_side: str, ids: list[int], pair_ids: list[int] | None) -> None:
     theirs, ours = both_cached(name, padding_side)
@@ -223,7 +213,7 @@ def test_another_class_loads_it(name: str, tmp_path: Path) -> None:
 WORD_TEXTS = st.lists(short_texts(), min_size=1, max_size=3)
 
 
-@examples(150)
+@examples(40)
 @given(
     st.data(),
     WORD_TEXTS,
@@ -252,7 +242,7 @@ def test_the_readers_call(data: st.DataObject, titles: list[str], options: dict[
     assert_same(lambda: theirs("a", texts=titles[0], **options), lambda: ours("a", texts=titles[0], **options))
 
 
-@examples(150)
+@examples(40)
 @given(
     st.data(), WORD_TEXTS, st.integers(1, 4), st.integers(1, 5), st.integers(1, 5), st.sampled_from([None, *TENSORS])
 )

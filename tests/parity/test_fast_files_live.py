@@ -17,7 +17,8 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
 import trietok  # noqa: E402
-from tests.parity.conftest import examples, short_texts, texts  # noqa: E402
+from tests.conftest import examples  # noqa: E402
+from tests.parity.conftest import short_texts, texts  # noqa: E402
 from tests.parity.test_bert_fast_live import RUST_ERRORS, assert_same_encodings, plain  # noqa: E402
 from tests.parity.test_family_live import SPECIAL_TEXTS, vocab_file  # noqa: E402
 from tests.parity.test_naive_rust_oracle import valid  # noqa: E402
@@ -68,7 +69,7 @@ def outcome(call: Any) -> Any:
         return None
 
 
-@examples(250)
+@examples(70)
 @given(
     st.sampled_from(NAMES),
     texts(SPECIAL_TEXTS).filter(valid),

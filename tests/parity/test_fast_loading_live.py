@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from trietok.family import CLASSES  # noqa: E402
-
 import trietok  # noqa: E402
-from tests.parity.conftest import FIELDS, examples  # noqa: E402
+from tests.conftest import examples  # noqa: E402
+from tests.parity.conftest import FIELDS  # noqa: E402
+from trietok.tokenizer.relatives import CLASSES  # noqa: E402
 
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] a hello world the < > [ ] mask ent ##ent new york x e E <s> </s> <pad> <mask> "
@@ -87,7 +87,7 @@ def vocab_file(directory: str, *more: str) -> str:
 KINDS = st.sampled_from(["BertTokenizerFast", "MPNetTokenizerFast"])
 
 
-@examples(120)
+@examples(30)
 @given(
     KINDS,
     st.booleans(),
@@ -134,7 +134,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@examples(200)
+@examples(60)
 @given(
     KINDS,
     st.lists(tokens, max_size=3, unique_by=lambda token: token[0].lower()),

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 
 import trietok  # noqa: E402
+from tests.conftest import examples  # noqa: E402
 
 from .conftest import (  # noqa: E402
     assert_same,
     different,
     directory_of,
-    examples,
     is_added_token,
     outcome,
     state_of,
@@ -182,7 +182,7 @@ def assert_same_ids(theirs: Any, ours: Any, text: str) -> None:
     assert_same(lambda: theirs(text), lambda: ours(text))
 
 
-@examples(350)
+@examples(100)
 @given(VOCABULARY, CHANGES, TEXTS, st.data())
 def test_added_tokens_do_the_same(
     vocabulary: str, changes: list[Operation], some_texts: list[str], data: st.DataObject
@@ -223,7 +223,7 @@ def role_keywords(draw: st.DrawFn) -> dict[str, Any]:
     return roles
 
 
-@examples(250)
+@examples(70)
 @given(VOCABULARY, role_keywords(), TEXTS, st.lists(operations(), max_size=1))
 def test_the_constructors_roles_do_the_same(
     vocabulary: str, roles: dict[str, Any], some_texts: list[str], changes: list[Operation]
@@ -283,7 +283,7 @@ def saved_files(directory: str) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(directory).iterdir())}
 
 
-@examples(60)
+@examples(30)
 @given(VOCABULARY, SETTINGS, CHANGES, TEXTS, st.sampled_from([None, None, "my"]))
 def test_saved_tokenizers_load_on_both_sides(
     vocabulary: str, settings: dict[str, Any], changes: list[Operation], some_texts: list[str], prefix: str | None
@@ -329,7 +329,7 @@ def contents(value: Any) -> Any:
     return [contents(item) for item in value] if isinstance(value, list) else value
 
 
-@examples(60)
+@examples(30)
 @given(VOCABULARY, SETTINGS, CHANGES)
 def test_the_saved_files_hold_the_same(vocabulary: str, settings: dict[str, Any], changes: list[Operation]) -> None:
     both = changed_tokenizers(vocabulary, changes, **settings)

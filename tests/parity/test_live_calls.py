@@ -12,19 +12,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
 
-from .conftest import (
-    LONG,
-    TENSORS,
-    WORDS,
-    assert_same,
-    different,
-    examples,
-    short_texts,
-    texts,
-    tokenizers,
-    torch,
-    trie_is_wrong,
-)
+from tests.conftest import examples
+
+from .conftest import LONG, TENSORS, WORDS, assert_same, different, short_texts, texts, tokenizers, torch, trie_is_wrong
 
 VOCABULARY = st.sampled_from(["uncased", "cased", "odd", "without roles"])
 OPTIONAL_BOOL = st.sampled_from([None, None, True, False])
@@ -52,7 +42,7 @@ CONSTRUCTOR_OPTIONS = st.fixed_dictionaries(
 )
 
 
-@examples(250)
+@examples(70)
 @given(VOCABULARY, CONSTRUCTOR_OPTIONS, texts(["Ph.D.", "c++", "a!b", "[X]", "ΟΔΟΣ", "HELLO"]))
 def test_a_text_becomes_the_same_tokens_and_ids(vocabulary: str, options: dict[str, Any], text: str) -> None:
     theirs, ours = tokenizers(vocabulary, **options)
@@ -72,7 +62,7 @@ def built_in() -> tuple[Any, Any]:
     return tokenizers("built-in")
 
 
-@examples(150)
+@examples(40)
 @given(texts(["unbelievable", "Wikipedia", "naïve café", "O'Neill's", "3.14159", "2024-01-01", "http://a.b/c?d=e"]))
 def test_the_built_in_vocabulary_gives_the_same_ids(text: str) -> None:
     theirs, ours = built_in()
@@ -80,7 +70,7 @@ def test_the_built_in_vocabulary_gives_the_same_ids(text: str) -> None:
     assert_same(lambda: theirs(text), lambda: ours(text))
 
 
-@examples(150)
+@examples(40)
 @given(BOOL, OPTIONAL_BOOL, BOOL, BOOL, st.lists(st.sampled_from(WORDS), max_size=3), texts(["a!b", "Ph.D."]))
 def test_the_basic_and_the_wordpiece_tokenizer_are_the_same(
     lower: bool, strip: bool | None, chinese: bool, punctuation: bool, never_split: list[str], text: str
@@ -187,7 +177,7 @@ def call_inputs(draw: st.DrawFn) -> tuple[Any, Any]:
     return both_forms(draw, draw(st.sampled_from([form, form, form, CALL_INPUT])))
 
 
-@examples(700)
+@examples(210)
 @given(VOCABULARY, TOKENIZER_OPTIONS, call_inputs(), some_of(CALL_OPTIONS))
 def test_a_call_returns_the_same(
     vocabulary: str, settings: dict[str, Any], inputs: tuple[Any, Any], options: dict[str, Any]
@@ -197,7 +187,7 @@ def test_a_call_returns_the_same(
     assert_same(lambda: theirs(text, pair, **options), lambda: ours(text, pair, **options))
 
 
-@examples(150)
+@examples(40)
 @given(TOKENIZER_OPTIONS, call_inputs(), call_inputs(), some_of(CALL_OPTIONS))
 def test_a_call_with_targets_returns_the_same(
     settings: dict[str, Any], inputs: tuple[Any, Any], targets: tuple[Any, Any], options: dict[str, Any]
@@ -207,21 +197,21 @@ def test_a_call_with_targets_returns_the_same(
     assert_same(lambda: theirs(**given_texts, **options), lambda: ours(**given_texts, **options))
 
 
-@examples(300)
+@examples(90)
 @given(TOKENIZER_OPTIONS, ONE_INPUT, st.one_of(st.none(), ONE_INPUT), some_of(CALL_OPTIONS))
 def test_encode_plus_returns_the_same(settings: dict[str, Any], text: Any, pair: Any, options: dict[str, Any]) -> None:
     theirs, ours = tokenizers("uncased", **settings)
     assert_same(lambda: theirs.encode_plus(text, pair, **options), lambda: ours.encode_plus(text, pair, **options))
 
 
-@examples(300)
+@examples(90)
 @given(TOKENIZER_OPTIONS, BATCH, some_of(CALL_OPTIONS))
 def test_batch_encode_plus_returns_the_same(settings: dict[str, Any], batch: Any, options: dict[str, Any]) -> None:
     theirs, ours = tokenizers("uncased", **settings)
     assert_same(lambda: theirs.batch_encode_plus(batch, **options), lambda: ours.batch_encode_plus(batch, **options))
 
 
-@examples(150)
+@examples(40)
 @given(TOKENIZER_OPTIONS, ONE_INPUT, st.one_of(st.none(), ONE_INPUT), some_of(ENCODE_OPTIONS))
 def test_encode_returns_the_same(settings: dict[str, Any], text: Any, pair: Any, options: dict[str, Any]) -> None:
     theirs, ours = tokenizers("uncased", **settings)
@@ -231,7 +221,7 @@ def test_encode_returns_the_same(settings: dict[str, Any], text: Any, pair: Any,
 # ---- what follows once a text is ids --------------------------------------------------------------------------------
 
 
-@examples(300)
+@examples(90)
 @given(
     TOKENIZER_OPTIONS,
     SOME_IDS,
@@ -252,7 +242,7 @@ def test_prepare_for_model_returns_the_same(
     )
 
 
-@examples(200)
+@examples(60)
 @given(
     SIDE,
     SOME_IDS,
@@ -271,7 +261,7 @@ def test_truncate_sequences_returns_the_same(
     assert_same(lambda: theirs.truncate_sequences(*arguments), lambda: ours.truncate_sequences(*arguments))
 
 
-@examples(150)
+@examples(40)
 @given(SOME_IDS, st.one_of(st.none(), SOME_IDS), BOOL, st.sampled_from([None, "cls_token", "sep_token", "mask_token"]))
 def test_the_template_is_the_same(ids: list[int], pair_ids: list[int] | None, done: bool, without: str | None) -> None:
     theirs, ours = tokenizers("uncased")
@@ -333,7 +323,7 @@ def encodings(draw: st.DrawFn) -> Any:
     return batch
 
 
-@examples(400)
+@examples(120)
 @given(
     TOKENIZER_OPTIONS,
     encodings(),
@@ -383,7 +373,7 @@ DECODE_OPTIONS = some_of(
 )
 
 
-@examples(400)
+@examples(120)
 @given(VOCABULARY, st.data(), DECODE_OPTIONS, BOOL)
 def test_decoding_returns_the_same(vocabulary: str, data: st.DataObject, options: dict[str, Any], clean: bool) -> None:
     theirs, ours = tokenizers(vocabulary, clean_up_tokenization_spaces=clean, additional_special_tokens=["abc", "!"])
@@ -399,7 +389,7 @@ def test_decoding_returns_the_same(vocabulary: str, data: st.DataObject, options
     assert_same(lambda: theirs.batch_decode(batch, **options), lambda: ours.batch_decode(batch, **options))
 
 
-@examples(150)
+@examples(40)
 @given(st.lists(st.one_of(st.sampled_from(WORDS), texts(max_size=2)), max_size=6))
 def test_tokens_become_the_same_text(tokens: list[str]) -> None:
     theirs, ours = tokenizers("uncased")
@@ -410,7 +400,7 @@ def test_tokens_become_the_same_text(tokens: list[str]) -> None:
     assert ours.clean_up_tokenization(text) == theirs.clean_up_tokenization(text)
 
 
-@examples(150)
+@examples(40)
 @given(texts(), DECODE_OPTIONS)
 def test_a_round_trip_gives_the_same_text(text: str, options: dict[str, Any]) -> None:
     theirs, ours = built_in()

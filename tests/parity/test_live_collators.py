@@ -17,8 +17,9 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("numpy")
 
 import trietok  # noqa: E402
+from tests.conftest import examples  # noqa: E402
 
-from .conftest import TENSORS, assert_same, examples, short_texts, tokenizers  # noqa: E402
+from .conftest import TENSORS, assert_same, short_texts, tokenizers  # noqa: E402
 
 BATCHES = st.lists(short_texts(), min_size=1, max_size=4)
 MULTIPLES = st.sampled_from([None, None, 1, 4, 8])
@@ -54,7 +55,7 @@ def encoded(tokenizer: Any, texts: list[str], form: str) -> list[Any]:
     return [{"input_ids": array} for array in arrays] if form == "dicts of arrays" else arrays
 
 
-@examples(200)
+@examples(60)
 @given(BATCHES, CERTAIN, MULTIPLES, FORMS, st.sampled_from(TENSORS), st.sampled_from(["right", "left"]))
 def test_what_is_not_left_to_chance(
     texts: list[str], certain: dict[str, Any], multiple: int | None, form: str, tensors: str, side: str
@@ -69,7 +70,7 @@ def test_what_is_not_left_to_chance(
     )
 
 
-@examples(100)
+@examples(30)
 @given(BATCHES, MULTIPLES, st.sampled_from(TENSORS), st.sampled_from(["label", "label_ids", "labels", "weight"]))
 def test_padding_only(texts: list[str], multiple: int | None, tensors: str, key: str) -> None:
     theirs, ours = tokenizers("uncased")
@@ -83,7 +84,7 @@ def test_padding_only(texts: list[str], multiple: int | None, tensors: str, key:
         assert_same(lambda: batch(transformers, theirs), lambda: batch(trietok, ours))
 
 
-@examples(60)
+@examples(30)
 @given(BATCHES, st.sampled_from(TENSORS))
 def test_whole_words_all_chosen(texts: list[str], tensors: str) -> None:
     """transformers' batch has no more than these two keys, so that its model attends to the padding."""

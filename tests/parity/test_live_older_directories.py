@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 
 import trietok  # noqa: E402
+from tests.conftest import examples  # noqa: E402
 
-from .conftest import different, examples  # noqa: E402
+from .conftest import different  # noqa: E402
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] < e > a hello b <e> x ##x ##a ##e".split()
 CONTENTS = ["<e>", "<E>", "<F>", "<x>", "hello", "[MASK]", "new york"]
@@ -145,7 +146,7 @@ def loaded(library: Any, class_name: str, directory: str) -> Any:
 
 
 @pytest.mark.parametrize("class_name", ["BertTokenizer", "BertTokenizerFast"])
-@examples(150)
+@examples(40)
 @given(directories().filter(lambda files: not mixes_up_roles(files)))
 def test_older_directories_load_as_in_transformers(class_name: str, files: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as directory:

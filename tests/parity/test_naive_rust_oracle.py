@@ -1,7 +1,8 @@
 """The plain Rust profile in tests/reference and the Rust tokenizers side by side: tokens, spans, words, rows.
 
-TRIETOK_CODE_POINTS=all looks at every code point instead of every ninetieth or so. TRIETOK_MODELS and TRIETOK_CORPORA
-name directories with a folder for each model and a text file for each corpus, for the tests marked `parity`.
+TRIETOK_CODE_POINTS=all looks at every code point instead of one in five hundred or so.
+TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for each corpus, for
+the tests marked `parity`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from hypothesis import strategies as st
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from tests.parity.conftest import NASTY, directory_of, examples, texts  # noqa: E402
+from tests.conftest import examples  # noqa: E402
+from tests.parity.conftest import NASTY, directory_of, texts  # noqa: E402
 from tests.reference.naive_rust_bert import AddedToken, NaiveRustBert, RustPanics  # noqa: E402
 from tests.reference.naive_rust_encoding import CannotTruncate, Encoding, NaiveRustEncoder  # noqa: E402
 
 OPTIONS = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
 MODELS = ["bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"]
 COLUMNS = ["ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask", "attention_mask", "sequence_ids"]
-STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 89
+STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 499
 
 
 @functools.cache
@@ -74,7 +76,7 @@ def assert_same_tokens(rust: Any, plain: NaiveRustEncoder, text: str) -> None:
 # ---- texts ----------------------------------------------------------------------------------------------------------
 
 
-@examples(300)
+@examples(90)
 @given(st.sampled_from(["uncased", "cased", "built-in"]), options(), texts().filter(valid))
 def test_texts(vocabulary, chosen, text):
     assert_same_tokens(*remembered(vocabulary, *chosen), text)
@@ -93,7 +95,7 @@ MARKS += [
 ]
 
 
-@examples(500)
+@examples(150)
 @given(options(), st.lists(st.one_of(st.sampled_from(MARKS), st.sampled_from(NASTY)), max_size=9).map("".join))
 def test_marks_in_disorder(chosen, text):
     if valid(text):
@@ -124,7 +126,7 @@ def added(draw: st.DrawFn) -> tuple[list[dict[str, Any]], bool]:
     return draw(st.lists(token, max_size=6)), draw(st.booleans())
 
 
-@examples(250)
+@examples(70)
 @given(options(), st.lists(added(), max_size=3), st.booleans(), st.lists(texts(CONTENTS).filter(valid), max_size=4))
 def test_added_tokens(chosen, calls, as_text, several):
     rust, plain = made(directory_of("cased"), **dict(zip(OPTIONS, chosen, strict=True)))
@@ -198,7 +200,7 @@ def paddings(draw: st.DrawFn) -> dict[str, Any]:
     return {"length": length, "multiple": multiple, "side": draw(st.sampled_from(["left", "right"]))}
 
 
-@examples(500)
+@examples(150)
 @given(
     st.lists(st.tuples(inputs(), st.none() | inputs()), min_size=1, max_size=3),
     st.sampled_from(["words", " ", ""]),
@@ -244,7 +246,7 @@ def wrapped() -> Any:
     return transformers.BertTokenizerFast(str(directory_of("uncased") / "vocab.txt"))
 
 
-@examples(200)
+@examples(60)
 @given(
     st.lists(st.tuples(inputs().map(" ".join), inputs().map(" ".join)), min_size=1, max_size=3),
     st.booleans(),

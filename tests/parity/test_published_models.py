@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from tests.test_google_bert import SENTENCE
+from tests.tokenizer.test_google_bert import SENTENCE
 from trietok import AutoTokenizer, BertTokenizer, google_bert
 
 pytestmark = pytest.mark.parity

@@ -14,7 +14,8 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
 import trietok  # noqa: E402
-from tests.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
+from tests.conftest import examples  # noqa: E402
+from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
 from trietok import AddedToken  # noqa: E402
 from trietok.files.settings import WORDPIECE_FAMILY  # noqa: E402
 from trietok.files.tokenizer_json.format import (  # noqa: E402
@@ -26,7 +27,7 @@ from trietok.files.tokenizer_json.format import (  # noqa: E402
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, TokenizerJson  # noqa: E402
 from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # noqa: E402
 
-from .conftest import UNCASED, examples  # noqa: E402
+from .conftest import UNCASED  # noqa: E402
 
 # ---- what the family's converters write -----------------------------------------------------------------------------
 
@@ -119,7 +120,7 @@ def test_what_is_written_gives_the_same_ids_offsets_and_texts(kind, tmp_path):
 # ---- any value ------------------------------------------------------------------------------------------------------
 
 
-@examples(150)
+@examples(40)
 @given(values())
 def test_rust_loads_what_is_written_and_saves_the_same_bytes(value):
     rust = tokenizers.Tokenizer.from_str(tokenizer_json_text(value, pretty=False))
@@ -131,7 +132,7 @@ def test_rust_loads_what_is_written_and_saves_the_same_bytes(value):
 IDS = st.integers(0, 9)
 
 
-@examples(300)
+@examples(90)
 @given(
     st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), IDS),
     st.dictionaries(st.sampled_from(["a", "b", "<x>", "<y>", "<z>"]), IDS),
@@ -157,7 +158,7 @@ def test_writing_is_refused_exactly_where_rust_has_other_ids(vocabulary, added, 
 TYPE_IDS = st.integers(0, 3)
 
 
-@examples(100)
+@examples(30)
 @given(st.data())
 def test_any_template_is_that_of_rust(data):
     vocabulary = {token: i for i, token in enumerate(["[UNK]", "hello", "people", "[CLS]", "[SEP]"])}
@@ -173,7 +174,7 @@ def test_any_template_is_that_of_rust(data):
     assert_template(value, tokenizers.Tokenizer.from_str(tokenizer_json_text(value)))
 
 
-@examples(100)
+@examples(30)
 @given(st.lists(st.sampled_from(["a", "b", " ", "<x>", "É", "A", "世"]), max_size=6).map("".join), TOKEN)
 def test_no_normalizer_is_one_that_does_nothing(text, token):
     vocabulary = {entry: i for i, entry in enumerate(dict.fromkeys(["[UNK]", "a", "##b", "b", "É", "世", token]))}

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
-from tests.parity.conftest import CASED, UNCASED, directory_of, examples, texts
+from tests.conftest import examples
+from tests.parity.conftest import CASED, UNCASED, directory_of, texts
 from tests.property.test_slow_offsets import CONTENTS, ROLES, SPECIAL, marks, options
 from tests.reference import naive_rust_bert, naive_slow_offsets
 from tests.reference import tokenizer as reference
@@ -45,7 +46,7 @@ def added() -> st.SearchStrategy[list[reference.Token]]:
     return st.lists(st.builds(reference.Token, st.sampled_from(CONTENTS), *flags), max_size=3)
 
 
-@examples(300)
+@examples(90)
 @given(st.one_of(texts(), marks(), st.lists(st.one_of(texts(), marks()), max_size=4).map(" ".join)), options())
 def test_slow_spans(text, chosen):
     tokenizer = remembered(trietok.BertTokenizer, *(chosen[name] for name in NAMES))
@@ -53,7 +54,7 @@ def test_slow_spans(text, chosen):
     assert_located(tokenizer, text, naive_slow_offsets.tokenize(vocab, SPECIAL, ROLES, text, **chosen))
 
 
-@examples(150)
+@examples(40)
 @given(st.lists(texts(CONTENTS), max_size=3).map(" ".join), added(), st.booleans())
 def test_slow_spans_with_added_tokens(text, tokens, lower):
     tokenizer = made(trietok.BertTokenizer, {"do_lower_case": lower})
@@ -80,7 +81,7 @@ def of_rust(vocab: list[str], chosen: dict[str, Any]) -> naive_rust_bert.NaiveRu
     return plain
 
 
-@examples(300)
+@examples(90)
 @given(st.one_of(texts(), marks(), st.lists(st.one_of(texts(), marks()), max_size=4).map(" ".join)), options())
 def test_rust_spans(text, chosen):
     tokenizer = remembered(trietok.BertTokenizerFast, *(chosen[name] for name in NAMES))
@@ -88,7 +89,7 @@ def test_rust_spans(text, chosen):
     assert_located(tokenizer, text, [(token.token, token.span, token.word) for token in plain.encode_text(text)])
 
 
-@examples(150)
+@examples(40)
 @given(st.lists(texts(CONTENTS), max_size=3).map(" ".join), options(), st.data())
 def test_rust_spans_with_added_tokens(text, chosen, data):
     flags = {name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")}

@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import trietok
-from tests.parity.conftest import CASED, UNCASED, directory_of, examples, texts
+from tests.conftest import examples
+from tests.parity.conftest import CASED, UNCASED, directory_of, texts
 from tests.reference import basic_tokenizer, naive_slow_offsets
 from tests.reference import tokenizer as reference
 from tests.reference.naive_slow_offsets import Found
@@ -48,7 +49,7 @@ def marks() -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(parts), max_size=10).map("".join)
 
 
-@examples(200)
+@examples(60)
 @given(st.one_of(texts(), marks(), texts(CONTENTS)), st.data())
 def test_tokens_are_those_of_the_reference(text, data):
     flags = [st.booleans()] * 4
@@ -64,7 +65,7 @@ def tokenizer(**chosen: bool | None) -> trietok.BertTokenizer:
     return trietok.BertTokenizer(file, **chosen)
 
 
-@examples(200)
+@examples(60)
 @given(st.one_of(texts(), marks()), options())
 def test_tokens_are_those_of_the_tokenizer(text, chosen):
     vocab = frozenset(UNCASED if chosen["do_lower_case"] else CASED)
@@ -72,7 +73,7 @@ def test_tokens_are_those_of_the_tokenizer(text, chosen):
     assert [token for token, _, _ in got] == tokenizer(**chosen).tokenize(text)
 
 
-@examples(300)
+@examples(90)
 @given(st.one_of(texts(), marks(), texts(CONTENTS)), options(), st.data())
 def test_spans_are_inside_and_in_order(text, chosen, data):
     flags = [st.booleans()] * 4
@@ -87,7 +88,7 @@ def test_spans_are_inside_and_in_order(text, chosen, data):
     assert set(numbers) == set(range(len(set(numbers))))
 
 
-@examples(500)
+@examples(150)
 @given(st.one_of(texts(), marks()), options())
 def test_a_word_is_what_its_span_gives(text, chosen):
     got = tokens_of(text, **chosen)
@@ -97,7 +98,7 @@ def test_a_word_is_what_its_span_gives(text, chosen):
         assert [token for token, _, _ in tokens_of(span, **chosen)] == [token for token, _ in word], span
 
 
-@examples(500)
+@examples(150)
 @given(st.one_of(texts(), marks()), options())
 def test_a_piece_is_what_its_span_gives(text, chosen):
     assume(not any(role.lower() in text.lower() for role in ROLES))

@@ -13,8 +13,8 @@ HEAD = (
     ("MB/s", "cold"),
     ("MB/s", "warm"),
     ("lines/s", "warm"),
-    ("× trietok", "cold"),
-    ("× trietok", "warm"),
+    ("speed-up", "cold"),
+    ("speed-up", "warm"),
 )
 
 
@@ -67,12 +67,12 @@ class Benchmark(NamedTuple):
     passes: int
     results: list[Throughput]
 
-    def ratios(self, result: Throughput) -> tuple[float, float] | None:
-        """A contender's speed as a multiple of trietok's, cold and warm; None where either could not be measured."""
+    def speedups(self, result: Throughput) -> tuple[float, float] | None:
+        """How many times as fast as a contender trietok is, cold and warm; None where either could not be measured."""
         ours, theirs = self.results[0].median, result.median
         if ours is None or theirs is None:
             return None
-        return theirs.cold / ours.cold, theirs.warm / ours.warm
+        return ours.cold / theirs.cold, ours.warm / theirs.warm
 
     def lines_per_second(self, result: Throughput) -> tuple[float, float] | None:
         """Texts a second, cold and warm; None where it could not be measured."""
@@ -101,7 +101,7 @@ class Benchmark(NamedTuple):
             "load_seconds": None if median is None else median.load_seconds,
             "mb_per_second": _cold_and_warm(None if median is None else (median.cold, median.warm)),
             "lines_per_second": _cold_and_warm(self.lines_per_second(result)),
-            "times_trietok": _cold_and_warm(self.ratios(result)),
+            "speedup": _cold_and_warm(self.speedups(result)),
             "rounds": [measured._asdict() for measured in result.rounds],
         }
 
@@ -109,11 +109,12 @@ class Benchmark(NamedTuple):
         """The table: a head, then a row for each contender that was measured, a cell for each of `HEAD`."""
         rows: list[tuple[str, ...]] = []
         for result in self.results:
-            median, per_second, ratios = result.median, self.lines_per_second(result), self.ratios(result)
+            median, per_second, speedups = result.median, self.lines_per_second(result), self.speedups(result)
             if median is None or per_second is None:
                 continue
             numbers = f"{median.load_seconds * 1e3:.0f}", _speed(median.cold), _speed(median.warm)
-            times = ("", "") if ratios is None else (f"{ratios[0]:.2f}", f"{ratios[1]:.2f}")
+            is_ours = result is self.results[0]
+            times = ("", "") if speedups is None or is_ours else tuple(f"{_speed(times)} ×" for times in speedups)
             rows.append((result.contender, result.version, *numbers, f"{per_second[1]:.0f}", *times))
         return rows
 
@@ -132,7 +133,7 @@ class Benchmark(NamedTuple):
         for name, version, *numbers in rows:
             cells = [name.ljust(widths[0]), version.ljust(widths[1])]
             cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
-            lines.append("  ".join(cells))
+            lines.append("  ".join(cells).rstrip())
         lines += [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
         return "\n".join(lines)
 

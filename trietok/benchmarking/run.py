@@ -19,7 +19,7 @@ from typing import Any
 from trietok.benchmarking.report import Agreement, Benchmark, Difference, Round, Throughput
 from trietok.benchmarking.worker import CONTENDERS as _LOADERS
 from trietok.errors import InputError, InputTypeError
-from trietok.files.find import locate
+from trietok.files.find import find_files
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.tokenizer.bert import BertTokenizer
 
@@ -211,7 +211,7 @@ class _Workers:
 
 def _files_of(model: str) -> dict[str, Any]:
     """Where a model's files are: the directory or the one file, vocab.txt, tokenizer.json if there is one."""
-    found, single_file = locate(model, (VOCAB_FILE, TOKENIZER_FILE))
+    found, single_file = find_files(model, (VOCAB_FILE, TOKENIZER_FILE))
     vocab_file = os.path.abspath(single_file or found[VOCAB_FILE])
     tokenizer_file = os.path.abspath(found[TOKENIZER_FILE]) if TOKENIZER_FILE in found else ""
     directory = vocab_file if single_file else os.path.dirname(vocab_file)

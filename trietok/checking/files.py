@@ -28,11 +28,12 @@ from trietok.files.formats import (
     VOCAB_FILE,
     read_added_tokens_of_tokenizer_json,
     read_json_object,
-    read_text,
 )
 from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
+from trietok.files.other_kinds import other_kind
 from trietok.files.settings import check_settings
 from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import read_text
 from trietok.tokenizer.bert import BertTokenizer
 
 DECODER = "added_tokens_decoder"
@@ -124,7 +125,10 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
         files = CheckedFiles(built_in_directory(name))
     else:
         files = CheckedFiles(Path(name))
-    if os.path.isfile(files.path):
+    kind = other_kind(os.fspath(files.path)) if name else None
+    if kind is not None:
+        files.find("error", "other-kind", kind)
+    elif os.path.isfile(files.path):
         _read_vocabulary(files, files.path)
     elif name and os.path.isdir(files.path):
         _read_directory(files)

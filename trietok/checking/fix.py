@@ -30,16 +30,17 @@ from trietok.files.formats import (
     write_json,
     write_vocab_lines,
 )
+from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.auto import class_or_bert
 from trietok.tokenizer.special_tokens import EXTRA
-from trietok.tokenizer.token_table import ADDITIONAL
 
 ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
 _UNREADABLE = {
     "unreadable-file",
     "missing-vocabulary",
+    "other-kind",
     "empty-vocabulary",
     "not-utf8",
     "not-json",

@@ -20,11 +20,10 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     VOCAB_FILE,
 )
-from trietok.files.settings import ANY_KIND, WORDPIECE_FAMILY
+from trietok.files.settings import ADDITIONAL, ANY_KIND, WORDPIECE_FAMILY
 from trietok.tokenizer.auto import class_or_bert
 from trietok.tokenizer.bert import BertTokenizer, filling
 from trietok.tokenizer.special_tokens import EXTRA
-from trietok.tokenizer.token_table import ADDITIONAL
 
 ROLES = tuple(role for role in BertTokenizer.SPECIAL_TOKENS_ATTRIBUTES if role != ADDITIONAL)
 UNKNOWN = "unk_token"

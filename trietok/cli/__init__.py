@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from trietok.cli.interrupts import stopped
+
 
 def main() -> None:
     """Run the command with the arguments of the process, and leave with its exit code."""
@@ -18,10 +20,10 @@ def main() -> None:
         print("trietok's command needs typer and rich: pip install 'trietok[cli]'", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(stopped())
     try:
-        from trietok.cli.app import app
+        from trietok.cli.app import make_app
 
-        app(prog_name="trietok")
-    except KeyboardInterrupt:  # before a command has begun; the commands see to their own
-        sys.exit(130)
+        make_app(sys.argv[1:])(prog_name="trietok")
+    except KeyboardInterrupt:
+        sys.exit(stopped())

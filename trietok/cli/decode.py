@@ -10,8 +10,10 @@ import typer
 import trietok
 from trietok.cli.inputs import STANDARD_INPUT, Line, ids_in, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, IdFiles, Ids, Model, SkipSpecialTokens
-from trietok.cli.output import Result, on_terminal, visible, write_line
+from trietok.cli.output import on_terminal, visible, write_line
+from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.cli.results import Result
 
 _NEGATIVE = re.compile(r"-[0-9]")
 
@@ -33,12 +35,13 @@ def decode(
         given = _one_sequence(ctx, ids or [])
         lines = lines_of(ctx, given, file, "ids")
         tokenizer = tokenizer_of(model)
-        for line in lines:
-            result = _decode(ctx, tokenizer, line, skip_special_tokens, with_tokens=as_json)
-            if as_json:
-                write_line(result.to_json())
-            else:
-                write_line(visible(result.text) if on_terminal() else result.text)
+        with shown_reading(lines, "decoding", while_writing=True) as shown:
+            for line in shown:
+                result = _decode(ctx, tokenizer, line, skip_special_tokens, with_tokens=as_json)
+                if as_json:
+                    write_line(result.to_json())
+                else:
+                    write_line(visible(result.text) if on_terminal() else result.text)
 
 
 def _one_sequence(ctx: typer.Context, arguments: list[str]) -> list[str]:

@@ -92,3 +92,5 @@ def _write_tables(comparison: trietok.Comparison) -> None:
                 console.print(Text(f"  ... and {section.left_out} more", style="dim"))
         if not comparison.differing:
             console.print(Text(f"{comparison.texts} texts encoded, all alike", style="dim"))
+        console.print()
+        console.print(Text(str(comparison.id_counts), style="bold"))

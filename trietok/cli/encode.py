@@ -8,8 +8,9 @@ import typer
 
 from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
-from trietok.cli.output import Result, printer, shows_all
+from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
+from trietok.cli.results import Result, printer, shows_all
 
 
 def encode(
@@ -31,12 +32,13 @@ def encode(
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
         with_tokens = shows_all(as_json)
         warned = max_length is not None
-        for line in lines:
-            result = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length, with_tokens)
-            write(result)
-            if not warned and len(result.ids) > tokenizer.model_max_length:
-                warned = True
-                _warn_of_length(line, len(result.ids), tokenizer.model_max_length)
+        with shown_reading(lines, "encoding", while_writing=True) as shown:
+            for line in shown:
+                result = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length, with_tokens)
+                write(result)
+                if not warned and len(result.ids) > tokenizer.model_max_length:
+                    warned = True
+                    _warn_of_length(line, len(result.ids), tokenizer.model_max_length)
 
 
 def _encode(

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -14,12 +16,12 @@ import typer
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens
 from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.progress import amount, shown_bars
 from trietok.cli.reporting import reporting, warn
 
 if TYPE_CHECKING:
     from trietok.corpus.encode_files import Progress
 
-_INTERRUPTED = 130
 _MEGABYTE = 1_000_000
 
 
@@ -37,7 +39,9 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="The directory to fill.", show_default=False)]
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="The directory to fill.", show_default=False)
+]
 Column = Annotated[str, typer.Option("--column", metavar="NAME", help="The column of Parquet, or key of JSON.")]
 Workers = Annotated[
     Optional[int],
@@ -71,7 +75,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write the totals as one JS
 
 def encode_files(
     files: Files,
-    out: Out,
+    output: Output,
     model: Model = DEFAULT_MODEL,
     column: Column = "text",
     workers: Workers = None,
@@ -91,43 +95,36 @@ def encode_files(
     Shards come into place whole, with a manifest at the end. What is interrupted goes on with --resume, and its result
     is the same, byte for byte, however many workers there are.
     """
-    from trietok.corpus.encode_files import encode_files as encode  # other commands do not wait for it
+    with reporting(), _stop_said(output, resume):
+        from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
-    with reporting():
         tokenizer = tokenizer_of(model)
         options: dict[str, Any] = {}
         if truncation or max_length is not None:
             options = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
             options["add_special_tokens"] = False
-        try:
-            with _progress() as progress:
-                manifest = encode(
-                    files,
-                    out,
-                    tokenizer,
-                    column=column,
-                    workers=workers,
-                    file_format=file_format,
-                    pack=pack,
-                    drop_last=drop_last,
-                    on_error=on_error,
-                    resume=resume,
-                    shard_bytes=max(int(shard_size * _MEGABYTE), 1),
-                    progress=progress,
-                    **options,
-                )
-        except KeyboardInterrupt:
-            print(
-                f"trietok: stopped; finished shards stay in {visible(out)}, and --resume goes on with the rest",
-                file=sys.stderr,
+        with _progress() as progress:
+            manifest = encode(
+                files,
+                output,
+                tokenizer,
+                column=column,
+                workers=workers,
+                file_format=file_format,
+                pack=pack,
+                drop_last=drop_last,
+                on_error=on_error,
+                resume=resume,
+                shard_bytes=max(int(shard_size * _MEGABYTE), 1),
+                progress=progress,
+                **options,
             )
-            raise typer.Exit(_INTERRUPTED) from None
         totals = manifest["totals"]
         if as_json:
-            write_line(json_line({"out": out, "shards": len(manifest["shards"]), **totals}))
+            write_line(json_line({"output": output, "shards": len(manifest["shards"]), **totals}))
         else:
-            for line in _summary(out, manifest):
+            for line in _summary(output, manifest):
                 write_line(visible(line))
         limit = tokenizer.model_max_length
         if not options.get("truncation") and pack is None and totals["longest_text"] > limit:
@@ -137,10 +134,32 @@ def encode_files(
             )
 
 
-def _summary(out: str, manifest: dict[str, Any]) -> Iterator[str]:
+@contextlib.contextmanager
+def _stop_said(output: str, resume: bool) -> Iterator[None]:
+    """Where Ctrl-C stops the run, say what is there and how to go on."""
+    before = _names_in(output)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if resume or _names_in(output) != before:
+            left = f"finished shards stay in {visible(output)}, and --resume goes on with the rest"
+        else:
+            left = "nothing was written"
+        print(f"trietok: stopped; {left}", file=sys.stderr, flush=True)
+        raise
+
+
+def _names_in(directory: str) -> set[str]:
+    try:
+        return set(os.listdir(directory))
+    except (OSError, ValueError):  # it is not there, or no directory can have that name
+        return set()
+
+
+def _summary(output: str, manifest: dict[str, Any]) -> Iterator[str]:
     totals = manifest["totals"]
     texts, tokens, rows = (_counted(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield f"{out}: {texts}, {tokens}, {rows} in {_counted(len(manifest['shards']), 'shard')}"
+    yield f"{output}: {texts}, {tokens}, {rows} in {_counted(len(manifest['shards']), 'shard')}"
     if totals["dropped_tokens"]:
         yield f"left out at the ends of shards: {_counted(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
@@ -153,31 +172,18 @@ def _counted(number: int, what: str) -> str:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[Progress], None] | None]:
-    """A bar on standard error, where that is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    import time
-
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    bar = Bar(
-        TextColumn("{task.fields[rates]}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("", total=None, rates="starting")
+    """What to pass as `progress`."""
+    with shown_bars(transient=True) as bars:
+        if bars is None:
+            yield None
+            return
         began = time.monotonic()
+        bars.show("encoding", 0, None, "bytes", rate="starting")
 
         def show(state: Progress) -> None:
             seconds = max(time.monotonic() - began, 1e-9)
-            rates = f"{state.text_bytes / seconds / 1e6:.1f} MB/s  {state.tokens / seconds:,.0f} tokens/s"
-            bar.update(task, total=state.all_bytes, completed=state.done_bytes, rates=rates)
+            # The rate is that of texts, which take more room than compressed files.
+            rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+            bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate)
 
         yield show

@@ -7,14 +7,19 @@ is never held as a whole. Lines end at U+000A only, and nothing but that is take
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import typer
 
 import trietok
+from trietok.files.text_rows import BadRow, decoded
 
 STANDARD_INPUT = "-"
 
@@ -41,69 +46,86 @@ def tokenizer_of(name: str) -> Any:
         return trietok.BertTokenizer.from_pretrained(name)
 
 
-def lines_of(ctx: typer.Context, arguments: list[str] | None, files: list[str] | None, what: str) -> Iterator[Line]:
+class Lines:
+    """The lines of arguments and files, one after the other; they can be read once.
+
+    Args:
+        arguments: a line each; `-` is standard input.
+        files: their paths, read behind the arguments; `-` is standard input.
+
+    Attributes:
+        bytes_read: how many bytes of files have been read.
+
+    Raises:
+        FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
+    """
+
+    def __init__(self, arguments: Sequence[str] = (), files: Sequence[str] = ()) -> None:
+        self.bytes_read = 0
+        self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
+        self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, files)))
+
+    def __iter__(self) -> Iterator[Line]:
+        return self._lines
+
+    @cached_property
+    def total_bytes(self) -> int | None:
+        """How many bytes the files have; None where that cannot be known, as with a pipe."""
+        try:
+            found = [os.stat(sys.stdin.fileno() if path == STANDARD_INPUT else path) for path in self._files]
+        except (OSError, ValueError, AttributeError):  # no such file; or standard input is closed, or no file
+            return None
+        return sum(each.st_size for each in found) if all(stat.S_ISREG(each.st_mode) for each in found) else None
+
+    def _of_arguments(self, arguments: Iterable[str]) -> Iterator[Line]:
+        for argument in arguments:
+            if argument == STANDARD_INPUT:
+                yield from self._of_file(STANDARD_INPUT)
+            else:
+                yield Line(argument)
+
+    def _of_file(self, path: str) -> Iterator[Line]:
+        """The lines of one file, or of standard input for `-`."""
+        name = "standard input" if path == STANDARD_INPUT else path or "''"
+        try:
+            if path != STANDARD_INPUT:
+                with open(path, "rb") as file:
+                    yield from self._decoded(file, name)
+            elif sys.stdin is not None:
+                yield from self._decoded(sys.stdin.buffer, name)
+        except trietok.TrietokError:
+            raise
+        except OSError as error:
+            raise trietok.FileError(f"cannot read {name}: {error.strerror}", path=name) from error
+
+    def _decoded(self, lines: Iterable[bytes], name: str) -> Iterator[Line]:
+        for number, raw in enumerate(lines, start=1):
+            where = f"{name}, line {number}"
+            self.bytes_read += len(raw)
+            text = decoded(raw.removesuffix(b"\n"), of="line")
+            if isinstance(text, BadRow):
+                message = f"{where}: {text.reason}; convert the input to UTF-8"
+                raise trietok.FileFormatError(message, path=name, line_number=number)
+            yield Line(text, where)
+
+
+def lines_of(ctx: typer.Context, arguments: list[str] | None, files: list[str] | None, what: str) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
     Args:
         ctx: the command, for its usage errors.
         arguments, files: what the user gave.
         what: what the command wants, in the plural, for its usage errors.
-
-    Raises:
-        FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
     """
     if arguments and files:
         ctx.fail(f"Give {what} as arguments or with --file, not both.")
     if files:
-        return _lines_of_files(files)
+        return Lines(files=files)
     if arguments:
-        return _lines_of_arguments(arguments)
+        return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
         ctx.fail(f"Give {what} as arguments, with --file PATH or through a pipe; - reads what you type.")
-    return _lines_of_file(STANDARD_INPUT)
-
-
-def _lines_of_arguments(arguments: Iterable[str]) -> Iterator[Line]:
-    for argument in arguments:
-        if argument == STANDARD_INPUT:
-            yield from _lines_of_file(STANDARD_INPUT)
-        else:
-            yield Line(argument)
-
-
-def _lines_of_files(paths: Iterable[str]) -> Iterator[Line]:
-    for path in paths:
-        yield from _lines_of_file(path)
-
-
-def _lines_of_file(path: str) -> Iterator[Line]:
-    """The lines of one file, or of standard input for `-`."""
-    name = "standard input" if path == STANDARD_INPUT else path or "''"
-    try:
-        if path != STANDARD_INPUT:
-            with open(path, "rb") as file:
-                yield from _decoded(file, name)
-        elif sys.stdin is not None:
-            yield from _decoded(sys.stdin.buffer, name)
-    except trietok.TrietokError:
-        raise
-    except OSError as error:
-        raise trietok.FileError(f"cannot read {name}: {error.strerror}", path=name) from error
-
-
-def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
-    for number, raw in enumerate(lines, start=1):
-        where = f"{name}, line {number}"
-        try:
-            text = raw.removesuffix(b"\n").decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise trietok.FileFormatError(
-                f"{where}: byte 0x{raw[error.start]:02x} at offset {error.start} of the line is not UTF-8; convert the "
-                "input to UTF-8",
-                path=name,
-                line_number=number,
-            ) from None
-        yield Line(text, where)
+    return Lines(files=[STANDARD_INPUT])
 
 
 def ids_in(text: str) -> list[int]:

@@ -1,6 +1,6 @@
-"""What the command writes: JSON lines, plain lines, or tables where a person looks at a terminal.
+"""Writing to standard output: lines that any reader can take, and that leave a terminal as it is.
 
-In: texts with their tokens and ids. Out: lines on standard output, each written out before the next text is read.
+In: lines, or values as JSON. Out: lines on standard output, each written out before the next text is read.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import trietok
 
@@ -22,59 +22,10 @@ _ESCAPED_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-class Result(NamedTuple):
-    """A text, or a pair, and what it was turned into; tokens and ids may be empty where nobody will see them."""
-
-    text: str
-    tokens: list[str]
-    ids: list[int]
-    text_pair: str | None = None
-    token_type_ids: list[int] | None = None
-
-    def to_json(self) -> str:
-        r"""One line of JSON.
-
-        >>> print(Result("東\u2028", ["[UNK]"], [1]).to_json())
-        {"text": "東\u2028", "tokens": ["[UNK]"], "input_ids": [1]}
-        """
-        values: dict[str, Any] = {"text": self.text, "tokens": self.tokens, "input_ids": self.ids}
-        if self.text_pair is not None:
-            values = {"text": self.text, "text_pair": self.text_pair, **values, "token_type_ids": self.token_type_ids}
-        return json_line(values)
-
-
 def json_line(values: Any) -> str:
     """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
     line = json.dumps(values, ensure_ascii=False)
     return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
-
-
-def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Callable[[Result], None]:
-    """How results are to be written: what to call for each.
-
-    Args:
-        tokenizer: tells the tables which tokens are special.
-        as_json: as JSON lines, wherever they go.
-        plain: the line for a result that goes to a file or a pipe.
-    """
-    if as_json:
-        return lambda result: write_line(result.to_json())
-    if not on_terminal():
-        return lambda result: write_line(plain(result))
-    from trietok.cli.tables import TokenTables
-
-    tables = TokenTables(tokenizer)
-
-    def write_table(result: Result) -> None:
-        with writing():
-            tables.write(result)
-
-    return write_table
-
-
-def shows_all(as_json: bool) -> bool:
-    """Whether a `Result` is written with its tokens and its ids; else a line has only one of them, or the text."""
-    return as_json or on_terminal()
 
 
 def on_terminal() -> bool:

@@ -16,9 +16,9 @@ from typing import NoReturn
 import typer
 
 import trietok
+from trietok.cli.interrupts import INTERRUPTED
 from trietok.cli.output import prepare_output, visible
 
-_INTERRUPTED = 130
 _READER_GONE = 141
 
 
@@ -31,7 +31,7 @@ def reporting() -> Iterator[None]:
         prepare_output()
         yield
     except KeyboardInterrupt:
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         _end_output()
         raise typer.Exit(_READER_GONE) from None

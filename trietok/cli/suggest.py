@@ -15,6 +15,7 @@ from trietok.cli import training_options
 from trietok.cli.inputs import STANDARD_INPUT
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
@@ -91,16 +92,17 @@ def suggest(
             _require_new(out)
         texts = training_options.text_files(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
-        suggestions = trietok.suggest_tokens(
-            tokenizer,
-            texts,
-            max_suggestions=most,
-            min_frequency=min_frequency,
-            unknown_weight=unknown_weight,
-            adding=adding.value,
-            leave_others=leave_others,
-            max_words=max_words,
-        )
+        with shown_reading(texts, "counting words") as shown:
+            suggestions = trietok.suggest_tokens(
+                tokenizer,
+                shown,
+                max_suggestions=most,
+                min_frequency=min_frequency,
+                unknown_weight=unknown_weight,
+                adding=adding.value,
+                leave_others=leave_others,
+                max_words=max_words,
+            )
         applied = None if out is None else _apply(tokenizer, suggestions, out)
         if as_json:
             write_line(json_line({**suggestions.to_dict(), "applied": applied}))

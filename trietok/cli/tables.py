@@ -9,7 +9,7 @@ Everything is put together from `rich.text.Text`: a string would be searched for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import MINIMAL
 from rich.cells import cell_len
@@ -17,7 +17,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from trietok.cli.output import Result, visible
+from trietok.cli.output import visible
+
+if TYPE_CHECKING:
+    from trietok.cli.results import Result
 
 _AROUND = 3  # the columns that a token's cell takes beside the token: a space at either side, and a line
 _TEXT, _TOKEN, _CONTINUATION, _SPECIAL, _UNKNOWN, _ID, _LINE = "bold", "", "dim", "magenta", "bold red", "cyan", "dim"

@@ -6,8 +6,9 @@ import typer
 
 from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
-from trietok.cli.output import Result, printer, shows_all
+from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.cli.results import Result, printer, shows_all
 
 
 def tokenize(
@@ -23,6 +24,7 @@ def tokenize(
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
         with_ids = shows_all(as_json)
-        for line in lines:
-            tokens = tokenizer.tokenize(line.text)
-            write(Result(line.text, tokens, tokenizer.convert_tokens_to_ids(tokens) if with_ids else []))
+        with shown_reading(lines, "tokenizing", while_writing=True) as shown:
+            for line in shown:
+                tokens = tokenizer.tokenize(line.text)
+                write(Result(line.text, tokens, tokenizer.convert_tokens_to_ids(tokens) if with_ids else []))

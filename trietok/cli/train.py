@@ -17,12 +17,13 @@ import typer
 import trietok
 from trietok.cli import training_options as options
 from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
-from trietok.cli.training_progress import shown_progress
 from trietok.files.atomic import STAGING, finish_save
 from trietok.files.texts import STANDARD_INPUT
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
+from trietok.training.progress import OnProgress
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
 
@@ -68,7 +69,7 @@ def wordpiece(
         settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = run.texts(files, column, errors)
         more = [token for token in special_token or () if token not in SPECIAL_TOKENS]
-        with shown_progress() as on_progress:
+        with _progress() as on_progress:
             counts = trietok.count_words(
                 texts,
                 words=_words_by(settings),
@@ -149,7 +150,7 @@ def bpe(
             sentences = None if test is None else list(options.text_files([test], column, errors))
             _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
             return
-        with shown_progress() as on_progress:
+        with _progress() as on_progress:
             counts = trietok.count_words(
                 texts, do_lower_case=uncased, processes=processes, max_words=max_words, on_progress=on_progress
             )
@@ -175,7 +176,7 @@ def _chinese(
     run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, output: str, vocab_size: int, as_json: bool
 ) -> None:
     log: list[str] = []
-    with shown_progress() as on_progress:
+    with _progress() as on_progress:
         trained = train_chinese_bpe(texts, vocab_size=vocab_size, on_progress=on_progress, log=log.append)
     run.saving = True
     save_chinese_bpe(trained, output, log=log, sentences=sentences)
@@ -212,6 +213,13 @@ def _training(kind: str, output: str) -> Iterator[_Run]:
                     message = f"{visible(output)} is complete" if is_written else "nothing was written"
                     print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
             raise
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[OnProgress | None]:
+    """What to pass as `on_progress`."""
+    with shown_bars() as bars:
+        yield None if bars is None else lambda progress: bars.show(*progress)
 
 
 def _missing_directories(output: str) -> list[Path]:

@@ -3,22 +3,20 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import sys
-from collections.abc import Iterator
 from typing import Annotated, Optional
 
 import typer
 
 import trietok
+from trietok.files.text_rows import expanded
 
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES...",
         help="Files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also "
-        "with .gz. - reads texts from standard input.",
+        "with .gz or .zst. - reads texts from standard input.",
         show_default=False,
     ),
 ]
@@ -102,16 +100,4 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write a summary as one JSO
 def text_files(files: list[str], column: str, errors: str) -> trietok.TextFiles:
     """The texts of files, globs and standard input, as `trietok train` and `trietok suggest` read them."""
     standard_input = None if sys.stdin is None else sys.stdin.buffer
-    return trietok.TextFiles(_expanded(files), column=column, errors=errors, standard_input=standard_input)
-
-
-def _expanded(names: list[str]) -> Iterator[str]:
-    """The files of globs that the shell has not taken apart."""
-    for name in names:
-        if not glob.has_magic(name) or os.path.exists(name):
-            yield name
-            continue
-        found = [path for path in glob.glob(name, recursive=True) if not os.path.isdir(path)]
-        if not found:
-            raise trietok.FileError(f"no file matches {name}", path=name)
-        yield from found
+    return trietok.TextFiles(expanded(files), column=column, errors=errors, standard_input=standard_input)

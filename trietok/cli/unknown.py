@@ -13,6 +13,7 @@ import trietok
 from trietok.cli.inputs import Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 
 _HEADS = ("count", "word", "why", "first at")
@@ -34,7 +35,8 @@ def unknown(
     with reporting():
         lines = lines_of(ctx, None, files, "texts")
         places = _Places()
-        found = trietok.find_unknown(tokenizer_of(model), places.noted(lines))
+        with shown_reading(lines, "looking") as shown:
+            found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
         if as_json:
             write_line(json_line(_named(found, places)))
         elif on_terminal():

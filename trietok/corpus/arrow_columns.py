@@ -1,47 +1,24 @@
-"""Arrow on both sides of the encoding: a column of texts to strs, rows of ids to columns of lists.
+"""Rows of ids as Arrow columns of lists; and whether a column holds texts.
 
-In: a pyarrow array. Out: strs and None, with what is no text as a `BadRow`; and the other way round `Rows` as arrays,
-put together from buffers, so that no token becomes a Python object.
+In: `Rows`. Out: arrays, made from buffers, so that no token becomes a Python object.
 """
 
 from __future__ import annotations
 
 from array import array
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.corpus.chunk_bytes import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS
-from trietok.errors import InputError, InputTypeError, MissingDependencyError
+from trietok.errors import InputError, InputTypeError
+from trietok.files.text_rows import import_pyarrow
 
-MOST_IDS = 2**31 - 1  # what the offsets of a list array can count
-
-
-class BadRow(NamedTuple):
-    """A row that holds no text, and why."""
-
-    reason: str
-
-
-def import_pyarrow(module: str = "pyarrow") -> Any:
-    """pyarrow, or a module of it.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[corpus]'",
-            extra="corpus",
-        ) from error
+MOST_IDS = 2**31 - 1  # the highest offset of a list array
 
 
 def check_text_type(kind: Any, column: str, words: bool = False) -> None:
-    """Refuse a column whose type is none of text (or of lists of words).
+    """Raise for a column whose type is not text (or lists of words).
 
     Raises:
         InputTypeError: it is not.
@@ -61,37 +38,6 @@ def check_text_type(kind: Any, column: str, words: bool = False) -> None:
 
 def _is_string_view(kind: Any) -> bool:
     return str(kind) == "string_view"
-
-
-def texts_of(column: Any) -> list[Any]:
-    """The rows of an array as str, None where there is none, and `BadRow` where the bytes are not UTF-8.
-
-    >>> import pyarrow
-    >>> texts_of(pyarrow.array(["a", None]))
-    ['a', None]
-    """
-    try:
-        texts: list[Any] = column.to_pylist()
-        return texts
-    except UnicodeDecodeError:
-        pass
-    return [_text_of(one) for one in column.cast(import_pyarrow().binary()).to_pylist()]
-
-
-def _text_of(raw: bytes | None) -> str | BadRow | None:
-    return None if raw is None else decoded(raw)
-
-
-def decoded(raw: bytes) -> str | BadRow:
-    """Bytes as text, or what is wrong with them.
-
-    >>> decoded(b"caf\\xe9")
-    BadRow(reason='byte 0xe9 at offset 3 of the text is not UTF-8')
-    """
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return BadRow(f"byte 0x{raw[error.start]:02x} at offset {error.start} of the text is not UTF-8")
 
 
 def column_types(names: tuple[str, ...]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The shortest way from texts to rows of ids: what a chunk between spaces becomes is remembered as bytes.
+"""The fastest way from texts to rows of ids: the ids of a chunk between spaces are cached as bytes.
 
 In: texts, and a tokenizer whose calls have a plan. Out: their ids as int32 in one run of bytes, and the length of each.
-A text costs its `str.split`, a lookup a chunk and a join: no int is made for a token.
+A text costs one `str.split`, one lookup per chunk and one join: no int is made for a token.
 
-What the chunks become is asked of the tokenizer's own encoder, so the ids are those of a call.
+The tokenizer's own encoder encodes the chunks, so the ids are those of a call.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
 
 ID_BYTES = 4  # of an id: int32
-TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: so much more is remembered than the tokenizer would
-ENTRY_BYTES = 160  # of an entry beside its characters and ids: a str, a bytes, and its share of a dict that grows
+TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: the cache is so many times as big as the tokenizer's
+ENTRY_BYTES = 160  # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
 
 
 class Rows(NamedTuple):
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
         lengths: how many ids each text has.
         ids: those of all texts, int32.
         columns: masks and type ids by name: a byte for each id.
-        offsets: where each token stands in its text, two int32 for each id; None where not asked for.
+        offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
     """
 
     lengths: list[int]
@@ -39,14 +39,14 @@ class Rows(NamedTuple):
 
 
 class ChunkBytes(dict[str, bytes]):
-    """Chunk → its ids as int32. It works out what it lacks; when it is full, what was not asked for lately goes.
+    """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries not used lately.
 
-    There are two generations, each with half of the memory: what is asked for moves into the younger one, and when
-    that is full, the older one is forgotten.
+    There are two generations, each with half of the memory: an entry that is used moves into the younger one, and when
+    that is full, the older one is dropped.
 
     Args:
-        work_out: the ids of a chunk.
-        limit: bytes that may be remembered, estimated from above.
+        work_out: gives the ids of a chunk.
+        limit: how many bytes the cache may take, by an upper estimate.
 
     >>> memory = ChunkBytes(lambda chunk: (7, 8))
     >>> memory["word"]
@@ -83,8 +83,8 @@ class FastRows:
     """Rows by a tokenizer's plan for one set of call options.
 
     Args:
-        tokenizer: any; one whose calls go through methods of its own gets no rows here.
-        options: those of a call for texts without padding, offsets and lengths.
+        tokenizer: any tokenizer; if its calls go through methods that a user has replaced, `encode` returns None.
+        options: the options of a call for texts, without padding, offsets and lengths.
     """
 
     def __init__(self, tokenizer: Any, options: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ class FastRows:
         self._memory = ChunkBytes(lambda chunk: ())
 
     def encode(self, texts: list[str]) -> Rows | None:
-        """The rows of some texts; None where only a call is right."""
+        """The rows of some texts; None if only a call gives the right rows."""
         if self._options is None or not getattr(self._tokenizer, "is_plain", False):
             return None
         encoder = self._tokenizer.text_encoder
@@ -104,7 +104,7 @@ class FastRows:
         if not isinstance(encoder, ChunkEncoder) or not isinstance(plan, QuickPlan):
             return None
         if encoder is not self._encoder:
-            # Past the encoder's own memory of chunks, which would hold the same a second time.
+            # The encoder's own cache of chunks is not used: it would hold the same entries a second time.
             self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
             self._encoder = encoder
         bytes_of, join = self._memory.__getitem__, b"".join
@@ -112,6 +112,6 @@ class FastRows:
         for text in texts:
             try:
                 rows.append(join(map(bytes_of, text.split(" "))))
-            except MayBeSpaced:  # an added token with spaces may stand in it
+            except MayBeSpaced:  # the text may contain an added token with spaces
                 rows.append(array("i", encoder.ids(text)).tobytes())
         return Rows(*plan.rows_of_bytes(rows))

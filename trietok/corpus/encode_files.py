@@ -1,7 +1,7 @@
 """`encode_files`: the files of a corpus to files of ids, shard by shard, on several processes, to be resumed.
 
-In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which says what they are and
-what they were made of; `rejects.jsonl` where rows were kept aside.
+In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which lists them and
+the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
 
 While it runs, a folder in the directory holds the plan and a record of each finished shard. Shards, and what is in
 them, follow from the plan alone: not from how many processes there were, nor from how often the run was begun.
@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.encode_shard import (
     REJECTS,
     STATE_FOLDER,
@@ -33,13 +32,16 @@ from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_columns, first_difference, plan_shards
 from trietok.corpus.shard_pool import run_in_pool
-from trietok.corpus.text_inputs import InputFile, find_inputs
+from trietok.corpus.text_inputs import check_unchanged, find_inputs
 from trietok.errors import FileError, InputError, OptionError
+from trietok.files.text_rows import TextFile, import_pyarrow
+from trietok.files.whole import TEMPORARY, replacing
 from trietok.worker_pool import refuse_while_starting
 
 MANIFEST, PLAN = "manifest.json", "plan.json"
 MANIFEST_FORMAT = "trietok-corpus-1"
 SHARD_BYTES = 16_000_000
+_IDENTITY = ("name", "size", "mtime_ns")  # of an input file: what tells it from the same file with other content
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
 
@@ -47,8 +49,8 @@ class Progress(NamedTuple):
     """How far a run is.
 
     Attributes:
-        done_bytes, all_bytes: of the files as they are.
-        text_bytes, tokens: read and written, in this run alone.
+        done_bytes, all_bytes: bytes of the files, before unpacking: those done, and all.
+        text_bytes, tokens: bytes of text read and tokens written, in this run alone.
         shards: finished ones.
     """
 
@@ -80,18 +82,18 @@ def encode_files(
     Args:
         files: paths and globs, or one: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
         out: a directory that is empty or not there yet; with `resume`, one that a run has begun.
-        tokenizer: what encodes.
-        column: where the texts are, in Parquet files and JSON objects.
-        workers: processes; None for one a core. Where it is more than one, they import the program's main module, so
-            a script calls this under `if __name__ == "__main__":`.
+        tokenizer: encodes the texts.
+        column: the column of Parquet files, or the field of JSON objects, with the texts.
+        workers: processes; None for one per core. If there are more than one, they import the program's main module,
+            so a script calls this under `if __name__ == "__main__":`.
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
         on_error: `"fail"`, or `"skip"` to keep aside rows that hold no text.
-        resume: go on with the run that `out` holds, on the same files. Whether bad rows are skipped may be another.
+        resume: continue the run that `out` holds, on the same files. `on_error` may differ from that run's.
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
-        progress: told of each finished shard.
+        progress: called after each finished shard.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
 
     Returns:
@@ -161,7 +163,7 @@ class _Run:
     def __init__(
         self,
         job: ShardJob,
-        inputs: list[InputFile],
+        inputs: list[TextFile],
         call_options: dict[str, Any],
         shard_bytes: int,
         progress: Callable[[Progress], None] | None,
@@ -176,7 +178,7 @@ class _Run:
         self._state = Progress(0, sum(file.size for file in inputs), 0, 0, 0)
 
     def _plan_of(self, call_options: dict[str, Any]) -> dict[str, Any]:
-        """All that decides what the shards are."""
+        """Everything that the content of the shards depends on."""
         import trietok
 
         job = self._job
@@ -193,7 +195,7 @@ class _Run:
                 "shard_bytes": self._shard_bytes,
                 "call": {name: str(value) for name, value in sorted(call_options.items())},
             },
-            "inputs": [file.identity() for file in self._inputs],
+            "inputs": [{name: getattr(file, name) for name in _IDENTITY} for file in self._inputs],
         }
 
     def run(self, resume: bool, workers: int) -> dict[str, Any]:
@@ -208,7 +210,7 @@ class _Run:
             shutil.rmtree(self._job.state, ignore_errors=True)
         return manifest
 
-    # ---- what is there already --------------------------------------------------------------------------------------
+    # ---- what `out` holds already -----------------------------------------------------------------------------------
 
     def _make_directory(self) -> None:
         out = self._job.out
@@ -222,7 +224,7 @@ class _Run:
             raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
 
     def _agree(self, resume: bool) -> None:
-        """See that this is the run that the directory holds; a run that has finished no shard may become another."""
+        """Check that the directory holds this run; a run without a finished shard may be replaced by another."""
         out, state = self._job.out, self._job.state
         if (out / MANIFEST).exists() or any(map(_is_record, state.iterdir())):
             if not resume:
@@ -241,7 +243,7 @@ class _Run:
         return planned
 
     def _compare(self, path: Path) -> None:
-        """Refuse to go on with a run that was another."""
+        """Raise if the run in the directory has another plan."""
         try:
             earlier = json.loads(path.read_text(encoding="utf-8"))
             changed = [name for name, value in self._plan.items() if earlier.get(name) != value]
@@ -282,9 +284,9 @@ class _Run:
         return manifest
 
     def _is_to_be_mended(self, manifest: dict[str, Any]) -> bool:
-        """Whether files of a finished run are gone; then what is there is kept.
+        """Whether files of a finished run are missing; then the other files are kept.
 
-        Shards with rows kept aside are made again: only then is there a list of those rows for each.
+        Shards with skipped rows are made again: the list of those rows for each shard exists only then.
         """
         shards = manifest["shards"]
         rejects = not manifest["totals"]["rejected"] or (self._job.out / REJECTS).is_file()
@@ -295,10 +297,10 @@ class _Run:
         return True
 
     def _clear(self) -> None:
-        """Take away what was not finished; read the records of what was."""
+        """Remove unfinished files; read the records of the finished shards."""
         state = self._job.state
         for path in sorted(state.iterdir()):
-            if path.name.startswith(("temporary-", "spool-")):
+            if path.name.startswith((TEMPORARY, "spool-")):
                 path.unlink(missing_ok=True)
             elif _is_record(path):
                 record = json.loads(path.read_text(encoding="utf-8"))
@@ -343,7 +345,7 @@ class _Run:
             )
 
     def _shards_to_do(self) -> Iterator[Shard]:
-        """The shards without a record; the plan goes on while they are encoded."""
+        """The shards without a record; planning continues while they are encoded."""
         kept = set(self._records)
         shards = plan_shards(self._inputs, self._job.column, self._shard_bytes, kept, self._job.spool)
         for shard in shards:
@@ -366,22 +368,19 @@ class _Run:
             self._progress(self._state)
 
     def _finish(self) -> dict[str, Any]:
-        """Put the manifest in place, and what was kept aside."""
+        """Write the manifest, and the list of skipped rows."""
         job = self._job
         shards = [self._records[number] for number in range(self._number_of_shards)]
         for file in self._inputs:
-            file.check_unchanged()
+            check_unchanged(file)
         refuse_other_files(job.out, shards)
         if any(shard["rejected"] for shard in shards):
-            temporary = job.state / f"temporary-{REJECTS}"
-            with open(temporary, "wb") as rejects:
+            with replacing(job.state / REJECTS) as rejects:
                 for number, shard in enumerate(shards):
                     if shard["rejected"]:
                         with open(job.rejects(number), "rb") as part:
                             shutil.copyfileobj(part, rejects)
-                rejects.flush()
-                os.fsync(rejects.fileno())
-            os.replace(temporary, job.out / REJECTS)
+            os.replace(job.state / REJECTS, job.out / REJECTS)
         totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
         totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
         manifest = {**self._plan, "totals": totals, "shards": shards}

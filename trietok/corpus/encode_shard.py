@@ -1,7 +1,7 @@
-"""One shard from its texts to its files, in whichever process: all of it in place, or none.
+"""Encodes one shard, in any process: all files of the shard are put in place, or none.
 
-In: a `Shard` and what is done to every shard of the run. Out: the shard's files in the corpus, and a record of them.
-The record is written last, so a shard that has one is whole.
+In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files in the corpus,
+and a record of them. The record is written last, so a shard that has one is whole.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import import_pyarrow
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import open_shard
-from trietok.corpus.shard_plan import FULL, Shard, Stretch, naming
-from trietok.corpus.text_inputs import ChangedFileError
+from trietok.corpus.shard_plan import Shard, Stretch
+from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import TextBatch, first_row, read_texts
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
-from trietok.files.atomic import _flush_directory, checksum
+from trietok.files.atomic import checksum
+from trietok.files.text_rows import import_pyarrow
+from trietok.files.whole import FULL, TEMPORARY, flush_directory, replacing
 
 STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
 _PART = "part-"
@@ -30,17 +31,17 @@ _GOES_ON = "--resume goes on"
 
 
 class ShardJob(NamedTuple):
-    """What is done to every shard of a run.
+    """The options with which every shard of a run is encoded.
 
     Attributes:
-        tokenizer: what encodes.
+        tokenizer: encodes the texts.
         out: the directory of the corpus.
-        column: where texts are, in Parquet and JSON.
-        call_options: of the tokenizer's call.
+        column: the column of Parquet files, or the field of JSON objects, with the texts.
+        call_options: the options of the tokenizer's call.
         file_format: one of `shard_files.FORMATS`.
         pack: ids of a block; None for a row a text.
         drop_last: whether a shard's last block is left out where it is shorter.
-        skip_bad_rows: whether rows without text are kept aside; else they are errors.
+        skip_bad_rows: whether rows without text are skipped and listed; else they raise an error.
         fingerprint: the tokenizer's.
     """
 
@@ -56,7 +57,7 @@ class ShardJob(NamedTuple):
 
     @property
     def state(self) -> Path:
-        """Where the run keeps what is not finished."""
+        """The folder of unfinished files and of records."""
         return self.out / STATE_FOLDER
 
     def record(self, number: int) -> Path:
@@ -73,12 +74,12 @@ class ShardJob(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a shard.
+    """The result of encoding a shard.
 
     Attributes:
         record: what its record holds; None where it failed.
         error: why it failed, for the user to read.
-        advice: how the run can go on then.
+        advice: how the user can continue the run then.
     """
 
     number: int
@@ -95,8 +96,8 @@ class ShardEncoder:
     """Encodes the shards of a run, one after the other, with one tokenizer.
 
     Args:
-        job: what is done to each.
-        is_stopped: asked between batches.
+        job: the options, the same for every shard.
+        is_stopped: called between batches.
     """
 
     def __init__(self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False) -> None:
@@ -116,7 +117,7 @@ class ShardEncoder:
             return Outcome(shard.number, None, str(error).rstrip("."), _advice(error))
         except OSError as error:
             reason = error.strerror or str(error)
-            # What is read has errors of its own. A write that fails has no name: it is of the shard's files.
+            # An error of reading names its file. An error of writing names none: it is about the shard's files.
             path = error.filename or self._job.state / f"{_PART}{shard.number:05}"
             return Outcome(shard.number, None, f"cannot write {path}: {reason}")
         finally:
@@ -127,12 +128,12 @@ class ShardEncoder:
         job = self._job
         files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
         for file in files_read:
-            file.check_unchanged()
+            check_unchanged(file)
         stem = f"{_PART}{shard.number:05}"
-        files = open_shard(job.state, f"temporary-{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
+        files = open_shard(job.state, f"{TEMPORARY}{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         try:
             for batch in self._batches(shard, counts, rejects):
                 encoded = self._encoder.encode(batch.texts)
@@ -144,25 +145,25 @@ class ShardEncoder:
                 self._write(files, counts, *blocks.end())
             files.close()
             for file in files_read:
-                file.check_unchanged()
+                check_unchanged(file)
+            record = {
+                "inputs": [file.name for file in files_read],
+                **counts,
+                **({"dropped_tokens": blocks.dropped} if blocks else {}),
+                "files": [
+                    {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
+                    for suffix, path in files.paths.items()
+                ],
+            }
+            if rejects:
+                write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
+            for suffix, path in files.paths.items():
+                os.replace(path, job.out / (stem + suffix))
         except BaseException:
             for path in files.paths.values():
                 path.unlink(missing_ok=True)
             raise
-        record = {
-            "inputs": [file.name for file in files_read],
-            **counts,
-            **({"dropped_tokens": blocks.dropped} if blocks else {}),
-            "files": [
-                {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
-                for suffix, path in files.paths.items()
-            ],
-        }
-        if rejects:
-            write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
-        for suffix, path in files.paths.items():
-            os.replace(path, job.out / (stem + suffix))
-        _flush_directory(job.out)
+        flush_directory(job.out)
         write_whole(job.record(shard.number), json.dumps(record))
         return record
 
@@ -217,7 +218,7 @@ def full_disk_reported(out: Path) -> Iterator[None]:
 
 
 def _advice(error: TrietokError) -> str:
-    """How a run can go on after an error: not with a file that is not the same any more."""
+    """How the user can continue a run after an error; a run whose file has changed cannot be continued."""
     if isinstance(error, FileFormatError) and error.line_number is not None:
         return "--resume --on-error skip goes on; a corrected file needs a new output directory"
     if isinstance(error, (FileFormatError, ChangedFileError)):
@@ -226,7 +227,7 @@ def _advice(error: TrietokError) -> str:
 
 
 def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
-    """See that a corpus holds no file of another run: whoever reads them all would read that too.
+    """Raise if a directory holds a shard file of another run: a program that reads all files would read that one too.
 
     Args:
         out: the directory of the corpus.
@@ -248,14 +249,9 @@ def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Put a file in place at once, on the disk before it is seen."""
-    temporary = path.with_name(f"temporary-{os.getpid()}-{path.name}")
-    with naming(temporary), open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    _flush_directory(path.parent)
+    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that `full_disk_reported` explains."""
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 # ---- in a worker process --------------------------------------------------------------------------------------------
@@ -264,7 +260,7 @@ _worker: ShardEncoder | None = None
 
 
 def start_worker(job: ShardJob, stop: Any) -> None:
-    """Make this process ready for shards; it ends when the one that started it does."""
+    """Prepare this process to encode shards; it ends when the process that started it ends."""
     import multiprocessing
     from multiprocessing.connection import wait
 
@@ -278,7 +274,7 @@ def start_worker(job: ShardJob, stop: Any) -> None:
 
         threading.Thread(target=end_with_parent, daemon=True).start()
     pyarrow = import_pyarrow()
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # others keep tens of megabytes of what was freed
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # other pools keep tens of megabytes of freed memory
     _worker = ShardEncoder(job, stop.is_set)
 
 

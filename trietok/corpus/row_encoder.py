@@ -1,7 +1,7 @@
 """Texts to rows of ids under the options of a call: the fast way where there is one, else a call.
 
 In: a tokenizer, the options of a call, and texts. Out: `Rows`, the same either way. Options that make a row depend on
-the texts around it, or that do not give a row for each text, are refused: on an engine, batches are cut as it likes.
+other texts of the batch, or that do not give one row per text, are refused, because an engine cuts batches as it likes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RowEncoder:
     """Encodes texts to rows, each text as a call with these options does.
 
     Args:
-        tokenizer: what encodes. It should not be changed any more.
+        tokenizer: encodes the texts. It should not be changed any more.
         options: keywords of its call.
 
     Attributes:
@@ -55,7 +55,7 @@ class RowEncoder:
         self._with_length = bool(options.get("return_length"))
         self._words = bool(options.get("is_split_into_words"))
         self._options = {name: value for name, value in options.items() if name not in ("return_length", *_REFUSED)}
-        # One text shows whether the options are understood, and what they give.
+        # Encoding one text shows whether the options are valid, and which columns they give.
         probe = self._tokenizer([["a"]] if self._words else ["a"], **{**self._options, "verbose": False})
         for name in probe:
             if name not in (IDS, OFFSETS, *SMALL_COLUMNS):
@@ -79,7 +79,7 @@ class RowEncoder:
         return self.encode_by_call(texts) if rows is None else rows
 
     def encode_by_call(self, texts: list[Any]) -> Rows:
-        """The same by the tokenizer's call: the plain way, for every tokenizer."""
+        """The same rows by the tokenizer's call, which works for every tokenizer."""
         if not texts:
             columns = {name: b"" for name in self.names if name in SMALL_COLUMNS}
             return Rows([], b"", columns, b"" if OFFSETS in self.names else None)

@@ -18,9 +18,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from trietok.corpus.arrow_columns import arrow_columns, column_types, import_pyarrow
+from trietok.corpus.arrow_columns import arrow_columns, column_types
 from trietok.corpus.chunk_bytes import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS
+from trietok.files.text_rows import import_pyarrow
 
 FORMATS = ("parquet", "npy", "bin")
 _GROUP_IDS = 1 << 20  # ids of a Parquet row group, about

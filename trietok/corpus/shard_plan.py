@@ -1,45 +1,43 @@
-"""How a corpus is cut into shards: by what the files hold, whoever encodes them and however often it is begun.
+"""How a corpus is cut into shards: it depends on the files only, not on the processes or on how often a run is resumed.
 
 In: files and the size of a shard. Out: `Shard`s in order, each of stretches of files that can be read by themselves.
 
 A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
 once they hold that much text. Small files share a shard. A compressed text file can be read from its start only, so
-that is done here, once: the lines of a stretch are written to a file of their own, which goes when the shard is done.
+that is done here, once: the lines of a stretch are written to a temporary file, which is removed after the shard.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import itertools
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.arrow_columns import check_text_type, import_pyarrow
-from trietok.corpus.text_inputs import InputFile
-from trietok.errors import FileError, FileFormatError, InputError
+from trietok.corpus.arrow_columns import check_text_type
+from trietok.errors import FileError, InputError
 from trietok.files.compressed import decompressed
+from trietok.files.text_rows import TextFile, open_parquet
+from trietok.files.whole import naming
 
 _BLOCK = 1 << 20  # bytes
-FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class Stretch(NamedTuple):
     """Rows of a file that follow one another.
 
     Attributes:
-        file: where they belong.
-        path: where they are read: the file, or one with these lines alone.
+        file: the file that holds the rows.
+        path: the file they are read from: `file`, or a temporary file with these lines alone.
         start, end: for lines, in bytes of `path`.
         first_row: rows of the file before them; None where those are still to be counted.
         row_groups: for Parquet.
         text_bytes: how much text it is, about.
-        weight: its part of the file's size in bytes, for those who watch.
+        weight: its part of the file's size in bytes, for the progress display.
     """
 
-    file: InputFile
+    file: TextFile
     path: str
     start: int
     end: int
@@ -55,7 +53,7 @@ class Stretch(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """What goes into one file of the result.
+    """The texts of one file of the result.
 
     Attributes:
         number: from 0.
@@ -72,7 +70,7 @@ class Shard(NamedTuple):
 
 
 def plan_shards(
-    files: list[InputFile], column: str, shard_bytes: int, finished: Collection[int], spool: Callable[[int], Path]
+    files: list[TextFile], column: str, shard_bytes: int, finished: Collection[int], spool: Callable[[int], Path]
 ) -> Iterator[Shard]:
     """The shards of all files.
 
@@ -103,14 +101,14 @@ def plan_shards(
         yield Shard(number, tuple(stretches))
 
 
-def _stretches(file: InputFile, column: str, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
+def _stretches(file: TextFile, column: str, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
     if file.kind == "parquet":
         return _of_parquet(file, column, most)
     return _of_lines(file, most) if file.compression is None else _of_compressed(file, most, spools)
 
 
-def check_columns(files: list[InputFile], column: str) -> None:
-    """See that all Parquet files have a column of texts.
+def check_columns(files: list[TextFile], column: str) -> None:
+    """Check that all Parquet files have a column of texts.
 
     Raises:
         FileError, FileFormatError: a file cannot be read.
@@ -122,7 +120,7 @@ def check_columns(files: list[InputFile], column: str) -> None:
                 _leaf_of(table, file, column)
 
 
-def _of_lines(file: InputFile, most: int) -> Iterator[Stretch]:
+def _of_lines(file: TextFile, most: int) -> Iterator[Stretch]:
     start = 0
     with _opened(file) as lines:
         while start < file.size:
@@ -145,7 +143,7 @@ def _end_of_line(lines: BinaryIO, position: int, size: int) -> int:
     return size
 
 
-def _of_compressed(file: InputFile, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
+def _of_compressed(file: TextFile, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
     row = read_before = 0
     with _opened(file) as raw:
         blocks = decompressed(raw, file)
@@ -187,18 +185,7 @@ def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) ->
     return feeds, held, b""
 
 
-@contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the name of the file that is written into the error for a full disk, which has none."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in FULL and error.filename is None:
-            error.filename = str(path)
-        raise
-
-
-def _of_parquet(file: InputFile, column: str, most: int) -> Iterator[Stretch]:
+def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
     with open_parquet(file.name) as table:
         index = _leaf_of(table, file, column)
         metadata = table.metadata
@@ -214,7 +201,7 @@ def _of_parquet(file: InputFile, column: str, most: int) -> Iterator[Stretch]:
                 first_row, rows, held, groups = first_row + rows, 0, 0, []
 
 
-def _leaf_of(table: Any, file: InputFile, column: str) -> int:
+def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     """The number of a Parquet file's column, which has to hold texts."""
     schema = table.schema_arrow
     if schema.names.count(column) != 1:
@@ -228,22 +215,7 @@ def _leaf_of(table: Any, file: InputFile, column: str) -> int:
     return leaves.index(column)
 
 
-def open_parquet(path: str) -> Any:
-    """A Parquet file, to be read stretch by stretch.
-
-    Raises:
-        FileError, FileFormatError: it cannot be read, or is none.
-    """
-    pyarrow = import_pyarrow()
-    try:
-        return import_pyarrow("pyarrow.parquet").ParquetFile(path, buffer_size=_BLOCK, pre_buffer=False)
-    except pyarrow.ArrowInvalid as error:
-        raise FileFormatError(f"{path} is no Parquet file: {error}", path=path) from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
-
-
-def _opened(file: InputFile) -> BinaryIO:
+def _opened(file: TextFile) -> BinaryIO:
     try:
         return open(file.name, "rb")
     except OSError as error:

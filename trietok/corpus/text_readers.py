@@ -6,20 +6,17 @@ but that is taken off.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import BadRow, decoded, import_pyarrow, texts_of
-from trietok.corpus.shard_plan import Stretch, open_parquet
+from trietok.corpus.shard_plan import Stretch
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
+from trietok.files.text_rows import BadRow, Text, decoded, import_pyarrow, open_parquet, text_of_json, texts_of
 
 _BLOCK = 1 << 20  # bytes
 _BATCH_BYTES = 1 << 20  # of Parquet texts
 _MOST_ROWS, _LEAST_ROWS = 8192, 16
-
-Text = str | BadRow
 
 
 class TextBatch(NamedTuple):
@@ -48,7 +45,7 @@ def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
 
 
 def first_row(stretch: Stretch) -> int:
-    """How many rows its file has before it: the lines are counted only when somebody wants to know."""
+    """How many rows of its file come before it; the lines are counted only when this is called."""
     if stretch.first_row is not None:
         return stretch.first_row
     with open(stretch.path, "rb") as file:
@@ -102,23 +99,8 @@ def _whole_lines(stretch: Stretch) -> Iterator[bytes]:
 
 
 def _of_json(line: str, column: str) -> Text:
-    try:
-        values = json.loads(line)
-    except json.JSONDecodeError as error:
-        return BadRow(f"not JSON at character {error.pos + 1}: {error.msg}")
-    except (ValueError, RecursionError) as error:  # a number of too many digits, brackets nested too deeply
-        return BadRow(f"not JSON that can be read: {error}")
-    if not isinstance(values, dict):
-        return BadRow(f"a JSON {_json_name(values)}, not an object")
-    if column not in values:
-        return BadRow(f"no {column!r} in the object")
-    text = values[column]
-    return text if isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not text")
-
-
-def _json_name(value: Any) -> str:
-    names = {dict: "object", list: "list", str: "text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "number")
+    text = text_of_json(line, column)
+    return BadRow(f"{column!r} is null, not text") if text is None else text
 
 
 # ---- Parquet --------------------------------------------------------------------------------------------------------

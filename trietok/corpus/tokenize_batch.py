@@ -12,17 +12,11 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from trietok.corpus.arrow_columns import (
-    BadRow,
-    arrow_columns,
-    check_text_type,
-    column_types,
-    import_pyarrow,
-    texts_of,
-)
+from trietok.corpus.arrow_columns import arrow_columns, check_text_type, column_types
 from trietok.corpus.chunk_bytes import Rows
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.errors import InputError, InputTypeError
+from trietok.files.text_rows import BadRow, import_pyarrow, texts_of
 
 _SLICE = 4096  # rows whose texts are strs at one time
 _MOST_RESTORED = 4  # tokenizers that a process keeps for the functions it unpickles
@@ -31,16 +25,16 @@ _MOST_RESTORED = 4  # tokenizers that a process keeps for the functions it unpic
 class TokenizeBatch:
     """Put the ids of a column of texts beside it.
 
-    It is a function of a batch: call it with a pyarrow RecordBatch or Table, or hand it to whatever maps over those
+    It is a function of a batch: call it with a pyarrow RecordBatch or Table, or pass it to an engine's map over those
     (see `docs/corpora.md`). All columns pass through, the texts too. A null text is null in every new column. The
     columns and their types do not depend on the batch: `input_ids` list<int32>; `token_type_ids`, `attention_mask`,
     `special_tokens_mask` list<int8>; `offset_mapping` list<fixed_size_list<int32>[2]>; `length` int32.
 
-    It pickles without what the tokenizer remembers. A process that unpickles it again and again, as a worker does for
-    each task, reads the tokenizer once, and what it remembers stays.
+    Its pickle leaves out the tokenizer's caches. A process that unpickles it again and again, as a worker does for each
+    task, makes the tokenizer once, and keeps its caches.
 
     Args:
-        tokenizer: what encodes; not to be changed any more.
+        tokenizer: encodes the texts; it must not be changed any more.
         column: the column that holds the texts (with `is_split_into_words`, lists of words).
         **call_options: those of the tokenizer's call. They decide which columns there are, as in a call: by default
             `input_ids`, `token_type_ids` and `attention_mask`, and what `return_special_tokens_mask`, `return_length`
@@ -73,7 +67,7 @@ class TokenizeBatch:
         return self._encoder.names
 
     def output_schema(self, schema: Any) -> Any:
-        """The schema of what comes out for batches of this one: some engines want to know beforehand.
+        """The schema of the result for batches with a given schema, which some engines need beforehand.
 
         Args:
             schema: a pyarrow.Schema that has the column.
@@ -181,7 +175,7 @@ def _not_arrow(batch: Any) -> InputTypeError:
     return InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)
 
 
-# What this process has unpickled last: a worker unpickles the same function for each of its tasks.
+# The functions that this process has unpickled last: a worker unpickles the same function for each of its tasks.
 _restored_encoders: dict[bytes, tuple[Any, RowEncoder]] = {}
 _restoring = threading.Lock()
 

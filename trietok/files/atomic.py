@@ -3,7 +3,7 @@
 In: a function that writes files into a directory. Out: those files in place.
 
 A save goes through four states. (1) The new files are written to a staging folder inside the directory and flushed to
-the disk; nothing of the old has changed. (2) A journal is put in place by one rename: from here on the save counts. It
+the disk; nothing of the old has changed. (2) A journal is put in place by one rename: from here on the save is done. It
 names the new files with their checksums, and old ones that have to go. (3) The new files are renamed into place one
 after the other. (4) The journal and the staging folder are removed. A process killed in (1) leaves the old files; one
 killed later leaves a journal, by which a reader takes what is still in the staging folder from there. The next save
@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError
-from trietok.files.formats import JOURNAL
+from trietok.files.formats import JOURNAL, write_text
+from trietok.files.whole import flush_directory
 
 STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
-_TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # what a save may take away
+_TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # the files that a save may remove
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -41,7 +42,12 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
+        ValueError: a name in `obsolete` is not one that a save may take away.
     """
+    obsolete = list(obsolete)
+    unknown = [name for name in obsolete if not name.endswith(_TAKEN_AWAY)]
+    if unknown:  # a journal with such a name would be taken for a damaged one
+        raise ValueError(f"a save may not take away {', '.join(unknown)}; it may: {', '.join(_TAKEN_AWAY)}")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -65,8 +71,7 @@ def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterab
                 if (directory / name).is_dir():
                     raise FileError(f"cannot save to {directory}: {name} is a directory", path=directory / name)
             journal = {"staging": staging.name, "files": checksums, "obsolete": gone}
-            (staging / JOURNAL).write_text(json.dumps(journal, indent=1), encoding="utf-8")
-            _flushed_checksum(staging / JOURNAL)
+            write_text(staging / JOURNAL, json.dumps(journal, indent=1))
             os.replace(staging / JOURNAL, directory / JOURNAL)
         except BaseException:
             shutil.rmtree(staging, ignore_errors=True)
@@ -80,7 +85,7 @@ def _save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterab
 
 
 def finish_save(directory: Path) -> None:
-    """Do what is left of a save that was cut short after it counted; nothing where there is none."""
+    """Do what is left of a save that was interrupted after its journal was written; nothing if there is none."""
     journal = _read_journal(directory)
     if journal is None:
         return
@@ -89,7 +94,7 @@ def finish_save(directory: Path) -> None:
             os.replace(path, directory / name)
     for name in journal["obsolete"]:
         (directory / name).unlink(missing_ok=True)
-    _flush_directory(directory)
+    flush_directory(directory)
     (directory / JOURNAL).unlink(missing_ok=True)
     shutil.rmtree(directory / journal["staging"], ignore_errors=True)
 
@@ -176,7 +181,7 @@ def _is_plain_name(name: Any) -> bool:
 
 
 def _resolved(directory: Path, journal: dict[str, Any]) -> dict[str, Path]:
-    """The new files of a save that counts, each where it is now."""
+    """The new files of a save whose journal was written: name → the path where the file is now."""
     resolved: dict[str, Path] = {}
     mixed: list[str] = []
     for name, expected in journal["files"].items():
@@ -209,12 +214,3 @@ def _flushed_checksum(path: Path) -> str:
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
     return checksum(path)
-
-
-def _flush_directory(directory: Path) -> None:
-    with contextlib.suppress(OSError):  # not every system lets a directory be flushed
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

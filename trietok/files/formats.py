@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
+from trietok.text.vocab_txt import Path_, read_text
 
 VOCAB_FILE = "vocab.txt"
 ADDED_TOKENS_FILE = "added_tokens.json"
@@ -21,64 +22,7 @@ TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
-RECORD = "trietok"  # the key of tokenizer_config.json under which trietok keeps what transformers has no place for
-
-LARGEST_FILE = 1 << 30  # bytes; a vocabulary of ten million tokens has a tenth of it
-
-Path_ = str | os.PathLike[str]
-
-
-def read_text(path: Path_) -> str:
-    """The whole of a UTF-8 file, with Python's universal newlines, as transformers opens it.
-
-    Raises:
-        FileError: the file is missing, a directory, or may not be read.
-        FileFormatError: a byte is not UTF-8; the error has the line.
-    """
-    try:
-        size = os.stat(path).st_size
-        if size > LARGEST_FILE:
-            raise FileFormatError(
-                f"{os.fspath(path)} has {size:,} bytes, more than the {LARGEST_FILE:,} a tokenizer's file may have",
-                path=path,
-            )
-        with open(path, "rb") as file:
-            raw = file.read()
-    except OSError as error:
-        raise FileError(f"cannot read {os.fspath(path)}: {error.strerror}", path=path) from error
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(
-            f"{os.fspath(path)}, line {line}: byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; "
-            "convert the file to UTF-8",
-            path=path,
-            line_number=line,
-        ) from None
-    if "\r" in text:  # a lone carriage return ends a line too, as it does for transformers
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
-
-
-def read_vocab_lines(path: Path_) -> list[str]:
-    """The lines of a vocab.txt: one token each, the id is the line's number from 0.
-
-    Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark and blank lines
-    stay, so that every id is transformers' id.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`.
-        VocabularyError: the file is empty.
-    """
-    lines = read_text(path).split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    if not lines:
-        raise VocabularyError(
-            f"{os.fspath(path)} is empty; a vocabulary needs at least one token, one a line", path=path
-        )
-    return lines
+RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
@@ -158,7 +102,7 @@ def _check_depth(value: Any, left: int = DEEPEST) -> None:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose every key stands once: which of two would count is no question to leave to a parser."""
+    """An object without repeated keys: parsers disagree about which of two equal keys is used."""
     value = dict(pairs)
     if len(value) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -217,18 +161,11 @@ def write_text(path: Path_, text: str) -> None:
     Raises:
         FileError: the file cannot be written; what was there before is untouched.
     """
-    from pathlib import Path  # reading does without it
+    from trietok.files.whole import replacing  # reading does without it
 
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    content = text.encode("utf-8")
     try:
-        try:
-            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}", path=path) from error
+        raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error

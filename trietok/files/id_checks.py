@@ -17,7 +17,7 @@ class AddedIds:
     """Collects the added tokens of one tokenizer from its files.
 
     Attributes:
-        decoder: id → token; where files repeat one, the last read counts.
+        decoder: id → token; if several files hold an id, the token read last is used.
         sources: id → the file it was read from.
     """
 
@@ -27,7 +27,7 @@ class AddedIds:
         self._ids: dict[str, int] = {}
 
     def add(self, token_id: int, token: AddedToken, source: str) -> None:
-        """Take one in.
+        """Add a token.
 
         Raises:
             VocabularyError: the id has another token already, or the token another id.
@@ -58,7 +58,7 @@ class AddedIds:
 def check_against_vocabulary(
     decoder: Mapping[int, AddedToken], sources: Mapping[int, str], vocabulary: Vocabulary, path: str | os.PathLike[str]
 ) -> None:
-    """Hold the added tokens against the vocabulary file.
+    """Compare the added tokens with the vocabulary file.
 
     A blank line is free for an added token. A token on two lines may be added under either of its ids.
 

@@ -1,7 +1,7 @@
-"""A value inside a JSON file together with where it stands, so that every error can say it.
+"""A value inside a JSON file together with its place, so that every error can name the place.
 
 In: a parsed JSON value, its path in the file, the file. Out: the same value with its type checked, or an error that
-names the file, the JSON path, what stands there and what should.
+names the file, the JSON path, the value there and what it should be.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class JsonPlace(NamedTuple):
         return FileFormatError(f"{where} {problem}", path=self.file)
 
     def wrong(self, wanted: str) -> FileFormatError:
-        """The error for a value that is not what is wanted."""
+        """The error for a value that is not `wanted`."""
         return self.error(f"is {_shown(self.value)}; it should be {wanted}")
 
     def member(self, key: str) -> JsonPlace:

@@ -13,8 +13,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok import log
-from trietok.errors import FileError, FileFormatError, InputTypeError, TrietokError
-from trietok.files.find import ModelFiles, locate, signature
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputTypeError,
+    SpecialTokenError,
+    TrietokError,
+    VocabularyError,
+)
+from trietok.files.find import ModelFiles, find_files, signature
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -27,13 +34,14 @@ from trietok.files.formats import (
     read_json_object,
 )
 from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
 from trietok.text.added_token import AddedToken
 from trietok.text.vocabulary import Vocabulary
-from trietok.tokenizer.token_table import ADDITIONAL
 
-# transformers takes these and no tokenizer here has a use for them.
+# Options that transformers takes, and that trietok ignores.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
+
+_OF_FILES = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
 
 
 def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options: dict[str, Any], **kwargs: Any) -> Any:
@@ -50,12 +58,14 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
     names = (*cls.vocab_files_names.values(), *side_files)
     directory = os.path.join(name, subfolder or "")
-    while True:  # a save that is put in place meanwhile must not give some of the old and some of the new
+    while True:  # a save during the load must not lead to a mixture of old and new files
         before = signature(directory, names)
         try:
             tokenizer = _load_once(cls, name, names, init_inputs, kwargs, subfolder, hub_options, name_or_path)
-        except (TrietokError, OSError):
+        except (TrietokError, OSError) as error:
             if signature(directory, names) == before:
+                if isinstance(error, _OF_FILES):
+                    _refuse_other_kind(cls, directory.rstrip(os.sep))
                 raise
         else:
             if signature(directory, names) == before:
@@ -72,9 +82,9 @@ def _load_once(
     hub_options: dict[str, Any],
     name_or_path: str,
 ) -> Any:
-    files = locate(name, names, subfolder=subfolder, **hub_options)
+    files = find_files(name, names, subfolder=subfolder, **hub_options)
     arguments, sources = _arguments(cls, files, dict(kwargs))
-    # The vocabulary is the directory's own or one the caller names; what a file says about it has been dropped.
+    # The vocabulary is that of the directory or one that the caller names; a path that a file names has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
         arguments.setdefault(argument, vocabulary_path)
     if "tokenizer_file" in cls.vocab_files_names:
@@ -103,6 +113,15 @@ def _load_once(
     return tokenizer
 
 
+def _refuse_other_kind(cls: Any, path: str) -> None:
+    """After a WordPiece tokenizer could not be loaded: raise an error that says what is there, if it is known."""
+    from trietok.files.other_kinds import other_kind  # needed only where loading fails
+
+    message = other_kind(path) if VOCAB_FILE in cls.vocab_files_names.values() else None
+    if message is not None:
+        raise FileError(message, path=path) from None
+
+
 def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFiles) -> None:
     for slot, token in record.get("assigned_unused", {}).items():
         if token not in vocabulary:
@@ -114,7 +133,7 @@ def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFi
 
 
 def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -> ModelFiles:
-    """The files of which the vocabulary is read: without tokenizer.json, where `from_slow` or a null says so."""
+    """The files the vocabulary may be read from: without tokenizer.json if `from_slow` or a null excludes it."""
     from_slow = bool(arguments.get("from_slow"))
     is_null = "tokenizer_file" in arguments and arguments["tokenizer_file"] is None
     if "tokenizer_file" not in cls.vocab_files_names or not (from_slow or is_null):
@@ -139,7 +158,7 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
             raise FileError(f"{cls.__name__} needs a directory; {name} is a single file", path=name)
         return dict.fromkeys(names, files.single_file)
     if TOKENIZER_FILE in files.found and (VOCAB_FILE not in files.found or "tokenizer_file" in names):
-        if "tokenizer_file" in names:  # it comes before a vocab.txt, which is not even read
+        if "tokenizer_file" in names:  # a vocab.txt beside it is not read
             return {"tokenizer_file": files.found[TOKENIZER_FILE]}
         if list(names.values()) == [VOCAB_FILE]:
             return dict.fromkeys(names, files.found[TOKENIZER_FILE])
@@ -155,7 +174,7 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
 
 
 def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[int, str]]:
-    """What the files and the caller say a tokenizer should be made of; the caller comes first."""
+    """The arguments for the class, from the files and the caller; those of the caller override the files."""
     arguments: dict[str, Any] = {}
     if TOKENIZER_CONFIG_FILE in files.found:
         source = files.found[TOKENIZER_CONFIG_FILE]
@@ -163,11 +182,11 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         saved_class = kwargs.get("tokenizer_class", arguments.pop("tokenizer_class", None))
         if saved_class is not None:
             _check_class(cls, str(saved_class), source)
-        # Paths of the machine that saved it, which would be opened here: the files are those of the directory.
+        # Paths on the machine that saved the tokenizer. They are not opened here: the directory has its own files.
         says_null = "tokenizer_file" in cls.vocab_files_names and arguments.get("tokenizer_file", "") is None
         for key in paths_in_files(cls):
             arguments.pop(key, None)
-        if says_null:  # no path, but that tokenizer.json is not to be read
+        if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
         check_settings(arguments, source, cls)
     kwargs.pop("tokenizer_class", None)
@@ -184,7 +203,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     decoder = ids.decoder
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
-    # A role's token has the flags it was added with. added_tokens.json says no flags, so there the role's own count.
+    # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.
     without_flags = files.found.get(ADDED_TOKENS_FILE)
     by_content = {token.content: token for i, token in decoder.items() if ids.sources[i] != without_flags}
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
@@ -199,7 +218,7 @@ def paths_in_files(cls: Any) -> tuple[str, ...]:
 
 
 def _check_class(cls: Any, saved_class: str, source: str) -> None:
-    """Tell what was saved as another class: by a warning where its vocabulary is of the same kind, else by an error."""
+    """Warn about files saved by another class; raise if the vocabulary of that class is of another kind."""
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
     if saved in (*ANY_KIND, *_own_names(cls)):
         return
@@ -246,17 +265,17 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
 
 
 def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
-    """special_tokens_map.json, which counts where no `added_tokens_decoder` says more, as before transformers 4.34."""
+    """special_tokens_map.json, which is used if there is no `added_tokens_decoder`, as before transformers 4.34."""
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
         roles = read_json_object(path)
         check_settings({role: value for role, value in roles.items() if is_role(role)}, path, object)
         for role, value in roles.items():
             if kwargs.get(role) or not is_role(role):
-                continue  # this file is about roles: it can set nothing else
+                continue  # this file sets roles and nothing else
             if role == ADDITIONAL and isinstance(value, list):
                 tokens = list(arguments.get(ADDITIONAL) or ())
-                # The config's objects of flags are tokens only later, so the same token may be listed twice.
+                # Objects of flags in the config become tokens only later, so the same token may be listed twice.
                 for token in (_special_token(token, f"{path}: {role}", path) for token in value):
                     if token not in tokens:
                         tokens.append(token)
@@ -296,7 +315,7 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
-    if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # roles of the user's own
+    if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # a user's roles
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
     if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
         return checked_added_token(value, where, path)

@@ -23,7 +23,6 @@ from trietok.files.formats import (
     write_json,
 )
 from trietok.text.added_token import AddedToken, convert_added_tokens
-from trietok.tokenizer.special_tokens import LEFT_OUT
 
 
 def save(
@@ -38,7 +37,7 @@ def save(
 ) -> tuple[str, ...]:
     """`tokenizer.save_pretrained(save_directory, ...)`."""
     if push_to_hub:
-        raise NotSupportedError(f"trietok leaves out push_to_hub: {LEFT_OUT['push_to_hub']}", name="push_to_hub")
+        tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
     fast = getattr(tokenizer, "_write_tokenizer_json", None)
     if legacy_format is False and fast is None:
         raise InputError(
@@ -73,7 +72,7 @@ def save(
     prefix = f"{filename_prefix}-" if filename_prefix else ""
     if "/" in prefix or os.sep in prefix:
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
-    with tokenizer.holding():  # what is written is of one state
+    with tokenizer.holding():  # all files are written from one state
         return _save_held(
             tokenizer, Path(save_directory), prefix, filename_prefix, legacy_format is not False, write_json_file
         )
@@ -100,7 +99,7 @@ def _save_held(
         if write_tokenizer_json is not None:
             write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
 
-    # Left by an earlier save, it would name tokens that are gone.
+    # If an earlier save left one, it would name tokens that no longer exist.
     obsolete = [prefix + ADDED_TOKENS_FILE]
     if getattr(tokenizer, "is_fast", False):
         obsolete += [prefix + TOKENIZER_FILE, *(prefix + name for name in [VOCAB_FILE] if not with_vocabulary)]
@@ -113,7 +112,7 @@ def _save_held(
 def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
     """special_tokens_map.json: a token with the flags of a plain special one as a string, any other with its flags.
 
-    So it does not matter whether a role was given as one or the other, and saving again writes the same.
+    So the file does not depend on whether a role was given as a string or an `AddedToken`.
     """
     flags = {token.content: token for token in tokenizer.added_tokens_decoder.values()}
 
@@ -129,13 +128,13 @@ def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
 
 
 def _config(tokenizer: Any) -> dict[str, Any]:
-    """tokenizer_config.json: the arguments the tokenizer was made with, as they stand now, and its added tokens."""
+    """tokenizer_config.json: the current values of the tokenizer's arguments, and its added tokens."""
     config = copy.deepcopy(tokenizer.init_kwargs)
     live = {"model_max_length", "clean_up_tokenization_spaces"} | (
         config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
     )
     live -= set(getattr(tokenizer, "options_of_slow", ()))
-    for key in live:  # any other key is kept as it came, though an attribute may have its name
+    for key in live:  # any other key keeps its value, even if an attribute has the same name
         if hasattr(tokenizer, key):
             config[key] = getattr(tokenizer, key)
     config.update(tokenizer.special_tokens_map)
@@ -149,7 +148,7 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     config["added_tokens_decoder"] = {
         token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
     }
-    # The name of the slow class: from it either class is found, as `use_fast` asks for.
+    # The name of the slow class: `AutoTokenizer` finds either class from it, following `use_fast`.
     config["tokenizer_class"] = type(tokenizer).__name__.removesuffix("Fast" if tokenizer.is_fast else "")
     record = tokenizer.record()
     if record:

@@ -1,4 +1,4 @@
-"""Whether a file's settings can be what a tokenizer is made of, before one is made.
+"""Checks the settings of a file before a tokenizer is made of them.
 
 In: the JSON object of tokenizer_config.json. Out: nothing, or an error with the file, the key, what it holds and what
 it should hold.
@@ -14,6 +14,7 @@ from trietok.errors import FileFormatError
 
 Check = Callable[[Any], bool]
 
+ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
 HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
 # The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.
@@ -21,7 +22,7 @@ WORDPIECE_FAMILY = (
     "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
     "DPRQuestionEncoder DPRContextEncoder DPRReader"
 ).split()
-# What transformers 5 writes for a tokenizer without a class of its own: says nothing about the kind.
+# Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
 ANY_KIND = ("TokenizersBackend", "PythonBackend")
 
 
@@ -89,7 +90,7 @@ _TOKEN = (_is_token, "a token: a string, or an object with content and flags; no
 
 
 def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> None:
-    """Raise for the first setting that cannot be; null is always let through, and so are keys that nothing knows.
+    """Raise for the first invalid setting; null is always valid, and so are unknown keys.
 
     Args:
         settings: the JSON object.
@@ -97,7 +98,7 @@ def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], ki
         kind: the class to be made; the names of its methods cannot be settings.
 
     Raises:
-        FileFormatError: as said.
+        FileFormatError: a setting is invalid.
     """
     for key, value in settings.items():
         if key == "self" or callable(getattr(kind, key, None)):
@@ -123,7 +124,7 @@ def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], ki
 
 
 def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:
-    """A role of the user's own must not have a name that means something else."""
+    """Raise if a user's role has a name that means something else."""
     known: set[str] = getattr(kind, "known_settings", set)()
     taken = role in ROLES or role in known or hasattr(kind, role) or role.endswith(("_id", "_ids"))
     if taken or role in (*_SETTINGS, "self"):

@@ -1,18 +1,26 @@
-"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also as .gz.
+"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also packed.
 
 In: paths. Out: the texts, one after the other; a line is held at a time, or a thousand rows of a table.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
-from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError
+from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.compressed import decompressed, lines_of
+from trietok.files.text_rows import (
+    BadRow,
+    TextFile,
+    choose_column,
+    decoded,
+    import_pyarrow,
+    open_parquet,
+    text_of_json,
+    texts_of,
+)
 
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
@@ -22,9 +30,10 @@ _ROWS = 1024  # of a .parquet, held at a time
 class TextFiles:
     """The texts of files, read anew by every loop over them.
 
-    A name that ends in .jsonl is read as one JSON object a line, one in .parquet as a table, any other as one text a
-    line; .gz after .txt or .jsonl is unpacked. Lines end at U+000A only. The files are read in the order of their
-    names and each once, also where two names lead to one file, so that nothing depends on the order they are given in.
+    A name that ends in .jsonl or .ndjson is read as one JSON object a line, one in .parquet as a table, any other as
+    one text a line; with .gz or .zst behind it is unpacked. Lines end at U+000A only. The files are read in the order
+    of their names and each once, also where two names lead to one file, so that nothing depends on the order they are
+    given in.
 
     Args:
         paths: a path, or several.
@@ -68,10 +77,10 @@ class TextFiles:
         self.errors = errors
         self.bytes_read = 0
         self._standard_input = standard_input
-        sizes = {path: 0 if self._is_standard_input(path) else _size(path) for path in self.paths}
+        self._files = {path: TextFile.at(path) for path in self.paths if not self._is_standard_input(path)}
         self.paths = self._each_once()
         self.total_bytes = (
-            None if any(map(self._is_standard_input, self.paths)) else sum(map(sizes.__getitem__, self.paths))
+            sum(self._files[path].size for path in self.paths) if self._files.keys() >= set(self.paths) else None
         )
 
     def _each_once(self) -> list[str]:
@@ -88,153 +97,84 @@ class TextFiles:
             try:
                 if self._is_standard_input(path):
                     assert self._standard_input is not None
-                    yield from self._lines(self._standard_input, "standard input", self._standard_input)
-                elif path.endswith(".parquet"):
-                    yield from self._rows(path)
-                else:
-                    yield from self._file(path)
+                    yield from self._texts_of_lines(self._standard_input, "standard input", self._standard_input)
+                    continue
+                yield from self._texts(TextFile.at(path))
             except OSError as error:
                 if isinstance(error, FileError):
                     raise
                 raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
-            if not self._is_standard_input(path):
-                self.bytes_read = before + _size(path)
+            self.bytes_read = before + TextFile.at(path).size
 
     def _is_standard_input(self, path: str) -> bool:
         return path == STANDARD_INPUT and self._standard_input is not None
 
-    def _file(self, path: str) -> Iterator[str]:
-        with open(path, "rb") as raw:
-            if not path.endswith(".gz"):
-                yield from self._texts(raw, path, raw)
-                return
-            import gzip
+    def _texts(self, file: TextFile) -> Iterator[str]:
+        if file.kind == "parquet":
+            yield from self._texts_of_rows(file)
+            return
+        with open(file.name, "rb") as raw:
+            lines = raw if file.compression is None else lines_of(decompressed(raw, file))
+            texts = self._texts_of_lines(lines, file.name, raw)
+            yield from self._texts_of_json(texts, file.name) if file.kind == "jsonl" else texts
 
-            try:
-                with gzip.open(raw, "rb") as unpacked:
-                    yield from self._texts(unpacked, path, raw)  # type: ignore[arg-type]
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise FileFormatError(f"{path} cannot be unpacked: {error}; it is damaged", path=path) from None
-
-    def _texts(self, lines: BinaryIO, path: str, raw: BinaryIO) -> Iterator[str]:
-        texts = self._lines(lines, path, raw)
-        return self._fields(texts, path) if path.removesuffix(".gz").endswith(".jsonl") else texts
-
-    def _lines(self, lines: BinaryIO, name: str, raw: BinaryIO) -> Iterator[str]:
+    def _texts_of_lines(self, lines: Iterable[bytes], name: str, raw: BinaryIO) -> Iterator[str]:
         """The lines of a file, decoded. `raw` is the file below a packed one, to see how much of it is read."""
         before, offset, packed = self.bytes_read, 0, raw is not lines
+        of = "unpacked file" if packed else "file"
         for number, line in enumerate(lines, start=1):
-            try:
-                text = line.decode("utf-8", self.errors)
-            except UnicodeDecodeError as error:
-                raise FileFormatError(
-                    f"{name}, line {number}: byte 0x{line[error.start]:02x} at offset {offset + error.start} of the "
-                    f"{'unpacked ' * packed}file is not UTF-8; convert it to UTF-8, or go on with errors='replace' "
-                    "(--errors replace)",
-                    path=name,
-                    line_number=number,
-                ) from None
+            text = decoded(line.removesuffix(b"\n"), self.errors, of=of, offset=offset)
+            if isinstance(text, BadRow):
+                raise _error(f"{name}, line {number}", text, name, number, "convert it to UTF-8")
             offset += len(line)
             self.bytes_read = before + (raw.tell() if packed else offset)
-            yield text.removesuffix("\n")
+            yield text
 
-    def _fields(self, lines: Iterable[str], path: str) -> Iterator[str]:
-        """The texts in lines of JSON."""
+    def _texts_of_json(self, lines: Iterable[str], name: str) -> Iterator[str]:
         for number, line in enumerate(lines, start=1):
             if number == 1:
                 line = line.removeprefix("\ufeff")
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be parsed"
-                raise FileFormatError(
-                    f"{path}, line {number}: not JSON: {reason}", path=path, line_number=number
-                ) from None
-            text = self._field(row, f"{path}, line {number}", path, number)
+            text = text_of_json(line, self.column) if line.strip() else None
+            if isinstance(text, BadRow):
+                raise _error(f"{name}, line {number}", text, name, number)
             if text is not None:
                 yield text
 
-    def _field(self, row: Any, where: str, path: str, number: int) -> str | None:
-        if not isinstance(row, dict):
-            problem = f"{where}: a JSON {type(row).__name__}, not an object {{...}} with the text in {self.column!r}"
-        elif self.column not in row:
-            problem = f"{where}: there is no {self.column!r}; {_choose(row)}"
-        elif isinstance(row[self.column], str) or row[self.column] is None:
-            text: str | None = row[self.column]
-            return text
-        else:
-            problem = f"{where}: {self.column!r} holds {row[self.column]!r:.60}, not a text"
-        raise FileFormatError(problem, path=path, line_number=number)
-
-    def _rows(self, path: str) -> Iterator[str]:
+    def _texts_of_rows(self, file: TextFile) -> Iterator[str]:
         """The texts in a column of a table."""
+        path, before, number = file.name, self.bytes_read, 0
+        pyarrow = import_pyarrow(extra="parquet")
         try:
-            import pyarrow
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise MissingDependencyError(
-                f"reading {path} needs pyarrow: pip install 'trietok[parquet]'", extra="parquet"
-            ) from None
-        before, size, rows = self.bytes_read, _size(path), 0
-        try:
-            with parquet.ParquetFile(path) as table:
-                schema = table.schema_arrow
-                if self.column not in schema.names:
-                    raise FileFormatError(f"{path} has no column {self.column!r}; {_choose(schema.names)}", path=path)
-                if schema.names.count(self.column) > 1:
-                    raise FileFormatError(
-                        f"{path} has {schema.names.count(self.column)} columns named {self.column!r}, and which is "
-                        "meant cannot be told; write the file anew with different names",
-                        path=path,
-                    )
-                kind = schema.field(self.column).type
-                if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
-                    raise FileFormatError(f"{path}: the column {self.column!r} holds {kind}, not texts", path=path)
+            with open_parquet(path, "parquet") as table:
+                self._check_column(table.schema_arrow, path)
                 for batch in table.iter_batches(batch_size=_ROWS, columns=[self.column]):
-                    texts = self._texts_of_rows(batch.column(0), path, rows)
-                    rows += batch.num_rows
-                    self.bytes_read = before + size * rows // max(table.metadata.num_rows, 1)
-                    yield from (text for text in texts if text is not None)
+                    start = number
+                    number += batch.num_rows
+                    self.bytes_read = before + file.size * number // max(table.metadata.num_rows, 1)
+                    texts = texts_of(batch.column(0), self.errors, of=f"text in {self.column!r}")
+                    for row, text in enumerate(texts, start=start + 1):
+                        if isinstance(text, BadRow):
+                            raise _error(f"{path}, row {row}", text, path, None, "write the file anew with texts")
+                        if text is not None:
+                            yield text
         except pyarrow.ArrowInvalid as error:
-            raise FileFormatError(f"{path} is not a .parquet file: {error}", path=path) from None
+            raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
 
-    def _texts_of_rows(self, rows: Any, path: str, before: int) -> list[str | None]:
-        """The values of a column of texts, whose bytes nothing has looked at so far; so many rows come before."""
-        import pyarrow
-
-        try:
-            texts: list[str | None] = rows.to_pylist()
-            return texts
-        except UnicodeDecodeError:
-            values = rows.cast(pyarrow.large_binary()).to_pylist()
-        texts = []
-        for number, value in enumerate(values, start=before + 1):
-            try:
-                texts.append(None if value is None else value.decode("utf-8", self.errors))
-            except UnicodeDecodeError as error:
-                raise FileFormatError(
-                    f"{path}, row {number}: byte 0x{value[error.start]:02x} at offset {error.start} of the text in "
-                    f"{self.column!r} is not UTF-8; write the file anew with texts, or go on with errors='replace' "
-                    "(--errors replace)",
-                    path=path,
-                ) from None
-        return texts
+    def _check_column(self, schema: Any, path: str) -> None:
+        number = schema.names.count(self.column)
+        if not number:
+            raise FileFormatError(f"{path} has no column {self.column!r}; {choose_column(schema.names)}", path=path)
+        if number > 1:
+            raise FileFormatError(
+                f"{path} has {number} columns named {self.column!r}, and which is meant cannot be told; write the file "
+                "anew with different names",
+                path=path,
+            )
+        types, kind = import_pyarrow().types, schema.field(self.column).type
+        if not (types.is_string(kind) or types.is_large_string(kind)):
+            raise FileFormatError(f"{path}: the column {self.column!r} holds {kind}, not texts", path=path)
 
 
-def _choose(names: Iterable[str]) -> str:
-    known = ", ".join(sorted(map(repr, names))[:20])
-    return f"choose one of {known} with column=... (--column)" if known else "there is nothing else either"
-
-
-def _size(path: str) -> int:
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        raise FileError(f"cannot read {path or repr(path)}: {error.strerror}", path=path) from error
-    except ValueError:  # a NUL in the name
-        raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
-    if Path(path).is_dir():
-        raise FileError(f"{path} is a directory; name the files in it, as in {path.rstrip('/')}/*.txt", path=path)
-    return status.st_size
+def _error(where: str, bad: BadRow, path: str, line_number: int | None, repair: str = "") -> FileFormatError:
+    advice = f"; {repair}, or go on with errors='replace' (--errors replace)" if repair else ""
+    return FileFormatError(f"{where}: {bad.reason}{advice}", path=path, line_number=line_number)

@@ -1,4 +1,4 @@
-"""What an encoding call returns: a dict of lists or tensors with transformers' conveniences on top.
+"""`BatchEncoding`: a dict of lists or tensors, with transformers' methods (`word_ids`, `char_to_token`, ...).
 
 In: `input_ids`, `token_type_ids`, `attention_mask`, ... of one text or a batch. Out: the same, as lists or tensors.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Maker(Protocol):
-        """What works the details out."""
+        """Computes the details of a result."""
 
         @property
         def is_fast(self) -> bool: ...
@@ -42,11 +42,11 @@ class BatchEncoding(UserDict[str, Any]):
 
     Args:
         data: key → list or tensor, for one text or a batch.
-        encoding: per-text details (offsets and words), where the tokenizer keeps them.
+        encoding: per-text details (offsets and words), if the caller has them.
         tensor_type: `"np"` or `"pt"` to convert every value at once.
         prepend_batch_axis: give tensors a batch axis of one.
         n_sequences: 1 for single texts, 2 for pairs, None where not known.
-        details: what works `encoding` out when it is first asked for, and what it is to be given.
+        details: an object that computes `encoding` when it is first needed, and the argument it gets then.
 
     >>> encoding = BatchEncoding({"input_ids": [[2, 7, 3], [2, 3, 0]]})
     >>> encoding.input_ids[0], encoding["input_ids"][1], encoding[:1]
@@ -63,7 +63,7 @@ class BatchEncoding(UserDict[str, Any]):
         *,
         details: tuple[Maker, Any] | None = None,
     ) -> None:
-        self.data: dict[str, Any] = {} if data is None else dict(data)  # UserDict's own way is slow
+        self.data: dict[str, Any] = {} if data is None else dict(data)  # faster than UserDict.__init__
         if encoding is not None and not isinstance(encoding, (list, tuple)):
             encoding = [encoding]
         self._encodings = encoding
@@ -83,16 +83,16 @@ class BatchEncoding(UserDict[str, Any]):
 
     @property
     def is_fast(self) -> bool:
-        """Whether a tokenizer of the Rust profile made it; its details are in `encodings` then."""
+        """Whether a tokenizer of the Rust profile made it; `encodings` holds its details then."""
         return self._encodings is not None if self._later is None else self._later[0].is_fast
 
     @property
     def encodings(self) -> Any:
-        """The per-text details, or None where the tokenizer is none of the Rust profile."""
+        """The per-text details, or None if the tokenizer is of the slow profile."""
         return self._worked_out() if self.is_fast else None
 
     def work_out_by(self, maker: Maker, given: Any = None) -> None:
-        """Let `maker` work the details out of what is given, when they are first asked for."""
+        """Let `maker` compute the details from `given` when they are first needed."""
         self._later = maker, given
 
     def _worked_out(self) -> Any:
@@ -120,7 +120,7 @@ class BatchEncoding(UserDict[str, Any]):
         raise AttributeError(f"{type(self).__name__} has no attribute and no key {name!r}; its keys are {list(data)}")
 
     def __getstate__(self) -> dict[str, Any]:
-        # The details, not what works them out: that would take the tokenizer along.
+        # The pickle holds the details, not the object that computes them, which would bring the tokenizer with it.
         return {"data": self.data, "encodings": self.encodings, "n_sequences": self._n_sequences}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,7 +171,7 @@ class BatchEncoding(UserDict[str, Any]):
         }
         return self
 
-    # ---- offsets and words: worked out when they are first asked for ------------------------------------------------
+    # ---- offsets and words: computed when they are first needed -----------------------------------------------------
 
     def _details(self, method: str, index: int = 0) -> Any:
         encodings = self._worked_out()

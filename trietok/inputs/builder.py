@@ -1,4 +1,4 @@
-"""`InputBuilder`: what a tokenizer puts around texts, its sides and lengths, and the plans it has made for calls.
+"""`InputBuilder` holds the template, sides and lengths of a tokenizer and caches a `Plan` per set of options.
 
 In: the settings of a tokenizer at one moment, and the options of a call. Out: a `Plan`, which turns texts and ids into
 model inputs. A builder never changes: a tokenizer whose settings change makes another one.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from trietok.errors import SpecialTokenError
 from trietok.inputs.options import CallOptions, resolve_strategies
 from trietok.inputs.pieces import Piece
 from trietok.inputs.plan import Plan
@@ -20,13 +19,13 @@ MOST_PLANS = 64
 
 
 class InputSettings(NamedTuple):
-    """What of a tokenizer its inputs depend on, beside the template.
+    """The settings of a tokenizer that model inputs depend on, apart from the template.
 
     Attributes:
         model_input_names: the columns that a call returns unless it is told otherwise; the first is `input_ids`.
         padding_side, truncation_side: `"right"` or `"left"`.
         model_max_length: in tokens; more than 1e20 for no limit.
-        pad_token_id, pad_token, pad_token_type_id: what padding is made of; None where there is no padding token.
+        pad_token_id, pad_token, pad_token_type_id: the values of padding; None where there is no padding token.
         windows: the rules of the profile.
     """
 
@@ -41,14 +40,14 @@ class InputSettings(NamedTuple):
 
 
 class InputBuilder:
-    """The way from ids to model inputs for one state of a tokenizer.
+    """Makes model inputs from ids, for one state of a tokenizer.
 
     Args:
         settings: those of the tokenizer.
-        single, pair: what stands around one text, and around two.
-        warn_once: logs a message the first time its key is met.
-        special_counts: how many special tokens truncation makes room for, around one text and around two, where it is
-            not as many as the template has.
+        single, pair: the pieces of a row of one text, and of two.
+        warn_once: logs a message the first time it gets that key.
+        special_counts: how many special tokens truncation makes room for, around one text and around two, if that
+            differs from the template.
 
     Attributes:
         lacks_ids: whether a special token of a template has no id.
@@ -81,17 +80,9 @@ class InputBuilder:
         self.pad_token_id = settings.pad_token_id
 
     def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
-        """What a row of one text, or of a pair, is made of."""
+        """The pieces of a row of one text, or of a pair."""
         pieces = self._templates[pair]
         if add_special_tokens:
-            unset = [piece.role for piece in pieces if piece.sequence is None and piece.token_id is None]
-            if unset:
-                raise SpecialTokenError(
-                    "the template puts the token of a role that has none around the text "
-                    f"({', '.join(f'{role} is None' for role in unset)}); give the role a token, or pass "
-                    "add_special_tokens=False",
-                    role=unset[0],
-                )
             return pieces
         texts = [piece for piece in pieces if piece.sequence is not None]
         return tuple(texts if self.settings.windows.types_stay else [text._replace(type_id=0) for text in texts])
@@ -107,8 +98,8 @@ class InputBuilder:
             InputError: a strategy is unknown, or a length cannot be.
             SpecialTokenError: padding is asked for and there is no padding token.
         """
-        # 8.0 equals 8 and True equals 1, where only one of them is valid; elsewhere options that are equal mean the
-        # same.
+        # Equal options share a plan. 8.0 equals 8 and True equals 1, but for some options only one of the two is valid:
+        # the key holds the types of those.
         _, padding, truncation, max_length, stride, _, multiple_of, *_ = options
         key = (options, type(padding), type(truncation), type(max_length), type(stride), type(multiple_of))
         try:

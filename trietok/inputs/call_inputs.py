@@ -1,6 +1,6 @@
-"""What a call was given: telling a text from a pair, words or a batch, and what an encoder makes of each.
+"""Classifies the input of a call (text, pair, words, batch) and encodes it.
 
-In: the arguments of a call. Out: which form they have, their ids, spans and tokens, or an error.
+In: the arguments of a call. Out: which form they have; their ids, spans and tokens; or an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trietok.text.rows import Rows
 
     class Encoder(Protocol):
-        """A text to its ids, spans and tokens, as a tokenizer does it at one moment."""
+        """Gives the ids, spans and tokens of a text, as a tokenizer does at one moment."""
 
         def ids(self, text: str) -> list[int]:
             """The ids of a text, without special tokens around."""
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
             ...
 
         def locate(self, text: str) -> Located:
-            """The tokens with all that is known of them."""
+            """The tokens of a text with their ids, spans and words."""
             ...
 
         def ids_of_tokens(self, tokens: list[str]) -> list[int]:
-            """The ids of tokens that are there already; asked in the slow profile only."""
+            """The ids of a text that is given as tokens; called in the slow profile only."""
             ...
 
 
-# Keywords that transformers has dropped, and what is written for them since.
+# Keywords that transformers has dropped, and the keywords that replace them.
 _REPLACED = {
     "is_pretokenized": "is_split_into_words=...",
     "pad_to_max_length": "padding='max_length'",
@@ -50,7 +50,7 @@ _REPLACED = {
 
 
 def reject_unknown(options: Mapping[str, Any]) -> None:
-    """Raise for keywords that nothing understands."""
+    """Raise an OptionError for unknown keywords."""
     reject_replaced(options)
     for name in options:
         raise OptionError(
@@ -60,7 +60,7 @@ def reject_unknown(options: Mapping[str, Any]) -> None:
 
 
 def reject_replaced(options: Mapping[str, Any]) -> None:
-    """Raise for keywords that transformers has dropped, with what to write instead."""
+    """Raise an OptionError for keywords that transformers has dropped; it says what to write instead."""
     for name in options:
         if name in _REPLACED:
             raise OptionError(
@@ -97,7 +97,7 @@ def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]
 
 
 def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
-    """`pair_of` in the Rust profile, where a list of two whose second is None is no pair."""
+    """`pair_of` in the Rust profile, where a list of two whose second item is None is not a pair."""
     pair = pair_of(item, is_split_into_words, where)
     if pair[1] is None and pair[0] is not item:
         raise InputTypeError(f"{where} is a pair whose second text is None; give the first alone", value=item)
@@ -114,7 +114,7 @@ def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) 
     """The ids of one input of the slow profile: a text, words, tokens or ids.
 
     Raises:
-        InputError: it is none of those. `where` names it.
+        InputError: it is none of those; the message calls it `where`.
     """
     if isinstance(value, str):
         return encoder.ids(value)
@@ -138,7 +138,7 @@ def ids_of_text(encoder: Encoder, value: Any, is_split_into_words: bool, where: 
     """The ids of one input of the Rust profile: a text, or words where they are asked for.
 
     Raises:
-        InputTypeError: it is not. `where` names it.
+        InputTypeError: it is neither; the message calls it `where`.
     """
     if not is_split_into_words and isinstance(value, str):
         return encoder.ids(value)
@@ -157,13 +157,13 @@ def has_spans(value: Any, is_split_into_words: bool) -> bool:
 
 
 def spans_of(encoder: Encoder, value: Any, count: int) -> list[Span]:
-    """The spans of a text of `count` tokens, or of words, where each span counts from its word's beginning."""
+    """The spans of a text of `count` tokens, or of words; the spans of a word are relative to its beginning."""
     if isinstance(value, str):
         return encoder.spans(value, count)
     return [span for word in value for span in encoder.spans(word)]
 
 
-def locate(encoder: Encoder, value: Any) -> Located:
+def locate_input(encoder: Encoder, value: Any) -> Located:
     """The tokens of a text, or of words: each is a text of its own, and every token has its word's number."""
     if isinstance(value, str):
         return encoder.locate(value)

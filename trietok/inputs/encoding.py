@@ -1,7 +1,7 @@
-"""One row of what a call returned, with what each of its tokens stands for: the answers of `BatchEncoding`'s methods.
+"""`Encoding`: one row of a result, with tokens, spans and word numbers; `BatchEncoding`'s methods read it.
 
-In: the columns of the row. Out: the same by name, and where characters, words and tokens are. As the `Encoding` of the
-tokenizers package (0.22.2).
+In: the columns of the row. Out: the columns as attributes, and methods from characters to words to tokens and back. It
+follows the `Encoding` of the tokenizers package (0.22.2).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Encoding:
         offsets: what each stands for in its text, half-open, in code points; (0, 0) for special tokens and padding.
         word_ids: the number of the word that each is part of; None for special tokens and padding.
         ranges: 0 and, for a pair, 1 → the tokens of that text, half-open.
-        overflowing: the rows of what did not fit.
+        overflowing: the rows that hold what did not fit into this one.
     """
 
     ids: list[int]
@@ -96,7 +96,7 @@ class Encoding:
         return None
 
     def char_to_word(self, char_index: int, sequence_index: int = 0) -> int | None:
-        """The number of the word that a code point stands in; None where it stands in none."""
+        """The number of the word that contains a code point; None where no word does."""
         token_index = self.char_to_token(char_index, sequence_index)
         return None if token_index is None else self.token_to_word(token_index)
 

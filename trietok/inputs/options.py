@@ -1,7 +1,8 @@
-"""What one call asks for: `padding`, `truncation` and `max_length` turned into strategies and a length.
+"""`CallOptions`: all options of a call. `resolve_strategies`: `padding`, `truncation` and `max_length` to `Strategies`.
 
-In: the arguments as transformers takes them (True, False, a string, an enum, None). Out: a strategy each, and the
-length that counts. The rules are those of transformers' `_get_padding_truncation_strategies` (4.57.6).
+In: the arguments as transformers takes them (True, False, a string, an enum, None). Out: a strategy for padding and one
+for truncation, and the length that both use. The rules are those of transformers'
+`_get_padding_truncation_strategies` (4.57.6).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Tokenizer(Protocol):
-        """What resolving needs to know of a tokenizer."""
+        """The attributes of a tokenizer that `resolve_strategies` reads."""
 
         model_max_length: int
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         def warn_once(self, key: str, message: str) -> None: ...
 
 
-# A model without a known limit has this one, as in transformers; more than LARGE_INTEGER counts as no limit.
+# A model without a known limit has this one, as in transformers; more than LARGE_INTEGER means no limit.
 VERY_LARGE_INTEGER = int(1e30)
 LARGE_INTEGER = int(1e20)
 
@@ -63,7 +64,7 @@ class CallOptions(NamedTuple):
 
 
 class Strategies(NamedTuple):
-    """The two strategies and the length they work to; None where nothing limits it."""
+    """The two strategies and the length they use; the length is None where there is no limit."""
 
     padding: PaddingStrategy
     truncation: TruncationStrategy

@@ -1,6 +1,6 @@
-"""Padding what has been encoded already: one text, a batch, or a list of texts as a data loader hands them over.
+"""Padding encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
 
-In: dicts of lists or tensors. Out: a `BatchEncoding`. As `pad` in transformers 4.57.6.
+In: dicts of lists or tensors. Out: a `BatchEncoding`. The rules are those of `pad` in transformers 4.57.6.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Padder(Protocol):
-        """What says how to pad: a tokenizer, or its `InputBuilder`."""
+        """The object that defines how to pad: a tokenizer, or its `InputBuilder`."""
 
         model_max_length: int
         padding_side: str
@@ -44,10 +44,10 @@ def pad(
     return_tensors: str | TensorType | None = None,
     verbose: bool = True,
 ) -> BatchEncoding:
-    """Pad what has been encoded: one text, a batch, or a list of texts as a data loader hands them over.
+    """Pad encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
 
     Args:
-        padder: says what to pad with, on which side, and which column counts.
+        padder: defines the padding values, the side, and the column whose length is padded.
         encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
 
     The other arguments are those of a call. Tensors come back as tensors of their kind.

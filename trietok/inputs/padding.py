@@ -43,7 +43,7 @@ def pad_values(
     Args:
         values: key → list, all of the length of `values[main_input]`; keys without a filler stay as they are.
         length: the number of ids to reach; a text that has as many or more is left as it is.
-        main_input: the key whose length counts, such as `input_ids`.
+        main_input: the key of the list whose length is compared with `length`, such as `input_ids`.
         fillers: key → what to fill with.
         side: `"right"` or `"left"`.
 

@@ -1,7 +1,7 @@
-"""`Plan`: what one set of call options comes to: from texts, or ids, to model inputs.
+"""`Plan`: one set of call options, resolved; it turns texts or ids into a `BatchEncoding`.
 
-In: texts and an encoder, or ids. Out: a `BatchEncoding`. Every call goes the same way: texts → ids → windows → rows →
-columns.
+In: texts and an encoder, or ids. Out: a `BatchEncoding`. Every call goes through the same steps: texts → ids → windows
+→ rows → columns.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from trietok import log
 from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import has_spans, locate, spans_of
+from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
 from trietok.inputs.options import CallOptions, Strategies, check_length, warn_of_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
+from trietok.inputs.pieces import require_ids
 from trietok.inputs.truncation import Cut, Cutting
+from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder
@@ -24,10 +26,9 @@ if TYPE_CHECKING:
     from trietok.inputs.rows import Row
     from trietok.text.alignment import Span
 
-Ids = list[int]
-Texts = tuple[Any, ...]  # of one item of a call: a text or two, each a str, or words; or tokens or ids
+Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 SpansOf = Callable[[int, list[Ids]], "list[list[Span]]"]  # the number of an item and its ids → the spans of each text
-# What a result is given to be able to tell its details: the encoder, the texts, and whether it is of a call for one.
+# What a result keeps to compute its details: the encoder, the texts, and whether the call was for one item.
 Given = tuple["Encoder", "list[Texts] | list[str]", bool]
 
 
@@ -35,9 +36,10 @@ class Plan:
     """A call with its options resolved. `InputBuilder.plan` makes it; it never changes.
 
     Attributes:
-        builder: whose plan it is.
-        options, strategies: those of the call, and what padding, truncation and max_length come to.
-        limit: a row with more ids than this is worth a warning; see `warn_of_length`.
+        builder: the builder that made the plan.
+        options: the options of the call.
+        strategies: `padding`, `truncation` and `max_length` of the call, resolved.
+        limit: a row with more ids than this is logged; see `warn_of_length`.
     """
 
     def __init__(self, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> None:
@@ -53,7 +55,7 @@ class Plan:
 
     @property
     def is_fast(self) -> bool:
-        """Whether it is of the Rust profile."""
+        """Whether the plan is of the Rust profile."""
         return self.rule.is_fast
 
     # ---- calls ------------------------------------------------------------------------------------------------------
@@ -62,7 +64,7 @@ class Plan:
         """The encoding of one text or pair.
 
         Args:
-            encoder: a text to its ids; it has to stay as it is, since the result asks it for details later.
+            encoder: gives the ids of a text. It must not change, since the result asks it for details later.
             text, pair: a str each, or a list of words; in the slow profile also a list of tokens or of ids.
 
         Raises:
@@ -81,7 +83,7 @@ class Plan:
             InputError: it is no batch, or an item cannot be encoded so.
         """
         if not self.is_fast:
-            check_length(self.strategies.max_length)  # it may be the tokenizer's own
+            check_length(self.strategies.max_length)  # it may be the tokenizer's `model_max_length`
         return self._of_texts(encoder, self.rule.batch_of(items, self.options.is_split_into_words), one=False)
 
     def from_ids(self, ids: Ids, pair_ids: Ids | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
@@ -107,15 +109,16 @@ class Plan:
         warn_of_length(self.builder, length)
 
     def encodings(self, given: Given, input_ids: Any) -> list[Encoding]:
-        """The details of a result, worked out again from its texts.
+        """The details of a result, computed from its texts when they are needed.
 
         Args:
             given: encoder and texts.
-            input_ids: what the result has now. A caller may have changed it; the details are those of the texts.
+            input_ids: the ids that the result has now. A caller may have changed them; the details are those of the
+                texts.
         """
         encoder, texts, one = given
         samples = [(text,) if isinstance(text, str) else text for text in texts]
-        located = [[locate(encoder, text) for text in sample] for sample in samples]
+        located = [[locate_input(encoder, text) for text in sample] for sample in samples]
         groups = [
             self._rows(number, self._cut([text.ids for text in sample]), len(sample) == 2)
             for number, sample in enumerate(located)
@@ -124,7 +127,6 @@ class Plan:
         made: list[Encoding] = []
         first: dict[int, Encoding] = {}
         rows = self._padded(groups, one)
-        self._require_ids(rows)
         for row in rows:
             padding = (settings.pad_token_id, settings.pad_token, settings.pad_token_type_id)
             made.append(row.encoding(located[row.sample], *padding))
@@ -143,7 +145,7 @@ class Plan:
             for number, (text, pair) in enumerate(items):
                 names = self.rule.names_of_pair if one else (f"item {number} of the batch",) * 2
                 texts = (text,) if pair is None else (text, pair)
-                # A copy of a list is kept: its owner may change it before the result is asked for details.
+                # The result keeps a copy of a list: the caller may change the list before details are computed.
                 samples.append(tuple(list(text) if type(text) is list else text for text in texts))
                 yield [self.rule.ids_of(encoder, text, words, name) for text, name in zip(texts, names, strict=False)]
 
@@ -166,11 +168,11 @@ class Plan:
         Args:
             samples: for each item the ids of its texts.
             one: whether it is a call for one item.
-            spans_of_item: asked where the columns have offsets.
+            spans_of_item: called where the columns have offsets.
         """
         rule = self.rule
         if rule.overflows_to_rows:
-            samples = list(samples)  # there all texts are encoded before the first is cut
+            samples = list(samples)  # in that profile all texts are encoded before the first is cut
         ids: list[list[Ids]] = []
         cuts: list[Cut] = []
         groups: list[list[Row]] = []
@@ -198,7 +200,7 @@ class Plan:
         return values
 
     def _cut(self, sample: list[Ids]) -> Cut:
-        """What truncation leaves of the texts of one item."""
+        """How truncation cuts the texts of one item."""
         strategies = self.strategies
         cutting = Cutting(
             strategies.max_length,
@@ -218,12 +220,15 @@ class Plan:
         from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
 
         pieces = self.builder.pieces(pair, self.options.add_special_tokens)
+        if self.builder.lacks_ids:
+            require_ids(pieces)
         windows = cut.rows if self.options.return_overflowing_tokens else cut.rows[:1]
         return [Row(number, pieces, each) for each in windows]
 
     def width(self, longest: int) -> int:
         """The length that a batch whose longest row has `longest` ids is padded to, where it is padded."""
         if self.strategies.padding is PaddingStrategy.MAX_LENGTH and self.strategies.max_length is not None:
+            check_length(self.strategies.max_length)  # it may be the tokenizer's own
             longest = self.strategies.max_length
         return padded_length(longest, self.options.pad_to_multiple_of)
 
@@ -299,19 +304,12 @@ class Plan:
             case "overflowing_tokens":
                 return [sample[cut.overflow[0]][slice(*cut.overflow[1])] for sample, cut in zip(ids, cuts, strict=True)]
             case "num_truncated_tokens":
-                assert self.strategies.max_length is not None  # `rule.check` has seen to it
+                assert self.strategies.max_length is not None  # `rule.check` has made sure of it
                 room = self.strategies.max_length
                 return [sum(map(len, sample)) + self._around(len(sample) == 2) - room for sample in ids]
         assert spans_of_item is not None  # a plan from ids has no offsets
         spans = [spans_of_item(number, sample) for number, sample in enumerate(ids)]
-        self._require_ids(rows)
         return [row.offsets(spans[row.sample]) for row in rows]
-
-    def _require_ids(self, rows: list[Row]) -> None:
-        if self.builder.lacks_ids and any(
-            piece.sequence is None and piece.token_id is None for row in rows for piece in row.pieces
-        ):
-            raise ValueError("a special token of the template is not set")
 
     def _finished(
         self,

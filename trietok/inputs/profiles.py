@@ -1,6 +1,6 @@
 """The two profiles: everything in which the rows of transformers' slow tokenizers and of the Rust ones differ.
 
-In: nothing. Out: `SLOW` and `RUST`, plain values that a plan goes by.
+In: nothing. Out: `SLOW` and `RUST`, the `WindowRule` values that `Plan` reads.
 """
 
 from __future__ import annotations
@@ -19,23 +19,25 @@ if TYPE_CHECKING:
 
 
 class WindowRule(NamedTuple):
-    """What is done with one item of a call, from its texts to the columns of its rows.
+    """How a profile treats one item of a call, from its texts to the columns of its rows.
 
     Attributes:
-        is_fast: what `is_fast` of a tokenizer and of its results says.
-        ids_of: the ids of one input: encoder, input, whether words are given, a name for errors.
+        is_fast: the value of `is_fast` of a tokenizer and of its results.
+        ids_of: a function that gives the ids of one input; its arguments are the encoder, the input, whether it is
+            words, and what errors call it.
         names_of_pair: what errors call the two inputs of a call for one item.
-        check: refuses options that do not go together, for each item: options, strategies, whether it is a pair.
+        check: refuses options that contradict each other, for each item; its arguments are the options, the strategies,
+            and whether the item is a pair.
         batch_of: a text and its pair, or None, for each item of a batch, which may be words; refuses what is no batch.
-        cut: what truncation leaves of texts of these lengths.
-        overflows_to_rows: whether what does not fit makes rows, which come with `overflow_to_sample_mapping`; else it
-            comes as `overflowing_tokens` and `num_truncated_tokens`.
-        types_stay: whether texts keep their token type ids where special tokens are left out; else all are 0.
-        pads_empty_text: whether a call for one text pads one that has no id.
-        padding_counts: whether padding counts in what is warned of, and in `length` of a batch.
+        cut: how truncation cuts texts of given lengths.
+        overflows_to_rows: whether the tokens that do not fit make more rows, with `overflow_to_sample_mapping`; else
+            they are returned as `overflowing_tokens`, with `num_truncated_tokens`.
+        types_stay: whether texts keep their token type ids when special tokens are left out; else all are 0.
+        pads_empty_text: whether a call for one text pads a text without ids.
+        padding_counts: whether the length that is warned of, and `length` of a batch, include padding.
         checks_side: whether `padding_side` is checked where nothing is missing.
         length_is_listed: whether `length` of a call for one text is a list of one.
-        columns, columns_of_batch: the order of what a call for one item, and for a batch, returns.
+        columns, columns_of_batch: the order of the columns that a call for one item, and for a batch, returns.
     """
 
     is_fast: bool
@@ -68,7 +70,7 @@ def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> 
 
 
 def _check_rust(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
-    """The Rust tokenizers refuse no options for what they are together."""
+    """The Rust tokenizers refuse no combination of options."""
 
 
 def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, Any]]:

@@ -1,7 +1,7 @@
-"""Rows: special tokens around the tokens of one text or two, and padding; any column at a time.
+"""`Row`: where special tokens, texts and padding stand in one row; it computes each column on request.
 
-In: what stands around (pieces of a template), which tokens of each text are kept (windows), how much padding there is.
-Out: a column of the row.
+In: the pieces of a template, which tokens of each text are kept (windows), and how much padding there is. Out: a column
+of the row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trietok.text.alignment import Located
 
 @dataclass(frozen=True)
 class Row:
-    """How a row is made up.
+    """The parts of a row, from which its columns are computed.
 
     Attributes:
         sample: which item of the call it comes from.
@@ -49,9 +49,9 @@ class Row:
         """A column.
 
         Args:
-            values: of the tokens of each text.
-            special: the value of a special token.
-            padding: that of padding.
+            values: the values of the tokens of each text.
+            special: gives the value of a special token.
+            padding: the value of a padding token.
         """
         column: list[Any] = []
         for piece in self.pieces:
@@ -95,7 +95,7 @@ class Row:
         return self._padded([1] * len(self), 0)
 
     def special_tokens_mask(self) -> list[int]:
-        """1 for each special token and for padding, 0 for the texts' own."""
+        """1 for each special token and for padding, 0 for each token of a text."""
         return self.filled(_is_special, 1)
 
     def offsets(self, values: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
@@ -103,7 +103,7 @@ class Row:
         return self.column(values, _no_span, (0, 0))
 
     def encoding(self, texts: Sequence[Located], pad_id: int | None, pad_token: str | None, pad_type: int) -> Encoding:
-        """All of it."""
+        """The row as an `Encoding`, with all columns."""
         ranges: dict[int, tuple[int, int]] = {}
         position = self.missing if self.pad_left else 0
         for piece in self.pieces:

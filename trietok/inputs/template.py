@@ -11,9 +11,8 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from trietok.inputs.pieces import Piece
-from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken
+from trietok.text.alignment import Ids
 
-Ids = list[int]
 Kind = Literal["sequence", "role", "token"]
 
 
@@ -111,23 +110,6 @@ class Template(NamedTuple):
 
     def _parts_for(self, pair_ids: Ids | None) -> tuple[Part, ...]:
         return self.single if pair_ids is None else self.pair
-
-
-def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
-    """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
-    tokens: dict[str, TemplateToken] = {}
-
-    def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:
-        return tuple(piece(*part) for part in parts)
-
-    def piece(kind: Kind, name: str, type_id: int, is_in_mask: bool) -> TemplatePiece:
-        if kind == "sequence":
-            return TemplatePiece(name, type_id, is_sequence=True)
-        token = str(getattr(tokenizer, f"{name}_token")) if kind == "role" else name
-        tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
-        return TemplatePiece(token, type_id)
-
-    return TemplateProcessing(pieces(template.single), pieces(template.pair), tokens)
 
 
 def _sequence(name: str, ids: Ids, pair_ids: Ids | None) -> Ids:

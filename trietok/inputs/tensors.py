@@ -1,13 +1,12 @@
-"""Python lists ⇄ numpy arrays and PyTorch tensors. Neither package is imported before a tensor is asked for or met.
+"""Python lists ⇄ numpy arrays and PyTorch tensors.
 
-In: nested lists of ints, or tensors. Out: tensors of int64, or lists.
+In: nested lists of ints, or tensors. Out: tensors of int64, or lists. Neither numpy nor torch is imported before
+a call asks for a tensor, or is given one.
 """
 
 from __future__ import annotations
 
 import sys
-from array import array
-from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -58,12 +57,6 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
             rows[:] = [package.asarray(row) for row in value]
             return rows
     return package.asarray(value, dtype=package.int64 if _is_empty(value) else None)
-
-
-def numbers_to_tensor(values: Iterable[int], rows: int, width: int, tensor_type: TensorType) -> Any:
-    """Numbers row by row as an int64 tensor of shape (rows, width): faster than from nested lists."""
-    package = _package(tensor_type)
-    return package.frombuffer(array("q", [*values]), dtype=package.int64).reshape(rows, width)
 
 
 def int64_to_tensor(values: bytearray, rows: int, width: int, tensor_type: TensorType) -> Any:

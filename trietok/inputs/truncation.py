@@ -1,4 +1,4 @@
-"""Shortening a sequence or a pair: which ids go, and which are handed back as overflowing.
+"""Shortening a sequence or a pair: which ids are removed, and which of them are returned as overflowing.
 
 In: the lengths of one or two sequences and the number to remove. Out: what is kept of each, and the overflow, as
 half-open windows. The counts are those of transformers' `truncate_sequences` (4.57.6).
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from trietok import log
 from trietok.errors import InputError
 from trietok.inputs.tensors import ExplicitEnum
+from trietok.text.alignment import Ids
 
-Ids = list[int]
 Window = tuple[int, int]
 Windows = tuple[Window, ...]  # one for each text of a row
 
@@ -27,7 +27,7 @@ class TruncationStrategy(ExplicitEnum):
 
 
 class Cutting(NamedTuple):
-    """What truncation has to know of a call.
+    """The options of a call that truncation depends on.
 
     Attributes:
         max_length: the most tokens of a row, special ones included; None for any number.
@@ -47,11 +47,11 @@ class Cutting(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What truncation makes of one item of a call.
+    """The result of truncation for one item of a call.
 
     Attributes:
         rows: for each row its windows, what is kept first.
-        overflow: the text and the window of the ids that go, where they make no rows.
+        overflow: the text and the window of the ids that are removed, where they make no rows.
         problem: why nothing was cut that should have been, for the log.
     """
 
@@ -61,7 +61,7 @@ class Cut(NamedTuple):
 
 
 def whole(lengths: tuple[int, ...]) -> Windows:
-    """The windows of texts of which nothing goes."""
+    """The windows of texts of which nothing is removed."""
     return tuple((0, length) for length in lengths)
 
 
@@ -75,7 +75,7 @@ def check_room(max_length: int, around: int) -> None:
 
 
 def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
-    """Truncation as transformers' slow tokenizers do it: one row, and the ids that go.
+    """Truncation as transformers' slow tokenizers do it: one row, and the ids that are removed.
 
     A `max_length` of 0 cuts nothing.
 

@@ -1,7 +1,7 @@
 """Truncation as the Rust tokenizers do it: which stretches of a text, or of a pair, become rows.
 
-In: how many tokens each text has, and how many may stay. Out: a row for what is kept and one for each piece of what
-does not fit, as windows: half-open spans of the tokens of each text.
+In: how many tokens each text has, and how many may stay. Out: one row of windows for the kept tokens and one for each
+overflowing stretch. A window is a half-open span of the tokens of a text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, Window, 
 
 
 class Room(NamedTuple):
-    """What truncation may leave.
+    """How many tokens truncation may leave, and how it cuts.
 
     Attributes:
         size: tokens of both texts together, special tokens not counted.
@@ -46,7 +46,7 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 
 
 def _check_stride(stride: int, max_length: int, around_one: int) -> None:
-    """Refuse a stride whatever the text is; the special tokens of a single text count, even without them."""
+    """Refuse a stride that is too long for `max_length` less the special tokens of one text, even if left out."""
     if not isinstance(stride, int) or stride < 0:
         raise InputError(f"stride is {stride!r}; it is a whole number from 0")
     left = max_length - around_one
@@ -55,10 +55,10 @@ def _check_stride(stride: int, max_length: int, around_one: int) -> None:
 
 
 def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
-    """The windows of every row: first of what is kept, then of what does not fit.
+    """The windows of every row: first of the kept tokens, then of the overflow.
 
-    Of a pair the overflow is every combination of windows but the first: those of the first text's overflow come
-    before its own first window.
+    For a pair the overflow is every combination of a window of one text and a window of the other, but the first: the
+    combinations with later windows of the first text come before those with its first window.
 
     >>> rows((5,), Room(3, TruncationStrategy.LONGEST_FIRST, 1, "right"))
     [((0, 3),), ((2, 5),)]

@@ -22,7 +22,7 @@ from trietok.tokenizer.bert import BertTokenizer
 # Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
 _SPACES = re.compile(r"[ \t\n\r]+")
 # What a subclass may put in another's place; then words are no longer what is counted here.
-_STAGES = ("prepare_for_tokenization", "tokenize", "_split_text", "_lowered", "_tokenize")
+_STAGES = ("prepare_for_tokenization", "tokenize", "_tokenize")
 
 
 class Change(NamedTuple):
@@ -183,7 +183,6 @@ class AsEntries(AddingWords):
         wordpiece = tokenizer.wordpiece_tokenizer
         self._entries = frozenset(wordpiece.vocab)
         self._prefix = wordpiece.continuing_subword_prefix
-        self._longest_piece = max(map(len, self._entries), default=0)
         self._longest_word = wordpiece.max_input_chars_per_word
         self._beginning: dict[str, list[str]] = {}
 
@@ -227,22 +226,9 @@ class AsEntries(AddingWords):
             end -= 1
         if not end or unit[:end] not in self.taken:
             return self.cut(unit)
-        rest = self._continuation(unit[end:])
-        return [self.unk_token] if rest is None else [unit[:end], *rest]
-
-    def _continuation(self, rest: str) -> list[str] | None:
-        """The pieces that cover the rest of a word, the longest first; None where none do."""
-        pieces: list[str] = []
-        start, longest = 0, self._longest_piece
-        while start < len(rest):
-            end = min(len(rest), start + longest)
-            while end > start and self._prefix + rest[start:end] not in self._entries:
-                end -= 1
-            if end == start:
-                return None
-            pieces.append(self._prefix + rest[start:end])
-            start = end
-        return pieces
+        # A vocabulary holds what continues a word with the prefix before it, so that stands for what comes before.
+        rest = self.tokenizer.wordpiece_tokenizer.match_word(self._prefix + unit[end:])
+        return [self.unk_token] if rest is None or len(rest[0]) <= len(self._prefix) else [unit[:end], *rest]
 
     def is_other(self, unit: str, after: list[str]) -> bool:
         return unit not in self.taken

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import copy
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
-from trietok.suggesting.bounded_counts import BoundedCounts
 from trietok.suggesting.report import Applied, LeftOut, Milestone, Suggestion, Suggestions
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
+from trietok.training.word_counts import WordCounts
 
 __all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
 
@@ -79,23 +80,22 @@ def suggest_tokens(
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     way = WAYS[adding](require_bert(tokenizer))
     totals = _Totals(way)
-    counts = BoundedCounts(max_words, totals.add)
-    number = totals.count_texts(texts, counts)
-    occurrences = counts.counts.total() + counts.forgotten_occurrences
+    counts = totals.count_texts(texts, max_words)
+    occurrences = counts.total + counts.pruned_occurrences
     if not totals.tokens and not occurrences:
-        raise InputError(f"there is no word in the {number} texts; give texts that hold words")
-    for unit, count in counts.counts.items():
+        raise InputError(f"there is no word in the {counts.texts} texts; give texts that hold words")
+    for unit, count in counts.items():
         totals.add(unit, count)
     picked = _Picked(way, totals, leave_others, max_suggestions)
-    picked.pick(_ranked(way, counts.counts, min_frequency, unknown_weight))
+    picked.pick(_ranked(way, counts, min_frequency, unknown_weight))
     changed = picked.changed()
-    frequent = sorted(counts.counts.items(), key=lambda item: (-item[1], item[0]))
+    frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     others = (unit for unit, _ in frequent if unit not in way.taken)
     return Suggestions(
         suggestions=picked.suggestions,
         adding=adding,
         fingerprint=tokenizer.fingerprint(),
-        texts=number,
+        texts=counts.texts,
         words=occurrences,
         tokens_before=totals.tokens,
         tokens_after=picked.tokens,
@@ -104,8 +104,8 @@ def suggest_tokens(
         milestones=picked.milestones,
         changed=changed,
         left_out=picked.left_out,
-        forgotten=counts.forgotten_occurrences,
-        lost_at_most=counts.lost_at_most,
+        forgotten=counts.pruned_occurrences,
+        lost_at_most=counts.pruned_below,
         sample=list(itertools.islice(others, _SAMPLE)),
     )
 
@@ -135,18 +135,20 @@ class _Totals:
         self.unknown = 0
         self.extra = 0  # tokens beyond one for each counted word
 
-    def count_texts(self, texts: Iterable[str], counts: BoundedCounts) -> int:
-        """Count the words of all texts; return how many texts there are."""
-        number = 0
+    def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
+        """Count the words of all texts; those that are forgotten are among the totals, and no longer counted."""
+        counts = WordCounts()
         for text in texts:
             if not isinstance(text, str):
                 raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
-            number += 1
+            counts.texts += 1
             units, added = self.way.units(text)
-            counts.add(units)
+            counts.add(Counter(units))
+            for unit, count in counts.prune(max_words).items():
+                self.add(unit, count)
             self.tokens += len(added)
             self.unknown += self.way.unknown_in(added)  # a text may hold the unknown token itself
-        return number
+        return counts
 
     def add(self, unit: str, count: int) -> None:
         tokens = self.way.cut(unit)

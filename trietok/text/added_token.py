@@ -19,7 +19,7 @@ class _Flags(NamedTuple):
 
 
 class _ImpliedFlags(_Flags):
-    """Flags of which `normalized` was not given: it follows from `special`. They equal those that say the same."""
+    """Flags whose `normalized` was not given but follows from `special`; they equal `_Flags` with the same values."""
 
     __slots__ = ()
 
@@ -33,9 +33,9 @@ class AddedToken:
     Args:
         content: the text it stands for; not empty.
         single_word: match only where no letter, digit, mark or underscore touches it on either side.
-        lstrip: take the whitespace on its left along.
-        rstrip: take the whitespace on its right along.
-        normalized: match the text as the tokenizer normalizes it (lower-cased, where it lower-cases), not as it came.
+        lstrip: the match includes the whitespace on its left.
+        rstrip: the match includes the whitespace on its right.
+        normalized: match the text as the tokenizer normalizes it (lower-cased, if it lower-cases), not as it was given.
             None means `not special`.
         special: skipped by `decode(skip_special_tokens=True)` and listed among the special tokens.
 
@@ -51,7 +51,7 @@ class AddedToken:
         InputError: `content` is empty, or holds half of a surrogate pair, which no file can keep.
     """
 
-    # The flags of a hundred thousand tokens are a few combinations: each is kept once.
+    # A hundred thousand tokens have only a few combinations of flags: each combination is stored once.
     __slots__ = ("_flags", "content")
 
     content: str
@@ -107,14 +107,14 @@ class AddedToken:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it matches anywhere and takes nothing along: no `single_word`, `lstrip`, `rstrip`."""
+        """Whether it matches anywhere and includes no whitespace: no `single_word`, `lstrip`, `rstrip`."""
         return not any(self._flags[:3])
 
     @classmethod
     def of(cls, token: str | AddedToken, **flags: Any) -> AddedToken:
         """`token` itself if it is one, else a new one of that content with these flags.
 
-        Any object that carries the six fields counts as one, such as an `AddedToken` of the tokenizers package.
+        Any object with the six fields is accepted as one, such as an `AddedToken` of the tokenizers package.
 
         Raises:
             InputTypeError: it is neither a string nor such an object.
@@ -139,7 +139,7 @@ class AddedToken:
         return AddedToken(**{**self.__getstate__(), **changes})
 
     def as_special(self) -> AddedToken:
-        """The token marked as special, as the Rust tokenizers mark it: `normalized` is False then, unless it was given.
+        """The token marked as special, as in the Rust tokenizers: `normalized` becomes False, unless it was given.
 
         >>> AddedToken("a").as_special().normalized, AddedToken("a", normalized=True).as_special().normalized
         (False, True)
@@ -148,7 +148,7 @@ class AddedToken:
         return self.replace(special=True, normalized=None if implied else self.normalized)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The six fields, as they stand in tokenizer_config.json."""
+        """The six fields, as in tokenizer_config.json."""
         return {"content": self.content, **self._flags._asdict()}
 
     def __reduce__(self) -> Any:
@@ -173,7 +173,7 @@ class AddedToken:
         )
 
 
-# What a frozen instance is filled with: its slots' own setters.
+# The setters of the slots, which fill an instance although `__setattr__` refuses.
 _set_content = AddedToken.__dict__["content"].__set__
 _set_flags = AddedToken.__dict__["_flags"].__set__
 

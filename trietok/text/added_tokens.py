@@ -2,12 +2,12 @@
 
 In: a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
 
-The split is leftmost-longest over all added tokens. `lstrip` and `rstrip` eat whitespace on their side and
-`single_word` asks for a Unicode word boundary on both. What counts as whitespace is what `str.strip` takes off, and a
-neighbour that is an added token of whitespace is eaten too, both as in transformers' `PreTrainedTokenizer.tokenize`.
+The split is leftmost-longest over all added tokens. `lstrip` and `rstrip` remove the whitespace beside the token, and
+`single_word` requires a Unicode word boundary on both sides. Whitespace is what `str.strip` removes; an adjacent added
+token that consists of whitespace is removed too. Both are as in transformers' `PreTrainedTokenizer.tokenize`.
 
-An `AddedTokens` never changes: adding and removing give another one, which shares what it can with the one before. So a
-hundred thousand tokens cost a text no more than ten, and one more token costs that one.
+An `AddedTokens` never changes: adding and removing make another one, which shares its big parts with the one before.
+The time for a text hardly depends on the number of added tokens, and adding one token costs time for that token only.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class AddedTokens:
     """Added tokens by id, and the split of texts at them.
 
     Args:
-        decoder: id → token, in the order of adding. Of two ids with one content the later one counts.
+        decoder: id → token, in the order of adding. Of two ids with one content the later one encodes.
 
     Attributes:
         decoder: id → token, in the order of adding.
         encoder: content → id.
-        max_id: the highest id any token has had, -1 before the first: the id of a token taken out is not given again.
-        is_plain: whether a match always stands, and takes no whitespace along.
+        max_id: the highest id any token has had, -1 before the first: the id of a removed token is not given again.
+        is_plain: whether no token has `single_word`, `lstrip` or `rstrip`, so that every match is a token as it is.
     """
 
     def __init__(self, decoder: Mapping[int, AddedToken] | None = None, max_id: int = -1) -> None:
@@ -46,7 +46,7 @@ class AddedTokens:
         self.is_plain = all(token.is_plain for token in tokens.values())
         self._search = WordSearch(self.encoder)
 
-    # ---- other ones made of these -----------------------------------------------------------------------------------
+    # ---- changed copies ---------------------------------------------------------------------------------------------
 
     def with_tokens(self, tokens: Mapping[int, AddedToken]) -> AddedTokens:
         """These tokens and more; a token whose id is there already takes that one's place.
@@ -56,18 +56,19 @@ class AddedTokens:
         if not tokens:
             return self
         there = self.decoder
-        replaced = any(
+        contents = {token.content: token_id for token_id, token in tokens.items()}
+        are_new = there.lacks(tokens) and self.encoder.lacks(contents)
+        replaced = not are_new and any(
             there[token_id].content != token.content if token_id in there else token.content in self.encoder
             for token_id, token in tokens.items()
         )
-        contents = {token.content: token_id for token_id, token in tokens.items()}
         if replaced or len(contents) != len(tokens):
             return self._made_of({**there.flat(), **tokens}, max(self.max_id, *tokens))
         grown = self._copy()
         grown.decoder = there.with_items(tokens)
         grown.encoder = self.encoder.with_items(contents)
         grown.max_id = max(self.max_id, *tokens)
-        new = [token for token_id, token in tokens.items() if token_id not in there]
+        new = list(tokens.values()) if are_new else [tokens[token_id] for token_id in tokens if token_id not in there]
         grown._search = self._search.with_words(token.content for token in new)
         if len(new) == len(tokens):
             grown.is_plain = self.is_plain and all(token.is_plain for token in new)
@@ -90,21 +91,28 @@ class AddedTokens:
         return self.without_ids(gone) if gone else self
 
     def with_max_id(self, max_id: int) -> AddedTokens:
-        """The same tokens, of which the highest id ever given is another."""
+        """The same tokens with another `max_id`."""
         other = self._copy()
         other.max_id = max_id
         return other
 
     def reordered(self, token_ids: Iterable[int]) -> AddedTokens:
-        """These tokens with those of some ids, of those that are there, behind the others and in this order."""
+        """The same tokens, with those of `token_ids` moved to the end in this order; unknown ids are ignored.
+
+        `encoder` keeps its order: transformers lists the tokens of a loaded directory in that one.
+        """
         last = [token_id for token_id in token_ids if token_id in self.decoder]
         decoder = dict(self.decoder.flat())
         for token_id in last:
             decoder[token_id] = decoder.pop(token_id)
-        return self._made_of(decoder, self.max_id) if last else self
+        if not last:
+            return self
+        other = self._made_of(decoder, self.max_id)
+        other.encoder = self.encoder
+        return other
 
     def renumbered(self, decoder: dict[int, AddedToken]) -> AddedTokens:
-        """The same tokens with other ids, none of them ever given beyond the highest."""
+        """The same tokens with other ids; `max_id` is the highest of them."""
         return type(self)(decoder)
 
     def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> AddedTokens:
@@ -113,7 +121,8 @@ class AddedTokens:
     def _copy(self) -> AddedTokens:
         other: AddedTokens = object.__new__(type(self))
         derived = {"by_id", "ids_by_content", "trie", "_written"}
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in derived})
+        state = dict(self.__dict__)  # at one moment: other threads may be deriving values
+        other.__dict__.update({name: value for name, value in state.items() if name not in derived})
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,12 +155,12 @@ class AddedTokens:
 
     @property
     def has_spaces(self) -> bool:
-        """Whether some token holds spaces between words, so that it reaches over what is between spaces."""
+        """Whether some token contains spaces between words, so that it extends over several chunks."""
         return self._search.has_spaces
 
     @property
     def has_odd_spaces(self) -> bool:
-        """Whether some token holds whitespace other than single spaces between words."""
+        """Whether some token contains whitespace other than single spaces between words."""
         return self._search.has_odd_spaces
 
     @property
@@ -160,17 +169,17 @@ class AddedTokens:
         return self._search.has_ascii_words
 
     def may_begin_at_the_end_of(self, chunk: str) -> bool:
-        """Whether a chunk between spaces ends as a token with spaces begins, so that it may go on in the next one."""
+        """Whether a chunk ends with the first word of a token with spaces, which may go on in the next chunk."""
         return self._search.may_begin_at_the_end_of(chunk)
 
     # ---- the split --------------------------------------------------------------------------------------------------
 
     def stands_in(self, text: str) -> bool:
-        """Whether any token stands in `text`, be it one that would be rejected there."""
+        """Whether any token occurs in `text`, even one that `single_word` would reject there."""
         return self._search.stands_in(text)
 
     def find(self, text: str) -> list[tuple[int, int]]:
-        """Where tokens stand in `text`, leftmost-longest, before it is asked whether they may."""
+        """Where tokens occur in `text`, leftmost-longest, whether or not `single_word` allows them there."""
         return self._search.find(text)
 
     def split(self, text: str) -> list[str]:
@@ -181,17 +190,17 @@ class AddedTokens:
         ['x', '<a>', 'y ', 'ab', ' abc']
 
         Returns:
-            The pieces in order, none empty. Whitespace that `lstrip` or `rstrip` took is gone; else they join to
-            `text`.
+            The pieces in order, none empty. Joined, they are `text` without the whitespace that `lstrip` and `rstrip`
+            removed.
         """
         return [piece for piece, _ in self.pieces(text)]
 
     def pieces(self, text: str) -> list[tuple[str, bool]]:
-        """The pieces of `split`, each with whether it is a token. A rejected single word is none, even by itself."""
+        """The pieces of `split`, each with whether it is a token. A match that `single_word` rejects is no token."""
         return [(text[start:end], is_token) for start, end, is_token in self.places(text)]
 
     def places(self, text: str) -> list[tuple[int, int, bool]]:
-        """Where the pieces are: half-open in code points, and whether each is a token."""
+        """The half-open span of each piece, in code points, and whether the piece is a token."""
         spans = self.find(text)
         if not self.is_plain:
             spans = [(start, end) for start, end in spans if self._stands_alone(text, start, end)]
@@ -207,16 +216,16 @@ class AddedTokens:
         return marked if self.is_plain else self._stripped(text, marked)
 
     def _stands_alone(self, text: str, start: int, end: int) -> bool:
-        """Whether a match may stand: not one of a single word that a word character touches."""
+        """Whether a match is allowed: one with `single_word` is not where a word character touches it."""
         token = self.token(text[start:end])
         if token is None or not token.single_word:
             return True
         return not (touches_word(text, start - 1) or touches_word(text, end))
 
     def _stripped(self, text: str, marked: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-        """The pieces without the whitespace that their neighbours take along.
+        """The pieces without the whitespace that `lstrip` and `rstrip` of their neighbours remove.
 
-        What is left of a piece can be a token itself, and counts as one then, as in transformers.
+        If what is left of a piece is the content of a token, the piece becomes that token, as in transformers.
         """
         pieces = [text[start:end] for start, end, _ in marked]
         starts = [start for start, _, _ in marked]
@@ -241,10 +250,10 @@ class AddedTokens:
         return [(starts[i], starts[i] + len(piece), is_token(i)) for i, piece in enumerate(pieces) if piece]
 
     def lower_between(self, text: str, special_tokens: tuple[str, ...]) -> str:
-        """Lower-case `text` except where a token stands that must be matched as it is written.
+        """Lower-case `text` except for the tokens in it that must be matched as they are written.
 
         Those are the special tokens, then the other added tokens in the order of adding; where several begin at one
-        character the first of that list wins, not the longest. So it is in transformers, whose pattern is an
+        character the first of that list wins, not the longest. This is as in transformers, whose pattern is an
         alternation in this order.
 
         >>> AddedTokens().lower_between("[CLS] Hello", ("[CLS]",))
@@ -260,14 +269,14 @@ class AddedTokens:
 
 
 class WrittenTokens:
-    """The tokens that are matched as they are written: what stays as it is where a text is lower-cased."""
+    """The tokens that are matched as they are written, and therefore not lower-cased with the text."""
 
     def __init__(self, special_tokens: tuple[str, ...], tokens: Iterable[AddedToken]) -> None:
         self.special_tokens = special_tokens
         others = (token.content for token in tokens if not token.special)
         contents = tuple(dict.fromkeys(content for content in (*special_tokens, *others) if content))
         self._search = WordSearch(contents, first_wins=True)
-        # Without one of those that lower-casing would change, all of a text is lower-cased.
+        # A text that contains no token which lower-casing would change is lower-cased as a whole.
         self._capitals = Prefilter(filter(_has_capitals, contents))
 
     def with_tokens(self, tokens: Iterable[AddedToken]) -> WrittenTokens:
@@ -280,7 +289,7 @@ class WrittenTokens:
         return grown
 
     def lower_between(self, text: str, lowered: str) -> str:
-        """The text, of which `lowered` is given, lower-cased between the tokens."""
+        """`text`, lower-cased between the tokens; `lowered` is all of it lower-cased."""
         if not self._capitals.any_in(text):
             return lowered
         pieces: list[str] = []
@@ -296,7 +305,7 @@ def _has_capitals(content: str) -> bool:
 
 
 def touches_word(text: str, position: int) -> bool:
-    r"""Whether the character at `position` is one that words are made of; False outside the text.
+    r"""Whether the character at `position` is a word character; False outside the text.
 
     Word characters are those of `\w` in Unicode Technical Standard 18, annex C, which the Rust tokenizers use:
     alphabetic, marks, decimal digits, connector punctuation, joiners.

@@ -1,7 +1,7 @@
-"""A text on its way through the stages that still knows where each of its characters came from.
+"""`AlignedText`: a text together with the original span of each of its characters. `Located`: tokens with their spans.
 
-In: a text, then what a stage makes of it. Out: the text as it is now, and for each character the half-open span of code
-points of the original text that it stands for. `Located` is what comes out at the end: tokens with their spans.
+In: a text, then the changes that each stage makes to it. Out: the changed text, and for each of its characters the
+half-open span of code points of the original text that the character stands for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from trietok.text.characters import TranslationTable
 
 Span = tuple[int, int]
+Ids = list[int]
 
 
 class Located(NamedTuple):
@@ -43,7 +44,7 @@ class Located(NamedTuple):
         self.words.append(word)
 
     def next_word(self) -> int:
-        """The number of the word that is yet to come."""
+        """The number that the next word gets."""
         return self.words[-1] + 1 if self.words else 0
 
 
@@ -61,7 +62,7 @@ class AlignedText(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> AlignedText:
-        """A text as it came."""
+        """The original text, each character with its own span."""
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
     def cut(self, start: int, end: int) -> AlignedText:
@@ -73,11 +74,11 @@ class AlignedText(NamedTuple):
         return self.starts[start], self.ends[end - 1]
 
     def written_as(self, text: str) -> AlignedText:
-        """Another text, of as many characters, each in the place of the one here."""
+        """Another text of the same length; each character has the span of the one in its place here."""
         return AlignedText(text, self.starts, self.ends)
 
     def each(self, change: Callable[[str], str | None]) -> AlignedText:
-        """Change each character by itself; what comes of it has its span."""
+        """Change each character by itself; the characters it becomes all have its span."""
         changed = [change(char) or "" for char in self.text]
         if sum(map(len, changed)) == len(changed) == sum(map(bool, changed)):
             return self.written_as("".join(changed))
@@ -92,7 +93,7 @@ class AlignedText(NamedTuple):
         return self.each(lambda char: char.translate(table))
 
     def forwards(self) -> AlignedText:
-        """Widen spans until neither beginnings nor ends go back."""
+        """Widen spans until neither starts nor ends ever decrease."""
         starts = list(accumulate(reversed(self.starts), min))[::-1]
         return AlignedText(self.text, starts, list(accumulate(self.ends, max)))
 
@@ -108,7 +109,7 @@ def joined(parts: Iterable[AlignedText]) -> AlignedText:
 
 
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """Where words stand that were cut out of a text in this order, with nothing but whitespace between.
+    """The place of each of the words that a text was split into; between the words there is only whitespace.
 
     >>> list(places("ab  c!", ["ab", "c", "!"]))
     [('ab', 0, 2), ('c', 4, 5), ('!', 5, 6)]

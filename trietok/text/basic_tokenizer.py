@@ -64,7 +64,7 @@ class MarkTable(TranslationTable):
         return None if is_nonspacing_mark(char) else char
 
 
-# Shared by every tokenizer of the process: what a character becomes depends on no option but the one each is built for.
+# Shared by every tokenizer of the process: what a table makes of a character depends only on the table's own options.
 _CLEANING = {chinese: CleaningTable(is_control, chinese) for chinese in (True, False)}
 PUNCTUATION = PunctuationTable()
 MARKS = MarkTable()
@@ -72,7 +72,7 @@ MARKS = MarkTable()
 
 @lru_cache(maxsize=2)
 def _to_clean(tokenize_chinese_chars: bool) -> re.Pattern[str]:
-    """The printable characters that a `CleaningTable` does not leave as they are."""
+    """The printable characters that a `CleaningTable` changes."""
     return re.compile(f"[{REPLACEMENT_CHARACTER}{CHINESE_CLASS if tokenize_chinese_chars else ''}]")
 
 
@@ -109,10 +109,10 @@ class BasicTokenizer(Changeable):
         self.do_split_on_punc = do_split_on_punc
 
     def snapshot(self) -> Self:
-        """The same options, which stay as they are now."""
+        """A copy of the options as they are now; it does not follow later changes."""
         other = type(self).__new__(type(self))
         other.__setstate__(self.__getstate__())
-        other.never_split = frozenset(self.never_split)
+        other.never_split = frozenset(self.never_split or ())
         return other
 
     def tokenize(self, text: str, never_split: Iterable[str] | None = None) -> list[str]:
@@ -136,8 +136,8 @@ class BasicTokenizer(Changeable):
             return [piece for word in words for piece in self._split_word(word, kept)]
         if not words:
             return words
-        # No word is to be kept: what happens to a word happens to all. Every stage leaves spaces alone, and none
-        # looks across one.
+        # No word is kept as it is, so each stage can run on the whole text: no stage changes a space or looks across
+        # one.
         text = self.normalize(" ".join(words))
         if self.do_split_on_punc and (not kept or kept.isdisjoint(text.split())):
             return text.translate(PUNCTUATION).split()
@@ -164,7 +164,7 @@ class BasicTokenizer(Changeable):
             text = text.lower()
         strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
         if strip_accents and not text.isascii():
-            # What is composed has its marks in order, and taking it apart is quick without a look at them.
+            # Composed text has its marks in canonical order, so decomposing it is fast without sorting them first.
             text = (unicodedata.normalize if self.composes else normalize)("NFD", text).translate(MARKS)
         return text
 

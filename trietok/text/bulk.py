@@ -1,4 +1,4 @@
-"""Making very many objects that all stay: without the garbage collector's looking at them again and again."""
+"""Pause the garbage collector while many long-lived objects are made."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def bulk() -> Iterator[None]:
-    """Around code that makes many objects and no garbage in cycles: it runs up to twice as fast.
+    """A context for code that makes many objects and no garbage in cycles: the code runs up to twice as fast.
 
-    The collector is paused for the whole process, and set going again only by the one who paused it.
+    The collector is paused for the whole process. Of several nested or simultaneous contexts, the one that paused the
+    collector starts it again.
 
     >>> import gc
     >>> with bulk():

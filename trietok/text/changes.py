@@ -1,27 +1,62 @@
-"""Seeing that something has changed since it was looked at: an object's attribute, or a method of its class.
+"""Detect that an attribute of an object, or a method of its class, has changed, by one comparison.
 
-In: objects that others remember something of. Out: two marks to compare by identity. `_version` is the object's own,
-and another one once a public attribute is set. `_patched` is its class's, and another one once an attribute of that
-class, or of one that it inherits from, is set or deleted, as `unittest.mock.patch.object` and a notebook do it.
+In: a `Version`, shared by all objects that a cache depends on. Out: `version.mark` is a new object after any of them
+changes. A change of any other object does not change the mark.
 """
 
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import Any, ClassVar
+from typing import Any
+from weakref import WeakSet
+
+
+class Version:
+    """Its `mark` is replaced by a new object at each change; marks are compared by identity.
+
+    >>> version = Version()
+    >>> before = version.mark
+    >>> version.bump()
+    >>> version.mark is before
+    False
+    """
+
+    __slots__ = ("__weakref__", "mark")
+
+    def __init__(self) -> None:
+        self.mark = object()
+
+    def bump(self) -> None:
+        """Note a change."""
+        self.mark = object()
+
+    def __reduce__(self) -> Any:
+        return Version, ()  # a copy is another version
 
 
 class ChangeableType(ABCMeta):
     """The type of classes whose methods may be replaced while their objects are in use.
 
-    It is an `ABCMeta`, so that a class can inherit from an abstract base class as well.
+    It notices when an attribute of a class is set or deleted, as `unittest.mock.patch.object` and a notebook do. It is
+    an `ABCMeta`, so that a class can inherit from an abstract base class as well.
     """
 
-    _patched: object
+    _watching: WeakSet[Version]
 
     def __init__(cls, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        type.__setattr__(cls, "_patched", object())
+        type.__setattr__(cls, "_watching", WeakSet())
+        type.__setattr__(cls, "_foreign", {})
+
+    def has_foreign(cls, names: tuple[str, ...]) -> bool:
+        """Whether a method or property of one of these names is not trietok's own; remembered until one is replaced."""
+        remembered = cls.__dict__.get("_foreign", {})  # none yet while the class is made
+        answer: bool | None = remembered.get(names)
+        if answer is None:
+            methods = [getattr(cls, name, None) for name in names]
+            answer = not all(method is None or is_ours(getattr(method, "fget", method)) for method in methods)
+            remembered[names] = answer  # a patch by another thread has put another dict in its place
+        return answer
 
     def __setattr__(cls, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -33,52 +68,67 @@ class ChangeableType(ABCMeta):
         cls._note_patch()
 
     def _note_patch(cls) -> None:
-        type.__setattr__(cls, "_patched", object())
+        type.__setattr__(cls, "_foreign", {})
+        for version in list(cls.__dict__.get("_watching", ())):  # none yet while the class is made
+            version.bump()
         subclasses: Any = type.__subclasses__(cls)
         for kind in subclasses:
             kind._note_patch()
 
+    def watch_class(cls, version: Version) -> None:
+        """Have `version` bumped when a method of the class, or of one that it inherits from, is replaced."""
+        cls._watching.add(version)
+
 
 class Changeable(metaclass=ChangeableType):
-    """An object whose marks tell whether a public attribute, or its class, has changed.
+    """An object of which others can see that a public attribute, or a method of its class, has changed.
 
     >>> class Thing(Changeable): pass
-    >>> thing = Thing()
-    >>> before = marks_of(thing)
+    >>> thing, version = Thing(), Version()
+    >>> thing.watch(version)
+    >>> before = version.mark
     >>> thing.colour = "red"
-    >>> [now is then for now, then in zip(marks_of(thing), before)]
-    [False, True]
+    >>> version.mark is before
+    False
+    >>> before = version.mark
     >>> Thing.paint = lambda self: None
-    >>> [now is then for now, then in zip(marks_of(thing), before)]
-    [False, False]
+    >>> version.mark is before
+    False
     """
 
-    _version: object = None
-    _patched: ClassVar[object]
+    mark: object = None  # a new object after each change of a public attribute
+
+    def watch(self, version: Version) -> None:
+        """Have `version` bumped after each change of a public attribute, and of the class's methods."""
+        type(self).watch_class(version)
+        watchers = self.__dict__.setdefault("_watchers", WeakSet())
+        watchers.add(version)
+
+    def _note_change(self) -> None:
+        self.__dict__["mark"] = object()
+        watchers: WeakSet[Version] | None = self.__dict__.get("_watchers")
+        for version in list(watchers or ()):
+            version.bump()
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
         if not name.startswith("_"):
-            self.__dict__["_version"] = object()
+            self._note_change()
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
-        self.__dict__["_version"] = object()
+        self._note_change()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_version"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("mark", "_watchers")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _version=object())
-
-
-def marks_of(thing: Changeable) -> tuple[object, object]:
-    """The marks of an object and of its class as they are now."""
-    return thing._version, thing._patched
+        self.__dict__.update(state, mark=object())
+        self.__dict__.pop("_watchers", None)
 
 
 def is_ours(function: object) -> bool:
-    """Whether a function is of this library: not a user's, nor a mock or wrapper in its place.
+    """Whether a function belongs to this library, and is not a user's function, a mock or a wrapper in its place.
 
     >>> is_ours(Changeable.__setattr__), is_ours(len)
     (True, False)

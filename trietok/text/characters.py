@@ -1,4 +1,4 @@
-"""Which characters are whitespace, control, punctuation or Chinese: the one home of every such rule.
+"""Which characters are whitespace, control, punctuation or Chinese: every such rule of the slow profile is here.
 
 In: a character. Out: a truth value. BERT's classes are those of Google's `tokenization.py` and of transformers'
 `tokenization_utils.py` and `models/bert/tokenization_bert.py` (4.57.6), both on Python's own `unicodedata` tables; so
@@ -16,7 +16,7 @@ from typing import Any, Literal
 REPLACEMENT_CHARACTER = "\ufffd"
 
 # The blocks that hold Chinese characters, both ends included. Hiragana, Katakana and Hangul are written in words and
-# stay out. The same eight ranges stand in Google's tokenization.py and in transformers' tokenization_bert.py.
+# are left out. The same eight ranges are in Google's tokenization.py and in transformers' tokenization_bert.py.
 CHINESE_RANGES = (
     (0x4E00, 0x9FFF),  # CJK Unified Ideographs
     (0x3400, 0x4DBF),  # Extension A
@@ -27,7 +27,7 @@ CHINESE_RANGES = (
     (0xF900, 0xFAFF),  # Compatibility Ideographs
     (0x2F800, 0x2FA1F),  # Compatibility Ideographs Supplement
 )
-# Where Chinese begins and ends in turn, in ascending order.
+# The first Chinese code point of each range and the first one behind it, in ascending order.
 _CHINESE_BOUNDS = sorted(bound for first, last in CHINESE_RANGES for bound in (first, last + 1))
 # The same for patterns.
 CHINESE_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in CHINESE_RANGES)
@@ -108,8 +108,8 @@ def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
     """`unicodedata.normalize` in linear time, for text whose only whitespace is spaces.
 
     CPython puts the marks behind a character in order by insertion: a word of 100,000 marks in the wrong order takes it
-    8 seconds. Here the marks of long runs are sorted beforehand, which changes no result: what is compared, and kept
-    in order where it is equal, is what Unicode's canonical ordering looks at.
+    8 seconds. Here the marks of long runs are sorted beforehand by their combining class, and marks of one class stay
+    in order. That is Unicode's canonical ordering, so no result changes.
 
     >>> normalize("NFC", "cafe\u0301") == "caf\u00e9"
     True
@@ -133,9 +133,9 @@ def _ordered(word: str) -> str:
 
 
 class TranslationTable(dict[int, Any]):
-    """A table for `str.translate` that works out a code point's replacement when it is first met.
+    """A table for `str.translate` that computes a code point's replacement when the code point is first met.
 
-    Only code points of the basic plane are remembered, so a table never holds more than 65,536 entries.
+    Only code points of the basic multilingual plane are cached, so a table never holds more than 65,536 entries.
 
     >>> class Upper(TranslationTable):
     ...     def replacement(self, char):

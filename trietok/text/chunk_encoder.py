@@ -1,27 +1,27 @@
-"""Text to ids, tokens and spans with the tokens and options of one moment; what chunks of texts became is remembered.
+"""Text to ids, tokens and spans, with the tokens and options of one moment and with a cache per chunk.
 
 In: a text. Out: its ids, without special tokens around; or its tokens, or their spans.
 
 In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
 punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
-are those of its chunks in a row, and `chunk → ids` can be remembered: a text that has been met before in other order
-costs its `str.split` and a lookup a chunk. What no memory holds goes through the stages, each in its cheapest form for
-what the chunk is made of: ASCII letters, ASCII with signs, Chinese, anything else.
+are those of its chunks in a row, and `chunk → ids` can be cached: a text whose chunks are all cached costs one
+`str.split` and one dict lookup per chunk. A chunk that is not cached goes through the stages, each in its cheapest form
+for what the chunk is made of: ASCII letters, ASCII with signs, Chinese, anything else.
 
 Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
-whitespace and BERT deletes ("a\\x0bb" is one word): a chunk that holds some is told apart when it is worked out. An
-added token such as "new york" reaches over chunks: a chunk at whose end one may begin stops the quick reading of its
-text, which is then cut at the added tokens first.
+whitespace and BERT deletes ("a\\x0bb" is one word): when a chunk is encoded for the first time, it is checked for such
+characters. An added token such as "new york" extends over several chunks: if a chunk ends with the first word of such a
+token, `ids` leaves the fast path and searches the whole text for added tokens; if it finds one, it splits there first.
 
-What holds of ids holds of spans counted from a chunk's beginning. They are kept as steps from each beginning and end to
-the next, so that those of a text are one running sum.
+Spans are cached in the same way, relative to the start of the chunk, as differences between successive boundaries; one
+running sum over the differences gives the spans of the text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import sub
@@ -37,7 +37,7 @@ from trietok.text.kernel import (
     new_kernel,
     new_vocabulary,
 )
-from trietok.text.memory import STOP, CacheInfo, Characters, Ids, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.prefilter import Prefilter
 from trietok.text.rows import ListRows
 from trietok.text.stages import Stages
@@ -58,7 +58,7 @@ MOST_VARIANTS = 16
 
 
 class TextEncoder:
-    """Encodes texts by the stages alone; `ChunkEncoder` remembers. Neither ever changes, but for what it remembers.
+    """Encodes texts by the stages, without a cache; `ChunkEncoder` has one. Apart from the cache, neither ever changes.
 
     Args:
         stages: what a text goes through.
@@ -80,7 +80,7 @@ class TextEncoder:
         return ListRows(map(self.ids, texts))
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
-        """The ids of tokens that are there already."""
+        """The ids of a text that is given as tokens."""
         return list(map(self.stages.to_id, tokens))
 
     def tokens(self, text: str) -> list[str]:
@@ -100,12 +100,23 @@ class TextEncoder:
         """
         return self.stages.locate(text).spans
 
+    def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        """The words of `text`, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
+        return self.stages.words_between(text)
+
+    def chunks(self, text: str) -> list[str]:
+        """What lies between spaces of `text`, where each chunk has the words by itself that it has in the text.
+
+        Where that does not hold, the whole text is the only chunk.
+        """
+        return [text]
+
     def as_text(self) -> TextEncoder:
         """The encoder of texts in which special tokens are text, as transformers' `split_special_tokens` has it."""
         return self._variant(None)
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> TextEncoder:
-        """The encoder of texts in which, of the special tokens, only those allowed can come about."""
+        """The encoder of texts that can give, of the tokens of `special`, only those of `allowed`."""
         return self._variant((special, allowed))
 
     def _variant(self, key: tuple[frozenset[str], frozenset[str]] | None) -> TextEncoder:
@@ -118,15 +129,15 @@ class TextEncoder:
         return variant
 
     def info(self, limit: int) -> CacheInfo:
-        """What is remembered now, of at most so many bytes."""
+        """What is cached now; `limit` is the most bytes it may take."""
         return CacheInfo(0, 0, 0, limit, 0)
 
     def forget(self) -> None:
-        """Forget all that is remembered."""
+        """Clear the caches."""
 
 
 class WordMemory(Memory):
-    """What words became: their ids by word. It rests on the vocabulary and WordPiece only, so encoders can share it."""
+    """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share it."""
 
     __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "kernel_vocabulary", "stages")
 
@@ -137,11 +148,9 @@ class WordMemory(Memory):
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
         self._encoder = stages.added.encoder
-        self.kernel_vocabulary: KernelVocabulary | None = (
-            None  # what the kernels of these encoders share, once there is one
-        )
+        self.kernel_vocabulary: KernelVocabulary | None = None  # what the kernels of these encoders share
 
-    def _ids_of_word(self, word: str) -> Ids:
+    def _ids_of_word(self, word: str) -> IdTuple:
         token_id = self._vocab.get(word)
         if token_id is not None and len(word) <= self._longest and word not in self._encoder:
             return (token_id,)
@@ -160,17 +169,26 @@ class ChunkEncoder(TextEncoder):
     Args:
         stages: what a text goes through; see `can_remember`.
         vocabulary: the vocabulary without the added tokens.
-        limit: how many bytes may be remembered.
-        earlier: an encoder with the same vocabulary and WordPiece, of which what words became is taken over.
+        limit: how many bytes the caches may take.
+        words_are_of: everything that the ids of words depend on.
+        earlier: an encoder whose cache of words is taken over if its `words_are_of` is equal.
     """
 
     remembers = True
 
-    def __init__(self, stages: Stages, vocabulary: Vocabulary, limit: int, earlier: ChunkEncoder | None = None) -> None:
+    def __init__(
+        self,
+        stages: Stages,
+        vocabulary: Vocabulary,
+        limit: int,
+        words_are_of: object = None,
+        earlier: ChunkEncoder | None = None,
+    ) -> None:
         super().__init__(stages)
         basic, wordpiece = stages.basic, stages.wordpiece
-        assert basic is not None  # `can_remember` asks for it
+        assert basic is not None  # `can_remember` has checked it
         self.limit = limit
+        self.words_are_of = words_are_of
         self._words: WordMemory = WordMemory(stages, limit // 4) if earlier is None else earlier._words
         self._basic = basic
         self._wordpiece = wordpiece
@@ -179,9 +197,8 @@ class ChunkEncoder(TextEncoder):
         self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is stages.vocab else -1
         self._added = stages.added
         self._special = frozenset(stages.special)
-        self._special_keys = Prefilter(self._special)
-        # No stage makes such a key of another character, as "<" of "≮", or a letter of one with an accent.
-        self._keys_are_signs = not any(char.isalpha() or char in "<=>`;·" for char in self._special_keys.keys)
+        self._special_keys: Prefilter | None = None  # made where it is first asked
+        self._keys_may_come_about = False
         self._lower = basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
@@ -192,12 +209,12 @@ class ChunkEncoder(TextEncoder):
         self._chunks_before_kernel = chunks_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
-        # What the chunks of a text are looked up in: that, but for those at whose end a token with spaces may begin.
+        # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
+        # chunk that ends with such a token's first word is `STOP`.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
         self.chunk_ids = self._outer.__getitem__
-        # Past what is remembered.
-        self.work_out_chunk = self._ids_of_outer_chunk if self._has_spaces else self._ids_of_chunk
-        # Filled where spans are asked for; the share of memory that is `_outer`'s where that is filled.
+        self.work_out_chunk = self._ids_of_outer_chunk if self._has_spaces else self._ids_of_chunk  # without the cache
+        # Filled when spans are asked for. Either `_steps` or `_outer` has a share of the limit, never both.
         self._steps = Memory(self._steps_of_chunk, 0 if self._has_spaces else limit // 4)
         self.chunk_steps = self._steps.__getitem__
         self._tokens = Tokens(self._only_token_of)
@@ -209,33 +226,39 @@ class ChunkEncoder(TextEncoder):
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
-        """Whether the ids of a text are those of its chunks."""
+        """Whether the ids of a text are those of its chunks in a row, so that they can be cached by chunk."""
         added, basic = stages.added, stages.basic
         return (
             basic is not None
             and not basic.never_split
-            and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that somebody changes
+            and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that a user changes
             and not added.has_odd_spaces
             and all(token in added.encoder for token in stages.special)
         )
 
     def _tells_unknown(self) -> bool:
         unknown = self._wordpiece.unk_token
-        return self._only_token_of(self.stages.to_id(unknown)) == unknown
+        unknown_id = self._id_of(unknown)
+        return unknown_id is not None and self._only_token_of(unknown_id) == unknown
+
+    def _id_of(self, token: str) -> int | None:
+        """The id of a token, added ones included, or None; `Stages.to_id` is asked for pieces only."""
+        added_id = self._added.encoder.get(token)
+        return self._vocab.get(token) if added_id is None else added_id
 
     def _may_be_words(self) -> bool:
-        """Whether an added token may stand in a chunk of ASCII letters and digits."""
+        """Whether an added token may occur in a chunk of ASCII letters and digits."""
         return self._added.has_ascii_words
 
     def _only_token_of(self, token_id: int) -> str | None:
-        """The token of an id; None where it belongs to two."""
+        """The token of an id; None where two tokens have that id."""
         lines = self._vocabulary.tokens
         line = lines[token_id] if 0 <= token_id < len(lines) else None
         added = self._added.decoder.get(token_id)
         token = line if added is None else added.content
         if token is None or (line is not None and line != token):
             return None
-        return token if self.stages.to_id(token) == token_id else None
+        return token if self._id_of(token) == token_id else None
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
@@ -254,7 +277,7 @@ class ChunkEncoder(TextEncoder):
             return self.ids_around_tokens(text)
 
     def ids_around_tokens(self, text: str) -> list[int]:
-        """The ids of a text in which an added token with spaces may stand; see `ids`."""
+        """The ids of a text in which an added token with spaces may occur; see `ids`."""
         if not self._stands_in(text, self._lowered(text)):
             return self._ids_of_chunks(text.split(" "))
         ids = self._ids_around_tokens(text) if self._added.is_plain else None
@@ -278,11 +301,14 @@ class ChunkEncoder(TextEncoder):
         spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
 
+    def chunks(self, text: str) -> list[str]:
+        return text.split(" ") if self._has_chunked_spans(text) else [text]
+
     def _has_chunked_spans(self, text: str) -> bool:
-        """Whether the spans of a text are those of its chunks."""
+        """Whether the spans of a text are those of its chunks in a row."""
         return not self._has_spaces
 
-    # ---- what is remembered -----------------------------------------------------------------------------------------
+    # ---- the caches -------------------------------------------------------------------------------------------------
 
     def info(self, limit: int) -> CacheInfo:
         memories = {id(memory): memory for memory in (self._chunks, self._words, self._outer, self._steps)}.values()
@@ -309,7 +335,7 @@ class ChunkEncoder(TextEncoder):
         if self._chunks_before_kernel > 0 and sum(map(len, texts)) >= TEXT_BEFORE_KERNEL:
             self._make_kernel()
 
-    def _ids_of_early_chunk(self, chunk: str) -> Ids:
+    def _ids_of_early_chunk(self, chunk: str) -> IdTuple:
         """`_ids_of_chunk` as long as there is no kernel."""
         if self._chunks_before_kernel > 0:
             self._chunks_before_kernel -= 1
@@ -347,9 +373,9 @@ class ChunkEncoder(TextEncoder):
     def _classifier(self) -> Classifier:
         return SlowClassifier(self._basic, self._added.encoder, self._added.is_plain)
 
-    # ---- what is worked out -----------------------------------------------------------------------------------------
+    # ---- filling the caches -----------------------------------------------------------------------------------------
 
-    def _ids_of_outer_chunk(self, chunk: str) -> Ids:
+    def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         return STOP if self._may_go_on(chunk) else self._chunks[chunk]
 
     def _may_go_on(self, chunk: str) -> bool:
@@ -357,15 +383,15 @@ class ChunkEncoder(TextEncoder):
         may_begin = self._added.may_begin_at_the_end_of
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
-    def _ids_of_chunk(self, chunk: str) -> Ids:
-        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most are such; no added token stands in them
+    def _ids_of_chunk(self, chunk: str) -> IdTuple:
+        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most chunks; no added token occurs in them
             return self._words.work_out(chunk.lower() if self._lower else chunk)
         return self._ids_by_stages(chunk, self._lowered(chunk))
 
     def _lowered(self, chunk: str) -> str:
         return lower_each(chunk) if self._lower else chunk
 
-    def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
+    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
             parts = chunk.split()
             if len(parts) > 1:
@@ -383,9 +409,9 @@ class ChunkEncoder(TextEncoder):
         return [*chain.from_iterable(map(self._chunks.__getitem__, chunks))]
 
     def _ids_around_tokens(self, text: str) -> list[int] | None:
-        """The ids of the added tokens in a text and of what is between; None where that is not all lower-cased.
+        """The ids of the added tokens in a text and of the pieces between; None where a piece is not all lower-cased.
 
-        It is not where the end of a token that is kept as it is written is the beginning of another one's match.
+        A piece is not where a token that is kept from lower-casing overlaps the match of another token.
         """
         if self._lower:
             text = self._added.lower_between(text, self.stages.special)
@@ -399,12 +425,12 @@ class ChunkEncoder(TextEncoder):
                 ids += self._ids_of_chunks(piece.split(" "))
         return ids
 
-    def _ids_of_text(self, text: str) -> Ids:
+    def _ids_of_text(self, text: str) -> IdTuple:
         """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases.
 
-        No part of such a text holds an added token either, so a part that no stage alters is a chunk like any other,
-        and is remembered as one. What the stages make of a text may well hold one: "café" without its accent may be
-        an added token, and is none. Such words are remembered by themselves.
+        No part of such a text contains an added token either, so a part that no stage changes is cached like any other
+        chunk. The text that the stages make may well look like an added token: "cafe", made of "café", is encoded as a
+        word even if "cafe" is an added token. Words made by the stages therefore have a cache of their own.
         """
         if text.isascii():
             if text.isalnum() or (len(text) == 1 and text.isprintable()):
@@ -417,14 +443,14 @@ class ChunkEncoder(TextEncoder):
             return self._ids_of_words(text)
         return self._ids_of_more(text)
 
-    def _ids_of_more(self, text: str) -> Ids:
+    def _ids_of_more(self, text: str) -> IdTuple:
         """`_ids_of_text` for a text that is not all ASCII."""
-        if self._chinese_apart and text.isprintable():  # nothing is deleted, so no cut can hide what a word becomes
+        if self._chinese_apart and text.isprintable():  # nothing is deleted, so cutting the text changes no word
             composed = self._basic.compose(text)
-            # What is punctuation is so in its composed form. A word may become one that is kept whole, or would
-            # if it were cut here.
-            keeps_none = self._keys_are_signs and not self._special_keys.any_in(text)
-            chinese, others = _chinese(self._split_punctuation and composed == text and keeps_none)
+            # Punctuation is recognized in the composed form of a text. A cut at it must not make a word that is kept
+            # whole: BERT finds none in `、[\u0301CLS]\u0301、`, whose accents go after it has looked for them.
+            cuts = self._split_punctuation and composed == text and not self._may_make_special(text)
+            chinese, others = _chinese(cuts)
             if chinese.search(text):
                 return self._ids_of_chinese(others.split(text))
             if text.isalnum() and composed not in self._special:  # a word, however it is written
@@ -432,13 +458,21 @@ class ChunkEncoder(TextEncoder):
                 return self._words.work_out(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
-    def _ids_of_words(self, text: str) -> Ids:
+    def _may_make_special(self, text: str) -> bool:
+        """Whether a part of a text may become a word that is kept whole: False is certain."""
+        if self._special_keys is None:
+            self._special_keys = Prefilter(self._special)
+            # Of these the stages may make a key: "<" of "≮", a letter of an accented or a capital one.
+            self._keys_may_come_about = any(char.isalpha() or char in "<=>`;·" for char in self._special_keys.keys)
+        return self._keys_may_come_about or self._special_keys.any_in(text)
+
+    def _ids_of_words(self, text: str) -> IdTuple:
         words = self._basic.tokenize(text, never_split=self._special)
         if len(words) > 1 and "".join(words) == text:
             return tuple(self._ids_of_chunks(words))
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
 
-    def _ids_of_chinese(self, runs: list[str]) -> Ids:
+    def _ids_of_chinese(self, runs: list[str]) -> IdTuple:
         """The ids of runs of Chinese characters, each a word, and of others, in turn."""
         ids: list[int] = []
         chinese = True
@@ -454,19 +488,19 @@ class ChunkEncoder(TextEncoder):
             chinese = not chinese
         return tuple(ids)
 
-    def _ids_of_character(self, char: str) -> Ids:
+    def _ids_of_character(self, char: str) -> IdTuple:
         if char.isprintable() and not unicodedata.decomposition(char):  # assigned, and the same in every form
             return self._words.work_out(char)
         return self._ids_of_words(char)
 
-    def _steps_of_chunk(self, chunk: str) -> Ids:
-        """The beginnings and ends of a chunk's tokens, in turn, as steps.
+    def _steps_of_chunk(self, chunk: str) -> IdTuple:
+        """The starts and ends of a chunk's tokens, in turn, each as the difference to the one before.
 
-        The first step is from the end of the last token before, which is the space before the chunk. Where a chunk goes
-        on behind its last token, a span of no characters at its end stands for that.
+        The first difference is to the end of the chunk before, one space to the left. If characters follow the last
+        token of the chunk, the differences end with an empty span at the end of the chunk.
         """
         if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
-            return (1, len(chunk))  # most are such: a word that is one token
+            return (1, len(chunk))  # most chunks: a word that is one token
         bounds = self._bounds_of_chunk(chunk)
         if bounds[-1] != len(chunk):
             bounds += len(chunk), len(chunk)
@@ -477,7 +511,7 @@ class ChunkEncoder(TextEncoder):
         return [-1, *chain.from_iterable(self.stages.locate(chunk).spans)] if bounds is None else bounds
 
     def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
-        """The beginnings and ends of the tokens of printable ASCII; None where an added token may stand in it."""
+        """The starts and ends of the tokens of printable ASCII; None where an added token may occur in it."""
         if not self._split_punctuation:
             return None
         lowered = chunk.lower() if self._lower else chunk

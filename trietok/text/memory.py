@@ -1,6 +1,6 @@
-"""What the fast path remembers: dicts that work out what they lack, and forget all when they are full.
+"""Caches: dicts that compute a missing value, and are cleared when full.
 
-In: a chunk of text, a word, a character or an id. Out: what it stands for.
+In: a chunk of text, a word, a character or an id. Out: the ids of the text, or the token of the id.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-Ids = tuple[int, ...]
+IdTuple = tuple[int, ...]
 
-LONGEST_REMEMBERED = 64  # code points; a longer chunk is rarely met again
+LONGEST_REMEMBERED = 64  # code points; a longer chunk is not cached, since it is rarely met again
 MEMORY_LIMIT = 64_000_000  # bytes
-ENTRY_BYTES = 190  # of an entry beside its characters and ids: a str, a tuple, and its share of a dict that grows
+ENTRY_BYTES = 190  # of an entry without its characters and ids: a str, a tuple, and its share of a growing dict
 
 
 class MayBeSpaced(Exception):
-    """A chunk of the text ends as an added token with spaces begins."""
+    """A chunk of the text ends with the first word of an added token with spaces."""
 
 
-class _Stop(Ids):
-    """Stands for the ids of such a chunk, and stops who reads them."""
+class _Stop(IdTuple):
+    """The cached value for such a chunk instead of its ids: reading it raises `MayBeSpaced`."""
 
     def __iter__(self) -> Iterator[int]:
         raise MayBeSpaced
@@ -30,14 +30,14 @@ STOP = _Stop()
 
 
 class CacheInfo(NamedTuple):
-    """What a tokenizer remembers; see `BertTokenizer.cache_info`.
+    """What the caches of a tokenizer hold; see `BertTokenizer.cache_info`.
 
     Attributes:
-        chunks: how many chunks of text, as they stand between spaces.
+        chunks: how many chunks of text; a chunk is what the text has between two spaces.
         words: how many words that are not chunks, such as "cafe" of "café".
-        bytes: what they take, estimated from above.
-        limit: the most bytes they may take. Each of the memories has a share, and forgets all when that is full.
-        times_full: how often one was.
+        bytes: how many bytes they take; an upper estimate.
+        limit: the most bytes they may take. Each cache has a share of it, and is cleared when that share is full.
+        times_full: how often a cache was full.
     """
 
     chunks: int
@@ -47,24 +47,24 @@ class CacheInfo(NamedTuple):
     times_full: int
 
 
-class Memory(dict[str, Ids]):
-    """A dict that works out what it lacks, and forgets all when it is full.
+class Memory(dict[str, IdTuple]):
+    """A dict that computes a missing value, and is cleared when it is full.
 
     Attributes:
-        bytes: what it takes, estimated from above.
+        bytes: how many bytes it takes; an upper estimate.
         times_full: how often it was full.
     """
 
     __slots__ = ("bytes", "limit", "times_full", "work_out")
 
-    def __init__(self, work_out: Callable[[str], Ids], limit: int) -> None:
+    def __init__(self, work_out: Callable[[str], IdTuple], limit: int) -> None:
         super().__init__()
         self.work_out = work_out
         self.limit = limit
         self.times_full = 0
         self.forget()
 
-    def __missing__(self, text: str) -> Ids:
+    def __missing__(self, text: str) -> IdTuple:
         ids = self.work_out(text)
         length = len(text)
         if length <= LONGEST_REMEMBERED:
@@ -90,7 +90,7 @@ class Characters(dict[str, int]):
 
     __slots__ = ("remembers", "work_out")
 
-    def __init__(self, work_out: Callable[[str], Ids], remembers: bool) -> None:
+    def __init__(self, work_out: Callable[[str], IdTuple], remembers: bool) -> None:
         super().__init__()
         self.work_out = work_out
         self.remembers = remembers
@@ -105,7 +105,7 @@ class Characters(dict[str, int]):
 
 
 class Tokens(dict[int, str]):
-    """The token of each id that has come up."""
+    """The token of each id that was looked up."""
 
     __slots__ = ("to_token",)
 

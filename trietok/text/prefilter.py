@@ -1,10 +1,10 @@
-"""Telling at a glance that none of many words stands in a text.
+"""A fast test that rules out that any of many words occurs in a text.
 
-In: words, then a text. Out: False where none of them can be in it.
+In: words, then a text. Out: False if none of the words can be in it.
 
-Every word has a *key character*: one of its own, the rarest in ordinary text, or one that is the key of another word
-already. A text without any key character holds none of the words, and a compiled character class finds that out at the
-speed of C. Words such as `<ent>` or `drug-4711` have keys that most texts lack.
+Every word has a *key character*, which is one of its characters: one already chosen for another word if it has one,
+else its rarest in ordinary text. A text without any key character contains none of the words, and a compiled character
+class finds that out at the speed of C. Words such as `<ent>` or `drug-4711` have key characters that most texts lack.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BY_FREQUENCY = " etaoinshrdlcumwfgypb,.v-k'\"jx;:qz"
 
 
 class Prefilter:
-    """One look that tells that none of some words is in a text.
+    """Tests whether any of some words may occur in a text.
 
     >>> keys = Prefilter(["<ent>", "drug-4711", "<sep>"])
     >>> keys.any_in("plain text"), keys.any_in("a < b")
@@ -37,15 +37,15 @@ class Prefilter:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The key characters; every word but an empty one holds one of them."""
+        """The key characters; every word but an empty one has one of them."""
         return self._keys
 
     def with_words(self, words: Iterable[str]) -> Prefilter:
-        """The same look for more words; an empty one has no key and is ignored."""
+        """The same test for more words; an empty word is ignored."""
         return Prefilter(words, self._keys)
 
     def any_in(self, text: str) -> bool:
-        """Whether one of the words may stand in `text`: False is certain, True is to be looked into."""
+        """Whether one of the words may occur in `text`: False is certain, True needs a search."""
         if self._search is None:
             chars = "".join(map(re.escape, sorted(self._keys)))
             self._search = re.compile(f"[{chars}]" if chars else r"(?!)").search

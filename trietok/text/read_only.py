@@ -1,4 +1,4 @@
-"""A dict to look at: what a tokenizer shows of itself, which must not be changed behind its back."""
+"""A read-only dict, returned where a caller must not change the tokenizer's state."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The added tokens of a tokenizer as the Rust tokenizers look for them.
+"""The added tokens of a tokenizer, searched as in the Rust tokenizers.
 
-In: a text. Out: where added tokens stand in it. Tokens that are not `normalized` (special ones) are looked for in the
-raw text, the others in the normalized text of what is between, by their own normalized form. In either list the longest
-of the leftmost counts, before it is asked whether it may stand; whitespace that `lstrip` and `rstrip` take belongs to
-the token.
+In: a text. Out: where added tokens occur in it. Tokens that are not `normalized` (special ones) are searched in the raw
+text. Tokens with `normalized` are searched, in normalized form, in the normalized text between those. Each search takes
+the leftmost-longest match first and then checks whether it is allowed (`single_word`). Whitespace that `lstrip` and
+`rstrip` take becomes part of the token.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _Value = TypeVar("_Value")
 
 
 class Part(NamedTuple):
-    """A stretch of a text; `content` is that of the added token it is, None for what is between.
+    """A stretch of a text: an added token with its `content`, or text between added tokens, with `content` None.
 
-    Parts are in order and none is empty. They may overlap, where a token of whitespace was eaten by another.
+    Parts are in order and none is empty. They may overlap, if a token took another one that consists of whitespace.
     """
 
     start: int
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 @cache
 def _whitespace() -> str:
-    """What `lstrip` and `rstrip` eat."""
+    """The characters that `lstrip` and `rstrip` take."""
     bounds = boundaries("split_space")
     return "".join(chr(code) for i in range(0, len(bounds), 2) for code in range(bounds[i], bounds[i + 1]))
 
@@ -47,10 +47,10 @@ def _run_of_whitespace() -> re.Pattern[str]:
 
 
 class Patterns:
-    """Texts to look for, and the content of the token that each stands for; of equal patterns the first counts.
+    """Texts to search for, and the content of the token that each stands for; of equal patterns the first is used.
 
     Attributes:
-        search: where the patterns stand.
+        search: finds the patterns in a text.
         contents: pattern → content.
     """
 
@@ -65,7 +65,7 @@ class Patterns:
         special: set[str] = set()
         new: list[str] = []
         for pattern, token in patterns:
-            if not pattern:  # nothing is left of it: it stands nowhere
+            if not pattern:  # normalizing left nothing of it, so it occurs nowhere
                 continue
             if pattern not in self.contents and pattern not in contents:
                 new.append(pattern)
@@ -82,12 +82,12 @@ class Patterns:
 
 
 class RustAddedTokens(AddedTokens):
-    """Added tokens by id, and where they stand in texts.
+    """Added tokens by id, and where they occur in texts.
 
     Args:
         decoder: id → token, in the order of adding.
-        basic: what normalizes; it is not changed. The patterns of normalized tokens are those of its options when a
-            token was added last, as in Rust.
+        basic: the tokenizer that normalizes; it is not changed. The patterns of normalized tokens follow the options
+            that it had when a token was last added, as in Rust.
 
     >>> tokens = RustAddedTokens({5: AddedToken("<A>", normalized=False), 6: AddedToken("New")})
     >>> [part.content for part in tokens.raw_parts("x<A> <a>")], [part.content for part in tokens.raw_parts("New")]
@@ -104,7 +104,7 @@ class RustAddedTokens(AddedTokens):
     ) -> None:
         super().__init__(decoder, max_id)
         self.basic = RustBasicTokenizer() if basic is None else basic
-        # As each token was when it was first special; and every adding of the others.
+        # Each special token as it was when it was first marked special; and the other tokens, once for each adding.
         self._first_special: Layers[str, AddedToken] = Layers({})
         self._others: Layers[str, tuple[AddedToken, ...]] = Layers({})
         self.raw = self.normalized = Patterns()
@@ -116,7 +116,7 @@ class RustAddedTokens(AddedTokens):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["decoder"], state["max_id"], state["basic"])  # type: ignore[misc]
 
-    # ---- other ones made of these -----------------------------------------------------------------------------------
+    # ---- changed copies ---------------------------------------------------------------------------------------------
 
     def with_tokens(self, tokens: Mapping[int, AddedToken]) -> RustAddedTokens:
         return self.with_listed(tokens, tokens.values(), self.basic)
@@ -124,12 +124,12 @@ class RustAddedTokens(AddedTokens):
     def with_listed(
         self, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken], basic: RustBasicTokenizer
     ) -> RustAddedTokens:
-        """The same with the tokens of these ids, and with `listed` looked for, which may hold a content twice.
+        """The same with the tokens of these ids, and with `listed` searched for, which may hold a content twice.
 
         Args:
             tokens: id → token.
-            listed: what is added, in its order.
-            basic: what normalizes now.
+            listed: the tokens that are added, in the order of adding.
+            basic: the tokenizer that normalizes now.
         """
         moved = [
             before.content
@@ -164,10 +164,10 @@ class RustAddedTokens(AddedTokens):
 
     def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> RustAddedTokens:
         other = self._copy()
-        AddedTokens.__init__(other, decoder, max_id)  # what is looked for is never taken back, but by removing
+        AddedTokens.__init__(other, decoder, max_id)  # a pattern stays until its token is removed
         return other
 
-    # What follows is for an object that nobody has seen yet.
+    # The methods below change the object; they are called only on a copy that is not yet in use.
 
     def _look_for(self, tokens: Iterable[AddedToken]) -> None:
         tokens = list(tokens)
@@ -217,18 +217,18 @@ class RustAddedTokens(AddedTokens):
         return other
 
     def order_that_counts(self) -> list[int] | None:
-        """The ids in the order of adding, where the order of the ids would make other tokens stand in texts.
+        """The ids in the order of adding, if texts would give other tokens in the order of the ids; else None.
 
-        That is so where two tokens are alike once they are normalized, and the first has the higher id.
+        That is the case if two tokens have the same normalized form, and the one added first has the higher id.
 
         >>> RustAddedTokens({7: AddedToken("World"), 5: AddedToken("world")}).order_that_counts()
         [7, 5]
         """
         if len(self.raw.contents) + len(self.normalized.contents) == len(self.decoder):
-            return None  # each token has a pattern, so no two are alike
+            return None  # each token has a pattern, so no two have the same one
         return list(self.decoder) if order_counts(self.decoder, self.basic) else None
 
-    # ---- looking for them -------------------------------------------------------------------------------------------
+    # ---- searching for them -----------------------------------------------------------------------------------------
 
     @property
     def contents_special(self) -> Collection[str]:
@@ -236,7 +236,7 @@ class RustAddedTokens(AddedTokens):
         return self._first_special
 
     def raw_parts(self, text: str, skip: Collection[str] = ()) -> list[Part]:
-        """Cut a raw text at the tokens that are not normalized; `skip` is the contents that count for nothing."""
+        """Cut a raw text at the tokens that are not normalized; `skip` holds contents that are treated as text."""
         return self._parts(self.raw, text, skip)
 
     def normalized_parts(self, text: str, skip: Collection[str] = ()) -> list[Part]:
@@ -251,14 +251,14 @@ class RustAddedTokens(AddedTokens):
             content = patterns.contents[text[start:end]]
             if content in skip:
                 continue
-            token = self.decoder[self.encoder[content]]  # its flags are those it has now
+            token = self.decoder[self.encoder[content]]  # with the flags that it has now
             if token.single_word and (_is_word(text, start - 1) or _is_word(text, end)):
                 continue
             if token.lstrip:
                 start = position + len(text[position:start].rstrip(_whitespace()))
             if token.rstrip:
                 end = _run_of_whitespace().match(text, end).end()  # type: ignore[union-attr]
-            if start >= end:  # whitespace that another token has eaten; the Rust library stops here
+            if start >= end:  # whitespace that another token has taken; the Rust library stops here
                 continue
             if start > position:
                 parts.append(Part(position, start, None))
@@ -270,12 +270,12 @@ class RustAddedTokens(AddedTokens):
 
 
 def order_counts(decoder: Mapping[int, AddedToken], basic: RustBasicTokenizer) -> bool:
-    """Whether other tokens would stand in texts if these were in the order of their ids."""
+    """Whether texts would give other tokens if these were in the order of their ids."""
     forms = {token.content: basic.normalized(token.content) for token in decoder.values() if token.normalized}
 
     def found(tokens: Iterable[AddedToken]) -> dict[str, str]:
         contents: dict[str, str] = {}
-        # Of tokens that are alike a special one is found, and of several the first.
+        # Of tokens with the same normalized form a special one is found, and of several the first.
         for token in sorted((token for token in tokens if token.normalized), key=lambda token: not token.special):
             contents.setdefault(forms[token.content], token.content)
         return contents

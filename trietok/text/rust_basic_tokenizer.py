@@ -1,7 +1,8 @@
 """Basic tokenization as the Rust tokenizers do it: BertNormalizer, then BertPreTokenizer.
 
-In: a text without added tokens. Out: words, each ready for WordPiece. What differs from `BasicTokenizer` is the Unicode
-tables, that nothing is composed, and that accents go before capitals. Each stage is one pass in C over the whole text.
+In: a text without added tokens. Out: words, each ready for WordPiece. It has other Unicode tables
+than `BasicTokenizer`, composes nothing, and strips accents before it lower-cases. Each stage is one pass in C over the
+whole text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from trietok.text.rust_characters import character_class, is_in
 
 
 class RustCleaningTable(TranslationTable):
-    """Deletes control characters, turns whitespace into a space, sets Chinese characters apart, as far as asked."""
+    """Deletes control characters, turns whitespace into a space, sets Chinese characters apart, as the options say."""
 
     def __init__(self, clean_text: bool, tokenize_chinese_chars: bool) -> None:
         super().__init__()
@@ -109,7 +110,7 @@ class RustBasicTokenizer(BasicTokenizer):
 
     @property
     def strips_accents(self) -> bool:
-        """Whether accents are stripped, in the end."""
+        """Whether accents are stripped; `strip_accents` of None follows `do_lower_case`."""
         return bool(self.do_lower_case if self.strip_accents is None else self.strip_accents)
 
     @property
@@ -122,7 +123,7 @@ class RustBasicTokenizer(BasicTokenizer):
 
         Args:
             text: any string.
-            never_split: taken and ignored: there is no such thing in the Rust tokenizers.
+            never_split: accepted and ignored: the Rust tokenizers have no such option.
         """
         return self.words(self.normalized(text))
 

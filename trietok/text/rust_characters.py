@@ -1,8 +1,8 @@
 """The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
 
 In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and
-NFD and lower case as Rust has them, the same on every Python. The file is read when a class is first asked for, and
-each class is parsed by itself.
+NFD and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and each
+class is parsed by itself.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def lower_case() -> dict[int, str]:
     return table
 
 
-_same_in_python: set[str] = set()  # characters of the basic plane whose NFD Python and Rust agree about, as met
+_same_in_python: set[str] = set()  # characters met, of the basic plane, whose NFD is the same in Python and Rust
 
 
 def nfd(text: str) -> str:
-    """The canonical decomposition as Unicode 9 has it: what is newer is left where and as it is.
+    """The canonical decomposition of Unicode 9: newer characters are neither decomposed nor moved.
 
-    Python may know more characters, never other decompositions, so each stretch of characters that Rust knows to be
-    decomposed or reordered goes through Python by itself.
+    Python may know more characters, but no other decompositions. So each stretch of characters that Rust decomposes or
+    reorders is decomposed by Python, by itself.
 
     >>> nfd("é") == "e\\u0301", nfd("\\U00011938") == "\\U00011938"
     (True, True)

@@ -1,8 +1,8 @@
 """The fast path of the Rust profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
 
-In: a text. Out: its ids, without special tokens around. What is remembered, and how, is `ChunkEncoder`'s. Where an
-added token holds whitespace, chunks say nothing; then whole stretches between added tokens go through the stages, and
-what is remembered is their words.
+In: a text. Out: its ids, without special tokens around. The caches are those of `ChunkEncoder`. If an added token
+contains whitespace, ids cannot be cached per chunk; each stretch between added tokens goes through the stages, and the
+ids of its words are cached.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
 from trietok.text.kernel import Classifier, RustClassifier
-from trietok.text.memory import STOP, Ids
+from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import character_class
@@ -47,8 +47,8 @@ class RustChunkEncoder(ChunkEncoder):
         patterns = [*self._added.raw.contents, *self._added.normalized.contents]
         return RustClassifier(self._basic, patterns, self._added.is_plain)
 
-    def _ids_of_outer_chunk(self, chunk: str) -> Ids:
-        """Asked where an added token holds whitespace: then chunks say nothing."""
+    def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
+        """Called only if an added token contains whitespace: ids cannot be cached per chunk then."""
         return STOP
 
     def ids_around_tokens(self, text: str) -> list[int]:
@@ -60,7 +60,7 @@ class RustChunkEncoder(ChunkEncoder):
             return False
         if added.is_plain:
             return True
-        # A token that takes whitespace along reaches over chunks.
+        # A token with `lstrip` or `rstrip` takes whitespace beyond its chunk.
         return not (added.normalized.contents or added.raw.search.stands_in(text))
 
     def ids_around(self, text: str) -> list[int]:
@@ -88,7 +88,7 @@ class RustChunkEncoder(ChunkEncoder):
     def _lowered(self, chunk: str) -> str:
         return chunk.lower() if self._lower and chunk.isascii() else chunk
 
-    def _ids_by_stages(self, chunk: str, lowered: str) -> Ids:
+    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
         return tuple(self.ids_around(chunk)) if self._stands_in(chunk, lowered) else self._ids_of_text(lowered)
 
     def _stands_in(self, text: str, lowered: str) -> bool:
@@ -98,7 +98,7 @@ class RustChunkEncoder(ChunkEncoder):
             return True
         return bool(added.normalized.contents) and added.normalized.search.stands_in(self._basic.normalized(text))
 
-    def _ids_of_more(self, text: str) -> Ids:
+    def _ids_of_more(self, text: str) -> IdTuple:
         if self._chinese_apart:
             chinese, others = _chinese()
             if chinese.search(text):

@@ -1,7 +1,8 @@
 """The Rust profile: what the Rust tokenizers do with a text behind `BertTokenizerFast`, stage by stage.
 
-In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers: what a character becomes has its
-span, what is deleted gives its span to nobody, and where decomposition puts characters in another order the spans stay.
+In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers. Every character that a stage
+produces gets the span of its source; a deleted character's span is lost; reordering by decomposition leaves the spans
+in place.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ class RustStages(Stages):
 
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.
-        skip: contents of added tokens that count for nothing.
+        skip: contents of added tokens that are treated as text.
         trims_offsets: whether whitespace at either end of a token's text is taken off its span.
-        keeps_one_space: whether a single one at the beginning of a text stays in the span.
+        keeps_one_space: whether a single whitespace character at the beginning of a text stays in the span.
     """
 
     basic: RustBasicTokenizer
@@ -81,6 +82,10 @@ class RustStages(Stages):
             for first, last, content in added.normalized_parts(stretch.text, self.skip):
                 yield stretch.cut(first, last), None if content is None else added.encoder[content]
 
+    def specials_in(self, text: str) -> Iterator[str]:
+        unknown = self.wordpiece.unk_token
+        return (token for token in super().specials_in(text) if token != unknown)
+
     def words(self, part: AlignedText) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
@@ -104,10 +109,10 @@ def _normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:
 
 
 def decomposed(aligned: AlignedText) -> AlignedText:
-    """NFD. The characters are put in order, the spans are not: they are dealt out from the left.
+    """NFD. The characters are put in canonical order, the spans are not: they are assigned from the left.
 
-    A character that stands for the first of a decomposition, or for an undecomposed one, takes the next span that is
-    left; one that stands for a later part of a decomposition takes the span dealt last.
+    A character that is the first of a decomposition, or was not decomposed, takes the next span that is left; a
+    character that is a later part of a decomposition takes the span that was assigned last.
     """
     if rust_characters.nfd(aligned.text) == aligned.text:
         return aligned
@@ -135,7 +140,7 @@ def decomposed(aligned: AlignedText) -> AlignedText:
 def trim_offsets(located: Located, add_prefix_space: bool) -> None:
     """Take the whitespace, and the `Ġ`, at either end of a token's text off its span, as RobertaProcessing does.
 
-    With `add_prefix_space` a single one at the beginning of a text stays.
+    With `add_prefix_space` a single one at the beginning of a text stays in the span.
     """
     for number, (token, (start, end)) in enumerate(zip(located.tokens, located.spans, strict=True)):
         leading = _run_of_blanks(token)

@@ -1,9 +1,9 @@
 """The slow profile: what transformers' slow `BertTokenizer` does with a text, stage by stage.
 
-In: a text. Out: its tokens, ids and spans. The spans are trietok's own, since the slow tokenizer has none: a character
-that becomes several hands its span to each; several that become one (NFC) have it from the first to the last; what is
-deleted, and whitespace, gives its span to nobody; where accents are put in another order spans are widened until they
-never go back.
+In: a text. Out: its tokens, ids and spans. The spans are trietok's own, since the slow tokenizer has none. If a stage
+turns one character into several, each gets its span. Characters composed into one (NFC) get the span from the first to
+the last. The spans of deleted characters and of whitespace go to no character. Where accents are reordered, spans are
+widened so that starts and ends never decrease.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class SlowStages(Stages):
         basic, wordpiece, vocab, added, special: see `Stages`.
         unknown_id: the id of the unknown token, for pieces that have none.
         ids: content → id of the added tokens that pieces may be; those of `added` unless given.
-        lowers: whether texts are lower-cased where no token is to be matched as it is written.
+        lowers: whether texts are lower-cased, except for the tokens that are matched as they are written.
         written: the added tokens that are matched as they are written; `added` unless given.
         never_split: words that basic tokenization leaves as they are.
-        whole: words that are left as they are and are tokens.
+        whole: words that are left as they are, each as one token.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class SlowStages(Stages):
     # ---- tokens and ids ---------------------------------------------------------------------------------------------
 
     def lowered(self, text: str) -> str:
-        """The text, lower-cased where no token is to be matched as it is written."""
+        """The text, lower-cased except for the tokens that are matched as they are written."""
         return self._written.lower_between(text, self.special) if self.lowers else text
 
     def tokens(self, text: str) -> list[str]:
@@ -107,7 +107,7 @@ class SlowStages(Stages):
         return tokens
 
     def _tokens_between(self, text: str) -> list[str]:
-        """The tokens of a text in which no added token stands."""
+        """The tokens of a text without added tokens."""
         tokenize = self.wordpiece.tokenize
         if self.basic is None:
             return tokenize(text)
@@ -157,7 +157,7 @@ class SlowStages(Stages):
 
 
 def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
-    """The text as it was lower-cased in parts: every character is as it was, or lower-cased."""
+    """`aligned` with the characters of `lowered`, each of which is as it was, or lower-cased."""
     if len(lowered) == len(aligned.text):
         return aligned.written_as(lowered)
     position = 0
@@ -176,7 +176,7 @@ def _normalized(word: AlignedText, basic: BasicTokenizer) -> AlignedText:
     if word.text.isascii():
         return word.written_as(basic.normalize(word.text))
     if basic.do_lower_case:
-        # How a capital sigma is written depends on its neighbours; how long each character is does not.
+        # The lower case of a capital sigma depends on its neighbours; its length does not.
         lowered = word.each(lambda char: char.lower())
         word = lowered.written_as(word.text.lower())
     strip_accents = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
@@ -207,7 +207,7 @@ def decomposed(aligned: AlignedText) -> AlignedText:
 
 
 def composed(aligned: AlignedText) -> AlignedText:
-    """NFC: a character joins the last one that begins a group, unless one of its class or higher lies between."""
+    """NFC: a character composes with the last starter before it, unless one of its class or higher is between."""
     text = aligned.text
     if not any(map(unicodedata.combining, text)) and normalize("NFC", text) == text:
         return aligned

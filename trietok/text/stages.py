@@ -1,8 +1,8 @@
-"""What a text goes through, stage by stage, with the tokens and options of one moment: the plain way to ids and spans.
+"""The stages that a text goes through, with the tokens and options of one moment and without a cache.
 
-In: a text. Out: its tokens, their ids, and where each came from. `SlowStages` and `RustStages` are the two profiles:
-they say how a text is cut into added tokens and what is between, and how that is cut into words. What follows, from
-words to pieces with their spans, is the same in both and stands here.
+In: a text. Out: its tokens, their ids, and the span of each. `SlowStages` and `RustStages` are the two profiles: they
+define how a text is cut into added tokens and the parts between, and how a part is cut into words. The rest, from words
+to pieces with their spans, is the same in both profiles and is in this module.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Iterator, Mapping
 
 from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.alignment import AlignedText, Located, piece_spans
+from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.wordpiece import WordpieceTokenizer
 
-Word = tuple[AlignedText, int, int, list[str]]  # a text, where the word begins and ends in it, its pieces
+Word = tuple[AlignedText, int, int, list[str]]  # a text, the start and end of the word in it, its pieces
 
 
 class Stages(ABC):
     """The stages of a tokenizer at one moment. Nothing in it changes.
 
     Args:
-        basic: what cuts a text into words; None for a cut at whitespace only.
-        wordpiece: what cuts words into pieces.
+        basic: cuts a text into words; None for a cut at whitespace only.
+        wordpiece: cuts words into pieces.
         vocab: token → id, without the added tokens.
         added: the added tokens.
         special: the special tokens in the order of their roles.
@@ -47,7 +47,7 @@ class Stages(ABC):
         self.added = added
         self.special = special
 
-    # ---- what a profile says ----------------------------------------------------------------------------------------
+    # ---- what a profile defines -------------------------------------------------------------------------------------
 
     @abstractmethod
     def as_text(self) -> Stages:
@@ -55,21 +55,21 @@ class Stages(ABC):
 
     @abstractmethod
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Stages:
-        """The stages for a text in which, of the special tokens, only those allowed can come about."""
+        """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
 
     @abstractmethod
     def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
-        """The text cut into added tokens, each with its id, and what is between, with None."""
+        """The text cut into added tokens, each with its id, and the parts between, each with None."""
 
     @abstractmethod
     def words(self, part: AlignedText) -> Iterator[Word]:
-        """The words of what is between added tokens."""
+        """The words of a part between added tokens."""
 
     @abstractmethod
     def to_id(self, piece: str) -> int:
         """The id of a piece."""
 
-    # ---- what follows from it ---------------------------------------------------------------------------------------
+    # ---- the same in both profiles ----------------------------------------------------------------------------------
 
     def locate(self, text: str) -> Located:
         """The tokens of a text with their ids, spans and words."""
@@ -86,8 +86,15 @@ class Stages(ABC):
                     located.add(self.to_id(piece), piece, span, number)
         return located
 
+    def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        """The words of a text, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
+        for part, token_id in self.parts(text):
+            if token_id is None:
+                for word, start, end, pieces in self.words(part):
+                    yield word.text[start:end], pieces, word.span(start, end)
+
     def specials_in(self, text: str) -> Iterator[str]:
-        """The tokens that a text gives and that no unknown word gave."""
+        """The tokens of a text, except for the unknown tokens that stand for unknown words."""
         require_text(text)
         unknown = self.wordpiece.unk_token
         for part, token_id in self.parts(text):
@@ -106,6 +113,6 @@ class Stages(ABC):
 
 
 def require_text(text: object) -> None:
-    """Raise for what is no str."""
+    """Raise an InputTypeError for a value that is no str."""
     if not isinstance(text, str):
         raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)

@@ -2,15 +2,15 @@
 
 In: words, then a text. Out: the spans where words stand, or the text cut at them.
 
-A `TrieNode` is a dict from a character to the next node, with the key `""` where a word ends; that is the nested-dict
-form transformers shows as `Trie.data`. Each node can carry a *failure link*: when the text leaves the trie below a
-node, everything the node's path decided is known without looking at the text again. The path's leftmost-longest
-words (its *failure pops*) are settled, and what remains of the path is itself a path from the root: the link's target.
-So no character is read twice. The idea is that of Aho and Corasick (1975) with the pops of LinMaxMatch (Song et al.
-2021, arXiv:2012.15524), extended from "pop a token" to "pop a token or skip a character".
+An example: the words ab and abcd, and the text abcx. The walk through the trie follows a, b and c, and x leaves the
+trie. The characters abc alone decide what follows: ab is a word of the text, and c, which begins no word, is skipped.
+The node of abc stores this once, as its *failure link*, and the walk goes on at x from the root.
 
-For the words ab and abcd and the text abcx: the path abc ends at x; its link pops the word ab, and c, which begins
-no word, is skipped; the walk goes on at x from the root.
+A `TrieNode` is a dict from a character to the next node, with the key `""` where a word ends; that is the nested-dict
+form transformers shows as `Trie.data`. The failure link of a node holds two things: the leftmost-longest words of the
+node's path (its *failure pops*), and the node that the rest of the path leads to from the root (the link's target). So
+no character is read twice. The idea is that of Aho and Corasick (1975) with the pops of LinMaxMatch (Song et al. 2021,
+arXiv:2012.15524), extended from "pop a token" to "pop a token or skip a character".
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _Link = tuple["TrieNode", tuple[_Span, ...]]
 
 
 class TrieNode(dict[str, Any]):
-    """One node: its children by character, its place in the trie, and its failure link once worked out.
+    """One node: its children by character, its place in the trie, and its failure link once computed.
 
     Attributes:
         parent, char: the node above and the character that leads here; None and "" at the root.
         depth: code points from the root.
-        link: where a walk that fails here goes on, once the trie's owner has worked it out; None before.
+        link: where a walk that fails here goes on, once the trie's owner has computed it; None before.
     """
 
     __slots__ = ("char", "depth", "link", "parent")
@@ -60,7 +60,7 @@ class TrieNode(dict[str, Any]):
         node[END] = value
 
     def discard(self, word: str) -> None:
-        """Take `word` out again, and the nodes that led only to it."""
+        """Remove `word`, and the nodes that lead only to it."""
         node = self
         for char in word:
             child = node.get(char)
@@ -79,13 +79,13 @@ class TrieNode(dict[str, Any]):
         node = self
         while node is not top:
             path.append(node)
-            assert node.parent is not None  # top is above every node this is asked of
+            assert node.parent is not None  # `top` is above this node
             node = node.parent
         path.reverse()
         return path
 
     def __reduce__(self) -> Any:
-        # Parents make the structure cyclic and links would go stale: owners pickle their words instead.
+        # Parents make the structure cyclic, and links would become wrong: owners pickle their words instead.
         raise TypeError("TrieNode cannot be pickled; pickle the Trie")
 
 
@@ -104,17 +104,17 @@ class Trie:
     >>> trie.split("[CLS] This is a extra_id_100")
     ['[CLS]', ' This is a ', 'extra_id_100']
 
-    Adding a word of n code points costs O(n). Splitting costs O(text + failure links not yet worked out); each link is
-    worked out once, when a text first needs it. Unlike transformers' trie, which follows matches that are already
-    dead, the split is leftmost-longest on every text: see `docs/hf_compatibility.md`.
+    Adding a word of n code points costs O(n). Splitting costs O(text + failure links not yet computed); each link is
+    computed once, when a text first needs it. Unlike transformers' trie, which goes on with matches that have already
+    failed, the split is leftmost-longest on every text: see `docs/hf_compatibility.md`.
     """
 
     def __init__(self, *args: Iterable[str]) -> None:
         self.data: TrieNode = TrieNode()
         self._tokens: dict[str, None] = {}  # a set that keeps the order of adding
         self._starts: tuple[int, re.Pattern[str]] | None = None  # and its generation
-        # A link holds the generation it was worked out in; every change of the words begins another. So a change costs
-        # nothing for the links there are, and one that another thread works out meanwhile is never believed.
+        # A link holds the generation it was computed in, and every change of the words begins another generation. So a
+        # change need not touch existing links, and a link that another thread computes meanwhile is never used.
         self._generation = 0
         self.update(*args)
 
@@ -194,7 +194,7 @@ class Trie:
         return cut_text(text, offsets)
 
     def find(self, text: str) -> list[tuple[int, int]]:
-        """Where words stand in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
+        """Where words occur in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
 
         >>> Trie(["ab", "abcd"]).find("abcx abcd")
         [(0, 2), (5, 9)]
@@ -202,7 +202,7 @@ class Trie:
         return list(self.scan(text))
 
     def scan(self, text: str, position: int = 0) -> Iterator[tuple[int, int]]:
-        """The spans of `find` one after the other, in what follows a position."""
+        """The spans of `find` one after the other, in the text from a position on."""
         root = self.data
         search = self._start_pattern().search
         length = len(text)
@@ -220,14 +220,14 @@ class Trie:
                     node = child
                     position += 1
                     continue
-                # The path that began at `start` is settled; what is left of it is the target's path.
+                # The pops cover the front of the path that began at `start`; the rest of it is the target's path.
                 target, pops = self._link(node)
                 for first_place, last_place in pops:
                     yield start + first_place, start + last_place
                 node, start = target, start + node.depth - target.depth
 
     def _link(self, node: TrieNode) -> _Link:
-        """The failure link of `node`: the node that its path comes down to, and the spans of words on the way."""
+        """The failure link of `node`: the node that the rest of its path leads to, and the spans of its pops."""
         generation = self._generation
         link: tuple[int, _Link] | None = node.link
         if link is not None and link[0] == generation:
@@ -244,14 +244,14 @@ class Trie:
             return root, ((0, node.depth),)
         above = node.parent
         assert above is not None  # the root never fails
-        # What is left of the path above, if it has to settle too; then go on with this node's own character.
+        # Begin at the target of the parent's link; follow links until a node has a child for this node's character.
         rest, pops = (root, ()) if above is root else self._link(above)
         while True:
             child = rest.get(node.char)
             if child is not None and child is not node:
                 return child, pops
             if rest is root:
-                return root, pops  # the character begins nothing: it stays text
+                return root, pops  # the character begins no word: it stays text
             start = above.depth - rest.depth
             rest, more = self._link(rest)
             pops = pops + tuple((start + first, start + last) for first, last in more)

@@ -1,4 +1,4 @@
-"""Text that must not forge special tokens: which of them a call lets through, refuses, or takes for plain text.
+"""Text that must not forge special tokens: which of them a call allows, refuses, or takes for plain text.
 
 In: the options `allowed_special` and `disallowed_special` of a call, named as in tiktoken. Out: what they mean for the
 special tokens a tokenizer has.
@@ -39,18 +39,28 @@ class Untrusted:
 
 
 class SpecialPolicy(NamedTuple):
-    """What becomes of the special tokens in a text.
+    """How a call treats the special tokens in a text. Those that are neither allowed nor refused are plain text.
 
     Attributes:
-        allowed: they are special tokens.
-        refused: they are an error. Those that are neither are plain text.
+        allowed: these are special tokens.
+        refused: these raise an error.
     """
 
     allowed: frozenset[str]
     refused: frozenset[str]
 
+    def check(self, tokens: Iterable[str], text: str) -> None:
+        """Raise for the first refused one of the tokens that `text` gives.
 
-PLAIN_TEXT = {"allowed_special": (), "disallowed_special": ()}  # the options of a text in which none is special
+        Raises:
+            SpecialTokenError: there is one.
+        """
+        for token in tokens:
+            if token in self.refused:
+                refuse(token, text)
+
+
+PLAIN_TEXT = {"allowed_special": (), "disallowed_special": ()}  # the options with which no token in a text is special
 
 
 def special_policy(special: Collection[str], options: dict[str, Any]) -> SpecialPolicy | None:

@@ -1,4 +1,4 @@
-"""The vocabulary: id ⇄ token, duplicates and holes kept, and questions about prefixes.
+"""The vocabulary: id ⇄ token, with duplicates and holes kept, `tokens_with_prefix` and `longest_prefix`.
 
 In: the lines of a vocab.txt or a mapping from token to id. Out: a `Vocabulary`, which never changes an id.
 """
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError
-from trietok.files.formats import read_vocab_lines
 from trietok.text.read_only import ReadOnlyDict
+from trietok.text.vocab_txt import read_vocab_lines
 
 if TYPE_CHECKING:
     import pygtrie
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
     """Read a vocab.txt into a dict from token to id, as transformers' function of that name.
 
-    The id is the line's number from 0. Where a token stands on two lines, the last one counts.
+    The id is the line's number from 0. A token on two lines has the number of the later one.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
@@ -173,7 +173,7 @@ class Vocabulary:
         >>> Vocabulary(["[UNK]", "un", "##able", "unit"]).tokens_with_prefix("un")
         ['un', 'unit']
 
-        The first question builds a pygtrie `CharTrie` (about 2 µs a token); later ones cost O(answer).
+        The first call builds a pygtrie `CharTrie` (about 2 µs a token); later calls cost O(number of tokens returned).
         """
         trie = self._prefix_trie()
         if not prefix:

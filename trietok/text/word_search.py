@@ -1,11 +1,11 @@
-"""Finding many words in a text at once, for sets of words that grow one by one and are never changed in place.
+"""Finding many words in a text at once, for immutable sets of words that are extended one by one.
 
-In: words, then a text. Out: where they stand, leftmost first; of those that begin at one character the longest, or the
-one that came first.
+In: words, then a text. Out: where they occur, leftmost first; of those that begin at one character the longest, or the
+one that was added first.
 
-A `WordSearch` is a few parts that fall off in size, as in `trietok.text.layers`: one with more words shares the big
-parts with the one before it. A small part is searched by one compiled pattern, a big one by a prefilter, which tells at
-the speed of C that a text holds none of its words, and a trie.
+A `WordSearch` consists of a few parts, each much smaller than the one before, as in `trietok.text.layers`. `with_words`
+returns a new `WordSearch` that shares the big parts. A small part is searched by one compiled pattern, a big part by a
+trie, unless a prefilter finds at the speed of C that the text contains none of its words.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from trietok.text.trie import END, Trie, TrieNode
 
 Span = tuple[int, int]
 
-FEW = 32  # words: so many are searched by one pattern
-SHORT = 64  # code points: a text of so many is searched without building the trie
+FEW = 32  # words: a part of at most so many is searched by one pattern
+SHORT = 64  # code points: a text of at most so many is searched without building the trie
 
 
 class WordSearch:
-    """Where words of a set stand in texts.
+    """Finds where the words of a set occur in texts.
 
     Args:
         words: none empty, none twice.
@@ -55,7 +55,7 @@ class WordSearch:
         return self._of(parts)
 
     def without(self, words: Iterable[str]) -> WordSearch:
-        """The search for these words but some. It costs as much as the parts they are in have words."""
+        """The search without some of the words. The cost is the number of words in the parts that contain them."""
         gone = set(words)
         kept = [part if gone.isdisjoint(part.words) else part.without(gone) for part in self.parts]
         return self._of([part for part in kept if part.words])
@@ -66,7 +66,7 @@ class WordSearch:
         return search
 
     def find(self, text: str) -> list[Span]:
-        """Where words stand: half-open spans of code points, in order, disjoint."""
+        """Where words occur: half-open spans of code points, in order, disjoint."""
         if not self.parts:
             return []
         if len(self.parts) == 1:
@@ -77,7 +77,7 @@ class WordSearch:
         return list(self._merged(text, [part for part, _ in found]))
 
     def stands_in(self, text: str) -> bool:
-        """Whether any word stands in `text`."""
+        """Whether any word occurs in `text`."""
         return any(part.stands_in(text) for part in self.parts)
 
     @property
@@ -96,13 +96,13 @@ class WordSearch:
         return any(part.has_odd_spaces for part in self.parts)
 
     def may_begin_at_the_end_of(self, chunk: str) -> bool:
-        """Whether a chunk ends with what stands before the first space of some word."""
+        """Whether a chunk ends with the part of some word before its first space."""
         return any(chunk[-length:] in heads for part in self.parts for length, heads in part.heads.items())
 
     def _merged(self, text: str, parts: list[Part]) -> Iterator[Span]:
-        """The spans of several parts: again and again the leftmost of what each part finds next.
+        """The spans of several parts: takes the leftmost of the parts' next matches, and repeats.
 
-        What a part has found is void where another part's word reaches into it; that part looks again from there.
+        A part whose next match begins inside the match taken searches again from that match's end.
         """
         scans = [part.scan(text, 0) for part in parts]
         heads = [next(scan, None) for scan in scans]
@@ -142,7 +142,7 @@ class Part:
         return Part(tuple(word for word in self.words if word not in words), self._first_wins)
 
     def find(self, text: str) -> list[Span]:
-        """Where words stand in `text`."""
+        """Where words occur in `text`."""
         if len(self.words) <= FEW:
             return [match.span() for match in self._pattern.finditer(text)]
         if not self._prefilter.any_in(text):
@@ -158,7 +158,7 @@ class Part:
         return self._built_trie().scan(text, position)
 
     def stands_in(self, text: str) -> bool:
-        """Whether any word stands in `text`."""
+        """Whether any word occurs in `text`."""
         if len(self.words) <= FEW:
             return self._pattern.search(text) is not None
         return bool(self.find(text))
@@ -182,7 +182,7 @@ class Part:
         return sorted(set(map(len, self.words)), reverse=True), frozenset(self.words)
 
     def _find_by_length(self, text: str) -> list[Span]:
-        """`find` for a few characters, without the trie: look every stretch of a word's length up."""
+        """`find` for a few characters, without the trie: look up every stretch that is as long as some word."""
         longest_first, words = self._by_length
         spans: list[Span] = []
         start = 0
@@ -197,7 +197,7 @@ class Part:
                 start += 1
         return spans
 
-    # ---- what the words are like, for whoever cuts texts at spaces first ---------------------------------------------
+    # ---- what the words are like, for an encoder that cuts texts at spaces first -------------------------------------
 
     @cached_property
     def has_ascii_words(self) -> bool:
@@ -206,12 +206,12 @@ class Part:
 
     @cached_property
     def has_odd_spaces(self) -> bool:
-        """Whether some word holds whitespace other than single spaces between words."""
+        """Whether some word contains whitespace other than single spaces between words."""
         return self._has_spaces and any(word.split() != word.split(" ") for word in self.words)
 
     @cached_property
     def heads(self) -> dict[int, set[str]]:
-        """What stands before the first space of a word that holds spaces between words, by its length."""
+        """The part before the first space, of each word with spaces between words, by the length of that part."""
         heads: dict[int, set[str]] = {}
         for word in self.words if self._has_spaces else ():
             head, space, _ = word.partition(" ")
@@ -221,7 +221,7 @@ class Part:
 
     @cached_property
     def _has_spaces(self) -> bool:
-        joined = "\0".join(self.words)  # one look in C: few words hold whitespace
+        joined = "\0".join(self.words)  # one search in C: few words contain whitespace
         return joined.split() != [joined]
 
 
@@ -229,7 +229,7 @@ class _FirstAddedTrie(Trie):
     """A trie in which, of the words that begin at one character, the one added first wins, not the longest."""
 
     def _end_mark(self, word: str) -> int:
-        return len(self._tokens)  # the word's rank: it has just been taken in
+        return len(self._tokens)  # the rank of the word, which has just been added
 
     def _settles(self, node: TrieNode) -> bool:
         rank = node.get(END)

@@ -9,10 +9,10 @@ the pieces that are settled (*failure pops*) and the continuation node that stan
 no character is read twice. For the entries ab, abcd and ##c and the word abce: the walk stops below abc; its link pops
 ab, then the pending c is a path in the continuation trie; at e that path settles as ##c, and e begins no piece.
 
-A link is worked out when first a word needs it: working out those of 30,000 entries would cost more than loading the
-vocabulary. Building the tries costs as much as looking up some hundred thousand slices of words in the vocabulary. So
-the first words are cut by slices, the longest first, until that many have been looked up; then the tries are built.
-Whatever the words are, the whole costs at most twice what the better of the two would have.
+A link is computed when a word first needs it: computing those of 30,000 entries would cost more than loading the
+vocabulary. Building the tries costs as much as `LOOKUPS_PER_ENTRY` lookups for each entry, about 500,000 lookups for
+30,000 entries. The first words are therefore split by looking up slices of them, the longest first, and the tries are
+built after that many lookups. Whatever the words are, the total cost is at most twice the cheaper of the two methods.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 
-LOOKUPS_PER_ENTRY = 16  # of the vocabulary: as many as its share in building the tries costs
+LOOKUPS_PER_ENTRY = 16  # adding one entry to the tries costs as much as so many lookups
 
 
 class WordpieceTokenizer(Changeable):
@@ -39,7 +39,7 @@ class WordpieceTokenizer(Changeable):
     Args:
         vocab: the entries; anything with `in`, iteration and `len`, such as the dict of `load_vocab`. Entries added
             later are seen at the next call.
-        unk_token: what a word becomes that the entries cannot cover, or that is too long.
+        unk_token: the token for a word that the entries cannot cover, or that is too long.
         max_input_chars_per_word: longest word, in code points, that is tried.
         continuing_subword_prefix: what marks an entry that continues a word.
 
@@ -47,7 +47,7 @@ class WordpieceTokenizer(Changeable):
     >>> WordpieceTokenizer(vocab, unk_token="[UNK]").tokenize("unaffable unaffected")
     ['un', '##aff', '##able', '[UNK]']
 
-    Cost: O(code points of the text), once the tries are built and the links it needs are worked out.
+    Cost: O(code points of the text), once the tries are built and the links it needs are computed.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class WordpieceTokenizer(Changeable):
         """Split every whitespace-separated word of `text` into pieces.
 
         Returns:
-            The pieces in order; one `unk_token` for each word that has none.
+            The pieces in order; one `unk_token` for each word that the entries cannot cover.
         """
         if not isinstance(text, str):
             raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
@@ -106,9 +106,9 @@ class WordpieceTokenizer(Changeable):
         return matcher.match(word)
 
     def snapshot(self) -> Self:
-        """The same options, which stay as they are now; what has been built to match words serves both."""
+        """A copy of the options as they are now; both share what has been built to match words."""
         other = type(self).__new__(type(self))
-        other.__setstate__(self.__dict__)
+        other.__setstate__(self.__dict__)  # what has been built too
         return other
 
     def without(self, entries: Collection[str]) -> WordpieceTokenizer:
@@ -122,11 +122,11 @@ class WordpieceTokenizer(Changeable):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_matching": []}  # derived: made again when a word needs it
+        return {**super().__getstate__(), "_matching": []}  # derived: built again when a word needs it
 
 
 class _Matcher:
-    """What both ways of matching know: the entries, as they were when it was made."""
+    """The base of both ways of matching: holds the entries as they were when it was made."""
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         self.vocab = vocab
@@ -147,7 +147,7 @@ class _Slices(_Matcher):
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         super().__init__(vocab, prefix)
-        self.entries = frozenset(vocab)  # a third faster to ask than the vocabulary
+        self.entries = frozenset(vocab)  # lookups are a third faster than in the vocabulary
         self.longest = max(map(len, vocab), default=0)
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
 
@@ -207,7 +207,7 @@ class _Tries(_Matcher):
                 node = target
                 child = node.get(char)
             node = child
-        while node is not self.rest:  # the word is over: settle what is pending
+        while node is not self.rest:  # the word has ended: settle the characters still pending
             target, pops = node.link or self._link(node)
             if target is None:
                 return None
@@ -216,7 +216,7 @@ class _Tries(_Matcher):
         return pieces
 
     def _link(self, node: TrieNode) -> _Link:
-        """Where the walk goes on when it fails at `node`, and the pieces settled on the way; (None, ()) for nowhere."""
+        """Where a walk that fails at `node` goes on, and the pieces settled on the way; (None, ()) if nowhere."""
         top = node
         unlinked = [node]
         while top.parent is not None and top.parent.link is None:  # parents first: no recursion along a path
@@ -231,7 +231,7 @@ class _Tries(_Matcher):
         if END in node:
             return self.rest, (node[END],)
         if node.parent is None:
-            return None, ()  # no entry begins with the character at hand
+            return None, ()  # no entry begins with the current character
         target, pops = node.parent.link
         while target is not None:
             child = target.get(node.char)

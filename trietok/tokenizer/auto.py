@@ -1,20 +1,20 @@
 """`AutoTokenizer`: the right class for a directory or hub name.
 
-In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. Nothing in a directory is
-executed, so `auto_map` counts for nothing.
+In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. No code in a
+directory is executed, so `auto_map` is ignored.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError
-from trietok.files.find import locate
+from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
-from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.relatives import CLASSES
 
 Tokenizer = type[Any]
@@ -49,19 +49,29 @@ _HUB_OPTIONS = {
 
 
 class _Registry:
-    """The classes by name and by model type, each with its slow and its fast form; None for one there is not."""
+    """The classes by name and by model type, each with its slow and its fast form, which may be None."""
 
-    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] = ()) -> None:
+    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] | None = None) -> None:
         self.slow = {kind.__name__: kind for kind in slow}
-        self.fast = {kind.__name__.removesuffix("Fast"): kind for kind in fast}
+        self._fast_kinds = fast
         self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
         self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
+
+    @cached_property
+    def fast(self) -> dict[str, Tokenizer]:
+        """The fast classes by the names of the slow ones; imported only when a fast class is needed."""
+        if self._fast_kinds is None:
+            from trietok.tokenizer.fast_relatives import FAST_CLASSES
+
+            self._fast_kinds = FAST_CLASSES
+        return {kind.__name__.removesuffix("Fast"): kind for kind in self._fast_kinds}
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
         base = name.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
-        pairs = [(self.slow.get(base), self.fast.get(base))]
-        pairs += (  # behind the classes here, as in transformers
+        slow = self.slow.get(base)
+        pairs = [(slow, self.fast.get(base) if use_fast or slow is None else None)]
+        pairs += (  # registered classes come after trietok's own, as in transformers
             pair
             for pair in self.registered.values()
             if any(kind is not None and kind.__name__ in (name, base, base + "Fast") for kind in pair)
@@ -87,7 +97,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry(CLASSES, FAST_CLASSES)
+_registry = _Registry(CLASSES)
 
 
 class AutoTokenizer:
@@ -122,8 +132,8 @@ class AutoTokenizer:
 
         Raises:
             TokenizerClassError: trietok does not have the class or model type, or no file says which it is.
-            FileError: there is nothing of that name. It is an `OSError`, and so is the former, which is a `ValueError`
-                as well.
+            FileError: there is nothing of that name. It is an `OSError`; TokenizerClassError is an `OSError` and a
+                `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
         use_fast = bool(kwargs.pop("use_fast", True))
@@ -148,15 +158,15 @@ class AutoTokenizer:
         fast_tokenizer_class: Tokenizer | None = None,
         exist_ok: bool = False,
     ) -> None:
-        """Make classes of your own known, by their names and by a model type.
+        """Register classes, by their names and by a model type.
 
         Args:
             config_class: the model type, as a str or as an object with a `model_type`.
             slow_tokenizer_class, fast_tokenizer_class: the classes; one of them may be None.
-            exist_ok: whether the model type may be one that is known.
+            exist_ok: whether the model type may be one that is registered already.
 
         Raises:
-            InputError: both classes are None, or the model type is known.
+            InputError: both classes are None, or the model type is registered already.
 
         >>> import trietok
         >>> class MyTokenizer(trietok.BertTokenizer): pass
@@ -187,13 +197,15 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     name = os.fspath(name)
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    if kind is None:
+        _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
     if value is None:
         _undecided(name)
     return _missing(name, key, value) if kind is None else kind
 
 
 def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:
-    """The class that tokenizer_config.json or config.json names, if trietok has it; what names it; the name."""
+    """The class that tokenizer_config.json or config.json names, if trietok has it; the file and key; the name."""
     saved_class = settings.get("tokenizer_class")
     if saved_class in (None, *ANY_KIND):
         saved_class = _attribute(config, "tokenizer_class")
@@ -206,7 +218,7 @@ def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Token
 
 
 def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tokenizer:
-    """The class without `Fast` that the two files name; `BertTokenizer` where they name none, or one there is not."""
+    """The class without `Fast` that the two files name; `BertTokenizer` if they name none, or one unknown here."""
     kind = _named(settings, model_config, use_fast=False)[0]
     return CLASSES[0] if kind is None else kind
 
@@ -216,7 +228,7 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     hub = {key: options.get(key, default) for key, default in _HUB_OPTIONS.items()}
     if "use_auth_token" in options:  # the old name
         hub["token"] = options["use_auth_token"]
-    files = locate(name, (TOKENIZER_CONFIG_FILE, CONFIG_FILE), subfolder=options.get("subfolder"), **hub).found
+    files = find_files(name, (TOKENIZER_CONFIG_FILE, CONFIG_FILE), subfolder=options.get("subfolder"), **hub).found
     first, second = (
         read_json_object(files[file]) if file in files else {} for file in (TOKENIZER_CONFIG_FILE, CONFIG_FILE)
     )
@@ -225,6 +237,14 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _attribute(config: Any, key: str) -> Any:
     return config.get(key) if isinstance(config, dict) else getattr(config, key, None)
+
+
+def _refuse_other_kind(path: str, value: str | None) -> None:
+    from trietok.files.other_kinds import other_kind  # needed only where loading fails
+
+    message = other_kind(path)
+    if message is not None:
+        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
 
 
 def _undecided(name: str) -> NoReturn:

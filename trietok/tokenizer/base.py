@@ -1,8 +1,8 @@
-"""What every tokenizer shares: its calls, its settings, decoding, loading and saving, under HuggingFace's names.
+"""The base of every tokenizer: its calls, its settings, decoding, loading and saving, under HuggingFace's names.
 
-In: texts, pairs, words, ids or batches of them, and the options of a call. Out: a `BatchEncoding`. The methods here are
-the front: what a call does is said by the tokenizer's `Moment`, which holds an encoder (text to ids) and a builder (ids
-to model inputs), both of one state.
+In: texts, pairs, words, ids or batches of them, and the options of a call. Out: a `BatchEncoding`. The methods here
+check arguments and delegate to the current `Moment`, which holds an encoder (text to ids) and a builder (ids to model
+inputs), both of one state of the tokenizer.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import is_text_input, kind_of, reject_replaced
 from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Truncation
 from trietok.inputs.pad import pad as inputs_pad
+from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
+from trietok.text.alignment import Ids
 from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
@@ -30,7 +32,6 @@ from trietok.tokenizer import methods
 from trietok.tokenizer.moment import DEFAULTS, NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
-Ids = list[int]
 Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
@@ -51,7 +52,7 @@ _SETTINGS = (
 
 
 class PreTrainedTokenizerBase(SpecialTokensMixin):
-    """What every tokenizer shares. Inherit `PreTrainedTokenizer` to write one of your own.
+    """The base of every tokenizer. Inherit `PreTrainedTokenizer` to write a tokenizer.
 
     Args:
         model_max_length: the longest sequence the model takes, in tokens; what truncation and `max_length` padding
@@ -60,8 +61,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         model_input_names: what a call returns by default, the main input first.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
         split_special_tokens: treat special tokens in a text as ordinary text.
-        extra_special_tokens: roles of the user's own, as a dict role → token; a list of tokens, as transformers 5 has
-            it, counts as additional special tokens.
+        extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in transformers 5, gives
+            additional special tokens.
         name_or_path: where the tokenizer was loaded from.
         **kwargs: a token for each role (`pad_token`, ...), and anything else, which is kept and saved.
 
@@ -84,7 +85,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         self.__dict__["_moment"] = NEVER
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
-        self.deprecation_warnings: dict[str, bool] = {}  # what has been warned of once, by key
+        self.deprecation_warnings: dict[str, bool] = {}  # the keys of the warnings that have been logged
         self.name_or_path: str = kwargs.pop("name_or_path", "")
         max_length = kwargs.pop("model_max_length", kwargs.pop("max_len", None))
         if isinstance(max_length, float) and max_length.is_integer():  # files may say 512.0, and a slice takes no float
@@ -119,7 +120,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return known
 
     def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
-        """Any keyword is kept and saved, as in transformers; one that looks like a known one was meant to be that."""
+        """Log keywords that look like misspelt ones; any keyword is kept and saved, as in transformers."""
         known = {*self.known_settings(), *self.SPECIAL_TOKENS_ATTRIBUTES}
         for keyword in keywords:
             if keyword not in known:
@@ -129,13 +130,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                     log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
 
     def _now(self) -> Moment:
-        """The tokenizer at this moment: one state, which a call uses from beginning to end."""
+        """The tokenizer as it is now: one state, which a call uses from beginning to end."""
         moment: Moment = self._moment
         if not moment.is_now(self):
             moment = self.__dict__["_moment"] = Moment(self, moment)
         return moment
 
-    # ---- what a kind of tokenizer fills in --------------------------------------------------------------------------
+    # ---- what each kind of tokenizer defines ------------------------------------------------------------------------
 
     @property
     def is_fast(self) -> bool:
@@ -189,7 +190,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     def prepare_for_tokenization(
         self, text: str, is_split_into_words: bool = False, **kwargs: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Change a text before it is tokenized; a subclass may override it, and take keywords of its own out.
+        """Change a text before it is tokenized; a subclass may override it, and remove the keywords that it uses.
 
         Returns:
             The text, and the keywords that are left. Calls reject keywords that are left.
@@ -229,7 +230,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             add_special_tokens: put [CLS] and [SEP] (or what the model has) around the ids.
             padding: True or `"longest"` to the longest of the batch, `"max_length"`, False for none.
             truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none.
-            max_length: in tokens, special ones included; None for the model's own.
+            max_length: in tokens, special ones included; None for `model_max_length`.
             stride: tokens repeated before the overflowing ones.
             is_split_into_words: the input is words already.
             pad_to_multiple_of: round the padded length up.
@@ -241,7 +242,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             return_offsets_mapping: also the span of each token in the text.
             return_length: also `length`.
             verbose: log warnings.
-            **kwargs: `split_special_tokens`, to take special tokens in the text as text, as transformers does it;
+            **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as in transformers;
                 `allowed_special` and `disallowed_special`, each `"all"` or a set of special tokens, to let some be
                 special and to refuse others (tiktoken's names; see `docs/untrusted_text.md`); and what
                 `prepare_for_tokenization` takes.
@@ -251,7 +252,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
         Raises:
             InputError: the input cannot be encoded so. It is a `ValueError`.
-            OptionError: a keyword that nothing understands. It is a `TypeError`.
+            OptionError: a keyword is unknown. It is a `TypeError`.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -295,7 +296,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     def _call_one(
         self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
     ) -> BatchEncoding:
-        """Tell a single input from a batch."""
+        """Encode a single input or a batch, whichever the input is."""
         for name, value in (("text", text), ("text_pair", text_pair)):
             if not (value is None and name == "text_pair") and not is_text_input(value):
                 raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
@@ -369,9 +370,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             and not kwargs
         ):
             moment = self._moment
-            if not moment.is_now(self):
+            if moment.mark is not moment.version.mark or moment.basic.never_split:
                 moment = self._now()
-            if moment.chunk_ids is not None:  # as a call, in place: a text costs its split and a lookup a chunk
+            if moment.chunk_ids is not None:  # the fast path of a call, inlined: one `split` and one lookup per chunk
                 kernel = moment.encoder.kernel
                 try:
                     if kernel is not None:
@@ -512,7 +513,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         prepend_batch_axis: bool = False,
         **kwargs: Any,
     ) -> BatchEncoding:
-        """Truncate, add special tokens, make masks and pad, for ids that are there already.
+        """Truncate, add special tokens, make masks and pad, for texts that are given as ids.
 
         Args:
             ids, pair_ids: the ids of one or two sequences, without special tokens.
@@ -523,12 +524,12 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         reject_replaced(kwargs)
         options = CallOptions.of({**locals(), "is_split_into_words": False})
         moment = self._now()
-        if moment.builds_by_methods:
+        if moment.prepares_by_methods:
             return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
         return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def warn_once(self, key: str, message: str) -> None:
-        """Log a warning the first time it is due."""
+        """Log a warning, unless one with the same key has been logged."""
         if not self.deprecation_warnings.get(key):
             self.deprecation_warnings[key] = True
             log.warning(message)
@@ -560,11 +561,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return token_ids_0 if token_ids_1 is None else token_ids_0 + token_ids_1
 
     def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
-        """0 for the first sequence with its [CLS] and [SEP], 1 for the second with its [SEP]."""
-        cls = 0 if getattr(self, "cls_token_id", None) is None else 1
-        sep = 0 if getattr(self, "sep_token_id", None) is None else 1
-        types = [0] * (cls + len(token_ids_0) + sep)
-        return types if token_ids_1 is None else types + [1] * (len(token_ids_1) + sep)
+        """What `template` says: 0 for the first sequence with its special tokens, 1 for the second, in BERT."""
+        unset = [role for role, token in self._table.roles.items() if token is None]
+        template: Template = getattr(self, "template", BERT)
+        return template.token_type_ids(token_ids_0, token_ids_1, unset)
 
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
@@ -573,10 +573,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
         Args:
             token_ids_0, token_ids_1: ids of one or two sequences.
-            already_has_special_tokens: whether the template is around them already.
+            already_has_special_tokens: whether the ids include the special tokens already.
 
         Raises:
-            InputError: it is, and a second sequence is given.
+            InputError: they do, and a second sequence is given.
         """
         if not already_has_special_tokens:
             return [0] * (len(token_ids_0) + len(token_ids_1 or ()))
@@ -618,7 +618,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_tensors: Tensors = None,
         verbose: bool = True,
     ) -> BatchEncoding:
-        """Pad what has been encoded: one text, a batch, or a list of texts as a data loader hands them over.
+        """Pad encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
 
         Args:
             encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
@@ -663,7 +663,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             **kwargs: `spaces_between_special_tokens`, True by default.
 
         Raises:
-            TokenIdError: an id is negative or above the highest there is.
+            TokenIdError: an id is negative or above `max_id`.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -694,7 +694,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def holding(self) -> AbstractContextManager[None]:
-        """Around a long look at the tokenizer: changes by other threads wait until it is over."""
+        """A context for reading several parts of the tokenizer: changes by other threads wait until it ends."""
         return self._changes.holding()
 
     @classmethod
@@ -716,8 +716,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             pretrained_model_name_or_path: a directory as `save_pretrained` or transformers writes it; a vocab.txt; a
                 built-in name such as `trietok-en`; or a name on the HuggingFace hub (needs the `hub` extra).
             cache_dir, force_download, local_files_only, token, revision: how to ask the hub; see `docs/hub.md`.
-            trust_remote_code: taken and ignored: no code of a model is ever run.
-            **kwargs: `subfolder` names a folder below; all others go to the tokenizer, before what its files say.
+            trust_remote_code: accepted and ignored: no code of a model is ever run.
+            **kwargs: `subfolder` names a folder below; all others go to the tokenizer and override what its files say.
 
         Raises:
             FileError: there is nothing of that name, or a file cannot be read. It is an `OSError`.
@@ -735,7 +735,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             "token": token,
             "revision": revision,
         }
-        from trietok.files.load import load  # what is loaded from strings needs no files
+        from trietok.files.load import load  # not needed to encode
 
         with bulk():
             return load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
@@ -757,8 +757,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile writes a
                 tokenizer.json only where `tokenizer_json` asks for it.
             filename_prefix: put before every file's name, with a hyphen.
-            tokenizer_json: write a tokenizer.json in the slow profile too. Who reads that file gets the ids of the
-                Rust profile, with which those of the slow one agree but for what `docs/profiles.md` lists.
+            tokenizer_json: write a tokenizer.json in the slow profile too. A program that reads that file gets the ids
+                of the Rust profile, which equal those of the slow profile except for what `docs/profiles.md` lists.
 
         Returns:
             The paths of the files written.
@@ -766,7 +766,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Raises:
             FileError: a file cannot be written.
             VocabularyError: a token cannot be kept in its file.
-            NotSupportedError: `tokenizer_json`, and the tokenizer has what such a file cannot say. Nothing is written.
+            NotSupportedError: `tokenizer_json` is True, and such a file cannot hold all of the tokenizer. Nothing is
+                written.
         """
         from trietok.files.save import save  # not needed to encode
 

@@ -1,8 +1,8 @@
 """`BertTokenizer`: basic tokenization and WordPiece on a vocab.txt, behind transformers' interface.
 
 In: a vocab.txt and transformers' parameters. Out: exactly the ids of transformers 4.57.6, but for the departures in
-`docs/hf_compatibility.md`. The vocabulary can grow by pieces (`add_wordpieces`), and its unused slots can be given a
-meaning (`assign_unused`); both keep every id there is.
+`docs/hf_compatibility.md`. `add_wordpieces` adds entries to the vocabulary, and `assign_unused` renames unused slots;
+no existing id changes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
 from trietok.inputs.pieces import Piece
 from trietok.inputs.template import BERT, Template
 from trietok.text.added_token import AddedToken
+from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.memory import CacheInfo
 from trietok.text.slow_stages import SlowStages
@@ -28,20 +29,19 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from trietok.suggesting.unknown_report import UnknownWords
+    from trietok.tokenizer.unknown_report import UnknownWords
 
-Ids = list[int]
 
 _UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
 
 
 def is_unused_slot(entry: str) -> bool:
-    """Whether a line of a vocabulary is one of those kept free, such as `[unused7]`."""
+    """Whether a line of a vocabulary is an unused slot, such as `[unused7]`."""
     return re.fullmatch(_UNUSED_SLOT, entry) is not None
 
 
 def filling(token_id: int) -> str:
-    """The line of vocab.txt for an id that nothing has; no text gives it."""
+    """The line of vocab.txt for an id without a token; no text gives it."""
     return f"[unused-id-{token_id}]"
 
 
@@ -57,7 +57,7 @@ class BertTokenizer(PreTrainedTokenizer):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
-        cache_limit: the most bytes that may be remembered of the texts encoded so far, 0 for none. It is not saved.
+        cache_limit: the most bytes that the caches may take, 0 for no cache. It is not saved.
         **kwargs: see `PreTrainedTokenizerBase`.
 
     Raises:
@@ -71,6 +71,7 @@ class BertTokenizer(PreTrainedTokenizer):
     """
 
     vocab_files_names = {"vocab_file": VOCAB_FILE}
+    _has_stages = True
 
     def __init__(
         self,
@@ -105,7 +106,6 @@ class BertTokenizer(PreTrainedTokenizer):
             )
         self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(vocabulary, str(unk_token))
         super().__init__(
-            vocab_file=vocab_file,
             do_lower_case=do_lower_case,
             do_basic_tokenize=do_basic_tokenize,
             never_split=never_split,
@@ -122,7 +122,7 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def _first_vocabulary(self) -> Vocabulary:
         loaded = self._loaded
-        del self._loaded  # from now on the table of tokens has it
+        del self._loaded  # from now on the table of tokens holds it
         return loaded
 
     def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
@@ -157,22 +157,22 @@ class BertTokenizer(PreTrainedTokenizer):
             table.added,
             table.special_tokens,
             unknown_id=table.entries.get(unknown),
-            lowers=bool(basic is not None and basic.do_lower_case),
+            lowers=bool(getattr(self, "do_lower_case", False)),
         )
 
     def _snapshot_of_wordpiece(self, wordpiece: WordpieceTokenizer, table: TokenTable) -> WordpieceTokenizer:
-        """WordPiece as it was with these tokens; a change under way, or one just ended, may have renewed it."""
+        """WordPiece with the vocabulary of `table`; another thread may have replaced the vocabulary since."""
         snapshot = wordpiece.snapshot()
         if any(snapshot.vocab is entries for entries in (self.vocab, self.__dict__.get("_earlier_entries"))):
             snapshot.vocab = table.entries
         return snapshot
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
-        """What stands around one text, or two, in a call."""
+        """The pieces of a row of one text, or two, in a call."""
         return self._template_pieces(table, pair)
 
     def _template_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
-        """What `template` puts around one text, or two."""
+        """The pieces of `template` for one text, or two."""
 
         def token_of(role: str) -> str | None:
             token = table.roles[role] if role in table.roles else getattr(self, role)
@@ -184,7 +184,7 @@ class BertTokenizer(PreTrainedTokenizer):
     def read_vocabulary(
         vocab_file: str | os.PathLike[str], record: Mapping[str, Any] | None, added: Mapping[int, Token] | None
     ) -> Vocabulary:
-        """The vocabulary of a file; a line that was filled for an id without an entry is a hole again."""
+        """The vocabulary of a file; a line that was written to fill an id without an entry becomes a hole again."""
         if not isinstance(vocab_file, (str, os.PathLike)):
             raise InputTypeError(f"vocab_file is a path, not {vocab_file!r:.60}", value=vocab_file)
         if not os.path.isfile(vocab_file):
@@ -220,12 +220,12 @@ class BertTokenizer(PreTrainedTokenizer):
             record["assigned_unused"] = dict(table.assigned)
         return record
 
-    # ---- what is remembered -----------------------------------------------------------------------------------------
+    # ---- the caches -------------------------------------------------------------------------------------------------
 
     def cache_info(self) -> CacheInfo:
-        """What the tokenizer remembers of the texts it has encoded.
+        """What the tokenizer has cached of the texts it has encoded.
 
-        Nothing where texts go through stages of a user's own.
+        Nothing is cached where texts go through a stage that a user has replaced.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -236,7 +236,7 @@ class BertTokenizer(PreTrainedTokenizer):
         return self._now().encoder.info(self.cache_limit)
 
     def cache_clear(self) -> None:
-        """Forget what was remembered of the texts encoded so far; no result depends on it."""
+        """Clear the caches; no result depends on them."""
         self._now().encoder.forget()
 
     # ---- looking things up ------------------------------------------------------------------------------------------
@@ -285,20 +285,25 @@ class BertTokenizer(PreTrainedTokenizer):
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
         if is_replaced(self, _ID_HOOKS):
             return super()._ids_of(table, tokens)
-        added, entries, unknown = table.added.encoder.get, table.entries.get, self._unknown_id(table)
+        added, entries = table.added.encoder.get, table.entries.get
         ids = []
         for token in tokens:
             token_id = added(token)
-            ids.append(entries(token, unknown) if token_id is None and token is not None else token_id)
+            if token_id is None and token is not None:
+                token_id = entries(token)
+                if token_id is None:
+                    token_id = self._unknown_id(table)
+            ids.append(token_id)
         return ids
 
     def _unknown_id(self, table: TokenTable) -> int | None:
-        """The id of a token that is not there."""
+        """The id for a token that the tokenizer does not have."""
         return table.entries.get(str(table.roles["unk_token"]))
 
     def _convert_token_to_id(self, token: str) -> int | None:
         table = self._table
-        return table.entries.get(token, self._unknown_id(table))
+        token_id = table.entries.get(token)
+        return self._unknown_id(table) if token_id is None else token_id
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
         if type(ids) in (list, tuple) and set(map(type, ids)) == {int} and not is_replaced(self, _TOKEN_HOOKS):
@@ -306,7 +311,7 @@ class BertTokenizer(PreTrainedTokenizer):
             added, known = table.added.decoder.flat(), table.vocabulary.ids_to_tokens
             try:
                 return [added[i].content if i in added else known[i] for i in ids if i not in left_out]
-            except KeyError:  # one that gives the unknown token, or an error
+            except KeyError:  # an unknown token: its id is that of `unk_token`, or there is an error
                 pass
         return super()._tokens_of(table, ids, left_out)
 
@@ -321,7 +326,7 @@ class BertTokenizer(PreTrainedTokenizer):
                 max_id=table.max_id,
             )
         token = vocabulary.tokens[index] if index <= vocabulary.max_id else None
-        # The earlier line of a token that stands twice reads as unknown, as in transformers: no text gives that id.
+        # For a token on two lines the earlier id gives the unknown token, as in transformers: no text gives that id.
         known = token is not None and vocabulary.token_to_id[token] == index
         return token if known and token is not None else str(self.unk_token)
 
@@ -330,8 +335,8 @@ class BertTokenizer(PreTrainedTokenizer):
     ) -> tuple[str, ...]:
         """Write vocab.txt, every token on the line of its id.
 
-        The line of an id that is an added token's has that token, and the line of one that nothing has a filling that
-        no text gives: so the file has a line for each id and none twice, which other programs count on.
+        The line of an added token's id holds that token, and the line of an id without a token holds a filling that no
+        text gives. So the file has a line for each id and no line twice, which other programs rely on.
 
         Args:
             save_directory: a directory, or the path of the file.
@@ -360,9 +365,9 @@ class BertTokenizer(PreTrainedTokenizer):
     # ---- changing the vocabulary ------------------------------------------------------------------------------------
 
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
-        """Put another vocabulary in place."""
+        """Replace the vocabulary."""
         vocabulary = Vocabulary(tokens)
-        self.__dict__["_earlier_entries"] = self.vocab  # which a reader of the state before may still meet
+        self.__dict__["_earlier_entries"] = self.vocab  # a thread that reads the state before may still need it
         self._changes.table = self._table.replace(vocabulary=vocabulary)
         self.wordpiece_tokenizer.vocab = vocabulary.token_to_id
 
@@ -372,7 +377,7 @@ class BertTokenizer(PreTrainedTokenizer):
         The slot's id becomes the token's; the vocabulary keeps its size, so the model needs no new embedding row.
 
         Args:
-            slot: the slot's present token.
+            slot: the token that the slot has now, such as `[unused1]`.
             token: a string, or an `AddedToken` with flags of its own.
             special: for a string, whether the token is special. One that is not is lower-cased where the tokenizer
                 lower-cases, as in `add_tokens`.
@@ -381,7 +386,7 @@ class BertTokenizer(PreTrainedTokenizer):
             The id.
 
         Raises:
-            SpecialTokenError: the slot is taken, or is no unused slot.
+            SpecialTokenError: the slot has been assigned already, or is no unused slot.
             VocabularyError: the token has an id already.
 
         >>> import trietok
@@ -443,8 +448,8 @@ class BertTokenizer(PreTrainedTokenizer):
     def add_wordpieces(self, pieces: Iterable[str]) -> int:
         """Add entries to the WordPiece vocabulary, for use inside words: `zo` begins one, `##ology` continues it.
 
-        New ids follow the highest there is, and the pieces are saved in vocab.txt. `add_tokens` is for what has to
-        stand whole wherever it is found.
+        New ids follow the highest existing id, and the pieces are saved in vocab.txt. Use `add_tokens` for tokens that
+        are to be matched whole wherever they occur.
 
         Args:
             pieces: the entries. Those the vocabulary holds already are left as they are.
@@ -477,7 +482,7 @@ class BertTokenizer(PreTrainedTokenizer):
             first_id = self.max_id + 1
             self._require_rows(first_id + len(new))
             tokens = self.vocabulary.tokens
-            gap: list[str | None] = [None] * (first_id - len(tokens))  # the ids of added tokens between
+            gap: list[str | None] = [None] * (first_id - len(tokens))  # the ids that added tokens have
             self._set_vocabulary([*tokens, *gap, *new])
         return len(new)
 
@@ -496,7 +501,7 @@ class BertTokenizer(PreTrainedTokenizer):
             raise InputError(f"no text can give the piece {piece!r}: {reason}")
 
     def _never_matched(self, piece: str) -> str | None:
-        """Why no text gives an entry, or None where one may."""
+        """The reason why no text can give an entry, or None if a text may."""
         prefix = self.wordpiece_tokenizer.continuing_subword_prefix
         word = piece.removeprefix(prefix)
         if not word or word.split() != [word]:
@@ -507,14 +512,16 @@ class BertTokenizer(PreTrainedTokenizer):
         return None if words == [word] else f"the tokenizer makes {' '.join(words)!r} of it"
 
     def pieces(self, text: str) -> tuple[str, list[tuple[str, bool]]]:
-        """A text cut at the added tokens: the text, lower-cased where it is, and pieces, each with whether it is one.
+        """The text as it is after lower-casing, and its pieces, each with whether it is an added token.
 
         >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")
         >>> tokenizer.pieces("The [SEP] end")
         ('the [SEP] end', [('the ', False), ('[SEP]', True), (' end', False)])
         """
         table = self._table
-        lowered = table.added.lower_between(text, table.special_tokens) if self.do_lower_case else text
+        lowered = (
+            table.added.lower_between(text, table.special_tokens) if getattr(self, "do_lower_case", False) else text
+        )
         if self.split_special_tokens:
             return lowered, [(lowered, False)] if lowered else []
         return lowered, table.added.pieces(lowered)
@@ -526,7 +533,7 @@ class BertTokenizer(PreTrainedTokenizer):
         >>> found.words[0].word, found.words[0].count, found.words[0].positions
         ('☃', 2, ((0, 4, 5), (1, 0, 1)))
         """
-        from trietok.suggesting.unknown_words import find_unknown  # not needed to encode
+        from trietok.tokenizer.unknown_words import find_unknown  # not needed to encode
 
         return find_unknown(self, texts, positions=positions)
 
@@ -572,11 +579,6 @@ class BertTokenizer(PreTrainedTokenizer):
         """One sequence or a pair with the special tokens of `template`: [CLS] A [SEP], or [CLS] A [SEP] B [SEP]."""
         return self.template.input_ids(self, token_ids_0, token_ids_1)
 
-    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
-        """The token type ids of `template`: 0 for the first sequence with its special tokens, 1 for the second."""
-        unset = [role for role, token in self._table.roles.items() if token is None]
-        return self.template.token_type_ids(token_ids_0, token_ids_1, unset)
-
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
     ) -> list[int]:
@@ -586,13 +588,13 @@ class BertTokenizer(PreTrainedTokenizer):
         return self.template.special_tokens_mask(token_ids_0, token_ids_1)
 
 
-# Of a subclass, an instance or a patch: from a token to its id and back.
+# Methods from a token to its id and back, which a subclass, an instance or a patch may replace.
 _ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc", "vocab")
 _TOKEN_HOOKS = ("_convert_id_to_token", "_token_of", "vocab", "ids_to_tokens", "max_id")
 
 
 def _filled(table: TokenTable, token_id: int, include_added: bool) -> str:
-    """What stands on the line of an id that no entry has."""
+    """The line of vocab.txt for an id without a vocabulary entry."""
     added = table.added.decoder.get(token_id)
     if added is None or (not include_added and set("\r\n") & set(added.content)):
         return filling(token_id)
@@ -600,7 +602,7 @@ def _filled(table: TokenTable, token_id: int, include_added: bool) -> str:
 
 
 def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, added: Mapping[int, Token]) -> None:
-    """Raise where nothing is the unknown token."""
+    """Raise a VocabularyError if neither the vocabulary nor an added token is the unknown token."""
     if unknown in vocabulary or unknown in map(str, added.values()):
         return
     marked = "\ufeff" + unknown in vocabulary

@@ -18,7 +18,7 @@ class BertTokenizerFast(RustProfile):
 
     Args:
         vocab_file: the vocab.txt, one token a line.
-        tokenizer_file: a tokenizer.json, which comes before the vocab.txt.
+        tokenizer_file: a tokenizer.json; if it is given, the vocab.txt is not read.
         do_lower_case: lower-case the text. This and the next two override what a tokenizer.json says.
         unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
         tokenize_chinese_chars: make every Chinese character a word of its own.

@@ -1,6 +1,6 @@
 """DPR's reader: a question with many passages to rows of ids, and the model's scores to the best answers.
 
-In: questions, titles and texts; then what the model made of them. Out: a `BatchEncoding` with a row for each passage;
+In: questions, titles and texts; then the scores of the model. Out: a `BatchEncoding` with a row for each passage;
 then `DPRSpanPrediction` tuples, as in transformers 4.57.6.
 """
 
@@ -14,9 +14,10 @@ from trietok.errors import InputError, OptionError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.tensors import to_python
-from trietok.tokenizer.base import Ids, Tensors
+from trietok.text.alignment import Ids
+from trietok.tokenizer.base import Tensors
 
-# What the model makes of the rows: scores of shape (passages, sequence), twice, and (passages,).
+# The output of the model for the rows: scores of shape (passages, sequence), twice, and (passages,).
 DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")
 # An answer: `start_index` and `end_index` count tokens in the row of passage `doc_id`, both inclusive.
 DPRSpanPrediction = namedtuple("DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text")
@@ -44,7 +45,7 @@ class DPRReaderMixin:
         Args:
             questions: one question for all passages, or a question for each.
             titles, texts: of the passages, as a str or a list of str. Without one of them, or both, the call is that
-                of any tokenizer, the other being the second text.
+                of any tokenizer, and the one that is given is the second text.
             truncation: cut each row off at `max_length`, at its end.
             padding, max_length, return_tensors, return_attention_mask: those of any call.
             **kwargs: for a call without titles or texts only.
@@ -108,7 +109,7 @@ class DPRReaderMixin:
 
         Args:
             reader_input: what the call returned.
-            reader_output: what the model made of it: start scores and end scores, each of shape (passages, sequence),
+            reader_output: the output of the model: start scores and end scores, each of shape (passages, sequence),
                 and the relevance of the passages, of shape (passages,); lists, arrays or tensors.
             num_spans: the most answers to return.
             max_answer_length: the longest answer, in tokens.
@@ -148,7 +149,7 @@ class DPRReaderMixin:
     def _passage(self: Any, row: Ids, doc_id: int) -> Span:
         """Where answers may lie in a row: behind the question's [SEP], up to the padding.
 
-        So the title counts too, as in transformers, whose comment speaks of the second [SEP].
+        So an answer may lie in the title too, as in transformers, although its comment speaks of the second [SEP].
         """
         try:
             first = row.index(self.sep_token_id, 2) + 1

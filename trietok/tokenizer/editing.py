@@ -1,7 +1,7 @@
-"""What adding and removing tokens comes to: which token gets which id, and the table that follows.
+"""Computes the ids for tokens to be added or removed, without changing the tokenizer.
 
-In: a table of tokens and what is to be changed. Out: plain values. Nothing here changes anything, so a mistake in a
-list leaves all as it was.
+In: a table of tokens, and the tokens to add or remove. Out: plain values. No function here changes its arguments, so an
+error in a list of tokens leaves the tokenizer unchanged.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from trietok.tokenizer.token_table import Token, TokenTable
 
 
 class Adding(NamedTuple):
-    """What adding some tokens comes to.
+    """The result of `plan_adding` and `plan_listing`.
 
     Attributes:
         to_set: id → token.
-        listed: in the slow profile the tokens that become additional special tokens; in the Rust profile all that texts
-            are searched for from then on.
+        listed: in the slow profile the tokens that become additional special tokens; in the Rust profile all tokens
+            that texts are also searched for afterwards.
         new: how many ids are new.
-        rows: how many embedding rows the new ids ask for, 0 if there are none.
+        rows: how many embedding rows the new ids need, 0 if there are none.
     """
 
     to_set: dict[int, AddedToken]
@@ -39,7 +39,7 @@ def plan_adding(
     lowers: bool,
     known_ids: Mapping[str, int],
     next_id: int,
-    check: Callable[[str], None],
+    check: Callable[[str], None] | None,
 ) -> Adding:
     """Adding tokens in the slow profile.
 
@@ -47,10 +47,10 @@ def plan_adding(
         table: the tokens there are.
         new_tokens: what to add.
         special_tokens: make them special.
-        lowers: whether the tokenizer lower-cases, so that what is matched in lower-cased text is lower-cased too.
+        lowers: whether the tokenizer lower-cases; then a token that is matched in lower-cased text is lower-cased too.
         known_ids: the ids of the vocabulary's own tokens.
         next_id: the id of the first new token.
-        check: raises for a content that cannot be added.
+        check: raises for a content that cannot be added; None where all can.
     """
     roles, added = table.special_set, table.added
     newly_special: set[str] = set()
@@ -62,7 +62,7 @@ def plan_adding(
     for given in new_tokens:
         if isinstance(given, str):
             if given in there or given in ids:
-                continue  # a plain string says nothing about flags, so it leaves them
+                continue  # a plain string has no flags, so those of the known token stay
             special = special_tokens or given in roles or given in newly_special
             token = AddedToken(given.lower() if lowers and not special else given, special=special)
         else:
@@ -73,7 +73,8 @@ def plan_adding(
             elif lowers and token.normalized and not special:
                 token = token.replace(content=token.content.lower())
         content = token.content
-        check(content)
+        if check is not None:
+            check(content)
         token_id = ids.get(content)
         if token_id is None:
             token_id = there.get(content)
@@ -91,6 +92,31 @@ def plan_adding(
     return Adding(to_set, additional, next_id - first_new, next_id if next_id > first_new else 0)
 
 
+def known_among(
+    table: TokenTable, tokens: Iterable[Token], known: Iterable[str], *, special_tokens: bool, lowers: bool
+) -> list[str]:
+    """Of some tokens, those to which adding gives no new id.
+
+    Args:
+        table: the tokens there are.
+        tokens: what would be added.
+        known: every token that has an id.
+        special_tokens, lowers: see `plan_adding`.
+    """
+    seen = set(known)
+    found: list[str] = []
+    for given in tokens:
+        token = AddedToken.of(given)
+        content = token.content
+        is_kept = isinstance(given, str) and (content in table.added.encoder or content in table.special_set)
+        if lowers and token.normalized and not (special_tokens or token.special or is_kept):
+            content = content.lower()
+        if content in seen:
+            found.append(token.content)
+        seen.add(content)
+    return found
+
+
 def plan_listing(
     table: TokenTable,
     new_tokens: Sequence[Token],
@@ -98,9 +124,9 @@ def plan_listing(
     special_tokens: bool,
     known_ids: Mapping[str, int],
     next_id: int,
-    check: Callable[[str], None],
+    check: Callable[[str], None] | None,
 ) -> Adding:
-    """Adding tokens in the Rust profile, where a token with other flags is looked for as well; see `plan_adding`."""
+    """Adding tokens in the Rust profile, where a known token with other flags is added too; see `plan_adding`."""
     decoder, there = table.added.decoder, table.added.encoder
     first_new = next_id
     to_set: dict[int, AddedToken] = {}
@@ -111,7 +137,8 @@ def plan_listing(
         if special_tokens:
             token = token.as_special()
         content = token.content
-        check(content)
+        if check is not None:
+            check(content)
         known_id = there.get(content)
         if token in listed or (known_id is not None and decoder[known_id] == token):
             continue
@@ -126,7 +153,7 @@ def plan_listing(
 
 
 def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int]) -> list[str]:
-    """The contents of added tokens that are to go.
+    """The contents of the added tokens that are to be removed.
 
     Args:
         tokens: one token or several, as strings or `AddedToken`.
@@ -134,8 +161,8 @@ def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int])
         known: every token's id.
 
     Raises:
-        InputTypeError: those are no tokens.
-        UnknownTokenError: one is no added token.
+        InputTypeError: an item of `tokens` is no token.
+        UnknownTokenError: one of them is no added token.
         SpecialTokenError: one plays a role.
     """
     given = [tokens] if isinstance(tokens, (str, AddedToken)) else tokens

@@ -116,7 +116,7 @@ _MPNET_ROLES = {
 class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
     """`MPNetTokenizer` in the Rust profile.
 
-    Token type ids, where they are asked for, are 1 for a second text, and the special tokens are looked for in the
+    Token type ids, where they are asked for, are 1 for a second text, and the special tokens are searched in the
     normalized text, so that `<S>` is `<s>` where the text is lower-cased.
     """
 

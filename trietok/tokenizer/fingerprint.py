@@ -1,6 +1,6 @@
-"""The fingerprint of a tokenizer: one line that stands for everything that decides ids.
+"""The fingerprint of a tokenizer: a hash of every setting and token that affects ids.
 
-In: a tokenizer. Out: its `State`, everything that decides ids as plain values, and the SHA-256 of that.
+In: a tokenizer. Out: its `State`, which holds those settings and tokens as plain values, and the SHA-256 of the state.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
 from trietok.text.added_token import AddedToken
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
+from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
-FORMAT = "trietok-1"  # another number where the same tokenizer gets another fingerprint
+FORMAT = "trietok-1"  # the number changes if the same tokenizer gets another fingerprint
 
-# Settings that decide no id, or that stand elsewhere in the fingerprint.
+# Settings that affect no id, or that are elsewhere in the fingerprint.
 _NO_SETTINGS = frozenset(
     """
     name_or_path model_max_length max_len padding_side truncation_side model_input_names clean_up_tokenization_spaces
@@ -30,10 +30,10 @@ Flags = dict[str, bool]
 
 
 class State(NamedTuple):
-    """Everything that decides a tokenizer's ids, as plain values.
+    """Every setting and token that affects a tokenizer's ids, as plain values.
 
     Attributes:
-        kind: the name of the class, which stands for its template.
+        kind: the name of the class, which determines the template.
         entries: id and token of the vocabulary's lines, in the order of the ids.
         added: id, content and flags of the added tokens, in the order of the ids.
         ids: token → the id that encodes it.
@@ -50,11 +50,11 @@ class State(NamedTuple):
 
 
 def fingerprint(tokenizer: Any) -> str:
-    """One line that stands for everything that decides ids: equal lines, equal ids.
+    """A hash of every setting and token that affects ids: tokenizers with equal fingerprints give equal ids.
 
-    It takes in the vocabulary, the added tokens with their flags, the roles, and the settings of every stage; what
-    decides no id, such as `model_max_length`, stays out. It is the same in every process and on every machine, and
-    after saving and loading. The code of a subclass is not looked into, only its name.
+    The fingerprint includes the vocabulary, the added tokens with their flags, the roles, and the settings of every
+    stage; settings that affect no id, such as `model_max_length`, are left out. It is the same in every process and on
+    every machine, and after saving and loading. Of a subclass it includes the name, not the code.
 
     Args:
         tokenizer: a `BertTokenizer`, or any other `PreTrainedTokenizer`.
@@ -92,23 +92,25 @@ def digest(state: State) -> str:
         "settings": state.settings,
         "not_kept": sorted(token for token, kept in state.kept.items() if not kept),
     }
-    # A class of the user's own may have any str for a token: two halves of a surrogate pair are not the character.
+    # A subclass may have any str as a token, even with lone surrogates: the two halves of a surrogate pair must not
+    # be encoded as the character that the pair stands for.
     return f"{FORMAT}:{hashlib.sha256(canonical(plain).encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def canonical(value: Any) -> str:
-    """One JSON text for a value, whatever the order of its dicts; no two values share one."""
+    """One JSON text for a value, whatever the order of its dicts; different values have different texts."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def state_of(tokenizer: Any) -> State:
-    if not isinstance(tokenizer, PreTrainedTokenizer):
+    """Everything that decides the ids of a tokenizer, at one moment."""
+    if not isinstance(tokenizer, SpecialTokensMixin):
         raise InputTypeError(f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    with tokenizer.holding():  # of one state
+    with tokenizer.holding():  # all of it is read from one state
         return _read_state(tokenizer)
 
 
-def _read_state(tokenizer: PreTrainedTokenizer) -> State:
+def _read_state(tokenizer: Any) -> State:
     vocabulary = getattr(tokenizer, "vocabulary", None)
     base = tokenizer.get_vocab() if vocabulary is None else vocabulary.token_to_id
     if vocabulary is None:
@@ -121,7 +123,7 @@ def _read_state(tokenizer: PreTrainedTokenizer) -> State:
         kind=type(tokenizer).__name__,
         entries=entries,
         added=[(token_id, token.content, _flags(token, special)) for token_id, token in added.items()],
-        ids={**base, **tokenizer.added_tokens_encoder},
+        ids={**base, **tokenizer.get_added_vocab()},
         roles=dict(tokenizer.special_tokens_map),
         settings=settings,
         kept=_kept_from_lower_casing(tokenizer) if settings["do_lower_case"] else {},
@@ -129,17 +131,17 @@ def _read_state(tokenizer: PreTrainedTokenizer) -> State:
 
 
 def _flags(token: AddedToken, special: Set[str]) -> Flags:
-    """The flags of a token; one that plays a role is special whatever its own flag says, which loading sets right."""
+    """The flags of a token; a token with a role is special whatever its own flag says, as it is after loading."""
     flags = {**token.__getstate__(), "special": token.special or token.content in special}
     del flags["content"]
     return flags
 
 
-def _kept_from_lower_casing(tokenizer: PreTrainedTokenizer) -> dict[str, bool]:
-    """Of the tokens that may be matched as they are written, which are: not one that begins with an earlier one.
+def _kept_from_lower_casing(tokenizer: Any) -> dict[str, bool]:
+    """Token → whether a text can give it as it is written: not a token that begins with one earlier in the list.
 
-    Where several begin at one character the first of the list wins, so the order decides ids, but only through this: of
-    two that are left the longer comes first.
+    Where several begin at one character the first of the list wins. The order affects ids only in this way: of two
+    remaining tokens of which one begins with the other, the longer comes first.
     """
     others = (token.content for token in tokenizer.added_tokens_in_order() if not token.special)
     rank: dict[str, int] = {}
@@ -151,8 +153,8 @@ def _kept_from_lower_casing(tokenizer: PreTrainedTokenizer) -> dict[str, bool]:
     }
 
 
-def _settings(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
-    """The settings that decide ids, as they stand now, not as the tokenizer was made."""
+def _settings(tokenizer: Any) -> dict[str, Any]:
+    """The settings that affect ids, with their current values."""
     settings = _settings_of_its_own(tokenizer)
     settings["do_lower_case"] = bool(getattr(tokenizer, "do_lower_case", False))
     settings["split_special_tokens"] = bool(tokenizer.split_special_tokens)
@@ -170,20 +172,21 @@ def _settings(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
     if basic is not None:
         lower, strip = bool(basic.do_lower_case), basic.strip_accents
         settings["basic_tokenizer"] = type(basic).__name__
-        if lower != settings["do_lower_case"]:  # only a subclass of the user's own has two minds on this
+        if lower != settings["do_lower_case"]:  # the two can differ only in a user's subclass
             settings["basic_tokenizer.do_lower_case"] = lower
         settings["strip_accents"] = lower if strip is None else bool(strip)
         settings["never_split"] = sorted(basic.never_split)
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
-        if hasattr(basic, "clean_text"):  # of the Rust profile, which keeps its template apart from the roles
+        if hasattr(basic, "clean_text"):  # in the Rust profile, where the template does not follow the roles
             settings["clean_text"] = bool(basic.clean_text)
-            around: Any = tokenizer
-            settings["template"] = [list(map(list, around.input_builder.pieces(pair, True))) for pair in (False, True)]
+            settings["template"] = [
+                [list(piece[:4]) for piece in tokenizer.input_builder.pieces(pair, True)] for pair in (False, True)
+            ]
     return settings
 
 
-def _settings_of_its_own(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
-    """What a class of the user's own was made with, as far as JSON can say it; the classes here have no such."""
+def _settings_of_its_own(tokenizer: Any) -> dict[str, Any]:
+    """The arguments of a user's subclass, if JSON can represent them; trietok's own classes have none of these."""
     kind = type(tokenizer)
     if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
         return {}
@@ -192,13 +195,13 @@ def _settings_of_its_own(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
     for name in tokenizer.init_kwargs.keys() - elsewhere:
         try:
             settings[name] = as_json(getattr(tokenizer, name, tokenizer.init_kwargs[name]))
-        except TypeError:  # the value of a kind that no file keeps
+        except TypeError:  # a value that JSON cannot represent, so no file keeps it
             continue
     return settings
 
 
 def as_json(value: Any) -> Any:
-    """A value as it comes back from JSON; a TypeError where JSON cannot say it."""
+    """A value as it comes back from JSON; a TypeError if JSON cannot represent it."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, AddedToken):

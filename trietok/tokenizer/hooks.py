@@ -1,20 +1,20 @@
-"""Methods of HuggingFace's classes that a user has replaced, and texts that go through them.
+"""Finds HuggingFace methods that a user has replaced; `HookEncoder` calls them for each text.
 
-In: a tokenizer. Out: which of the methods are not trietok's own; an encoder that calls them.
+In: a tokenizer. Out: whether some of its methods are not trietok's own; an encoder that calls those methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
 from trietok.inputs.call_inputs import reject_unknown
+from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import Located, Span
-from trietok.text.changes import is_ours
 from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.stages import Stages, require_text
-from trietok.text.untrusted import OPTIONS, SpecialPolicy, refuse, special_policy
+from trietok.text.untrusted import OPTIONS, SpecialPolicy, special_policy
 from trietok.tokenizer.token_table import TokenTable
 
 # From a text to its ids.
@@ -41,7 +41,13 @@ INPUT_HOOKS = (
     "get_special_tokens_mask",
     "pad_token_type_id",
 )
-# Of the objects that cut texts into words and words into pieces, with what these methods rest on.
+# Roles that a user's class answers for itself.
+ROLE_HOOKS = tuple(
+    name
+    for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+    for name in (f"{role}_token", f"{role}_token_id")
+)
+# The methods of `basic_tokenizer` and `wordpiece_tokenizer`, and the methods that those call.
 STAGE_HOOKS = (
     "tokenize",
     "clean",
@@ -60,25 +66,18 @@ STAGE_HOOKS = (
 _KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *OPTIONS})
 
 
-def is_replaced(holder: object, names: Iterable[str]) -> bool:
-    """Whether one of these methods of an object is not trietok's own."""
-    kind = type(holder)
-    for name in names:
-        if name in holder.__dict__:
-            return True
-        method = getattr(kind, name, None)
-        if method is not None and not is_ours(getattr(method, "fget", method)):
-            return True
-    return False
+def is_replaced(holder: Any, names: tuple[str, ...]) -> bool:
+    """Whether one of these methods is not trietok's own: of a tokenizer, or of a stage of trietok's or a subclass."""
+    return not holder.__dict__.keys().isdisjoint(names) or type(holder).has_foreign(names)
 
 
 class HookEncoder(TextEncoder):
     """Encodes texts by the methods of a tokenizer, in the order in which transformers calls them.
 
     Args:
-        tokenizer: whose methods they are.
+        tokenizer: the tokenizer whose methods are called.
         table: its tokens at one moment.
-        stages: what texts go through where no method is replaced, which can be followed; None for a class of its own.
+        stages: the stages that texts would go through if no method were replaced; None for a class without stages.
         options: keywords of a call that concern its texts.
     """
 
@@ -94,7 +93,7 @@ class HookEncoder(TextEncoder):
         """The encoder for a call with other keywords.
 
         Raises:
-            OptionError: nothing understands one of them.
+            OptionError: one of them is unknown.
         """
         others = {name: value for name, value in options.items() if name not in _KNOWN}
         if others:
@@ -120,7 +119,7 @@ class HookEncoder(TextEncoder):
         return ids
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`: prepared, lower-cased, cut at the added tokens, and what is between by `_tokenize`."""
+        """The tokens of `text`: prepared, lower-cased, cut at the added tokens; `_tokenize` cuts the parts between."""
         require_text(text)
         if self._tokenizer.is_fast:
             stages, text = self._prepared_stages(text)
@@ -133,8 +132,7 @@ class HookEncoder(TextEncoder):
         if policy is not None:
             return self._tokens_by_policy(text, policy)
         table = tokenizer._table  # after `prepare_for_tokenization`, which may add tokens
-        if getattr(tokenizer, "do_lower_case", False):
-            text = table.added.lower_between(text, table.special_tokens)
+        text = self._lowered(text, table.added, table.special_tokens)
         if as_text:
             return list(tokenizer._tokenize(text)) if text else []
         tokens: list[str] = []
@@ -145,18 +143,18 @@ class HookEncoder(TextEncoder):
                 tokens += tokenizer._tokenize(piece)
         return tokens
 
-    def _lowered(self, text: str, special_tokens: tuple[str, ...]) -> str:
+    def _lowered(self, text: str, added: AddedTokens, special_tokens: tuple[str, ...]) -> str:
+        """The text, lower-cased between the tokens where the tokenizer lower-cases."""
         lowers = getattr(self._tokenizer, "do_lower_case", False)
-        return self._table.added.lower_between(text, special_tokens) if lowers else text
+        return added.lower_between(text, special_tokens) if lowers else text
 
     def _tokens_by_policy(self, text: str, policy: SpecialPolicy) -> list[str]:
         table = self._table
         if policy.refused:
-            self._refuse(text, policy.refused)
+            policy.check(self._given_by(text), text)
         allowed = tuple(token for token in table.special_tokens if token in policy.allowed)
         added = table.added.without(table.special_contents - policy.allowed)
-        if getattr(self._tokenizer, "do_lower_case", False):
-            text = added.lower_between(text, allowed)
+        text = self._lowered(text, added, allowed)
         tokens: list[str] = []
         for piece, is_token in added.pieces(text):
             if is_token:
@@ -171,23 +169,23 @@ class HookEncoder(TextEncoder):
                 tokens.append(token)
         return tokens
 
-    def _refuse(self, text: str, refused: frozenset[str]) -> None:
-        """Raise where the text would ordinarily give one of these tokens."""
-        for piece, is_token in self._table.added.pieces(self._lowered(text, self._table.special_tokens)):
-            # An unknown word gives the unknown token, which is no forgery.
-            unknown = self._tokenizer.unk_token
-            given = [piece] if is_token else [token for token in self._tokenizer._tokenize(piece) if token != unknown]
-            for token in given:
-                if token in refused:
-                    refuse(token, text)
+    def _given_by(self, text: str) -> Iterator[str]:
+        """The tokens that the text ordinarily gives and that no unknown word gave."""
+        table = self._table
+        for piece, is_token in table.added.pieces(self._lowered(text, table.added, table.special_tokens)):
+            if is_token:
+                yield piece
+            else:
+                unknown = self._tokenizer.unk_token
+                yield from (token for token in self._tokenizer._tokenize(piece) if token != unknown)
 
     # ---- where tokens came from -------------------------------------------------------------------------------------
 
     def locate(self, text: str) -> Located:
-        """The tokens of `text` with their spans, where the methods give what the stages would.
+        """The tokens of `text` with their spans, if the methods give the same tokens as the stages.
 
         Raises:
-            NotSupportedError: they do not.
+            NotSupportedError: they give other tokens.
         """
         kind = type(self._tokenizer).__name__
         if self._stages is None:
@@ -205,15 +203,22 @@ class HookEncoder(TextEncoder):
             )
         return located
 
+    def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        self.locate(text)  # refuses methods whose tokens are not those of the stages
+        stages, prepared = self._prepared_stages(text)
+        return stages.words_between(prepared)
+
     def _prepared_stages(self, text: str) -> tuple[Stages, str]:
         """The stages for these options, and the text as `prepare_for_tokenization` leaves it."""
-        assert self._stages is not None  # asked where there are some
+        assert self._stages is not None  # called only if there are some
         options = dict(self._options)
         as_text = options.pop("split_special_tokens", self._tokenizer.split_special_tokens)
         policy = special_policy(self._table.special_contents, options) if options else None
         text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
         reject_unknown(unknown)
         if policy is not None:
+            if policy.refused:
+                policy.check(self._stages.specials_in(text), text)
             return self._stages.untrusted(self._table.special_contents, policy.allowed), text
         return self._stages.as_text() if as_text else self._stages, text
 

@@ -1,27 +1,26 @@
-"""Model inputs by the methods of a tokenizer whose class has its own: step by step, in the order transformers has.
+"""Builds model inputs by calling a tokenizer's own methods, in transformers' order, where a class overrides one.
 
-In: ids, or texts and what encodes them. Out: a `BatchEncoding`. Tokenizers that replace none of these methods go by
-their `InputBuilder`, which says the same from data.
+In: ids, or texts and their encoder. Out: a `BatchEncoding`. All other tokenizers use `InputBuilder`, which gives the
+same result from the template.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, NotSupportedError, SpecialTokenError
+from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, ids_of
-from trietok.inputs.options import CallOptions, Strategies, resolve_strategies
+from trietok.inputs.options import CallOptions, Strategies, check_length, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy
-from trietok.inputs.pieces import Piece
+from trietok.inputs.pieces import Piece, require_ids
 from trietok.inputs.profiles import SLOW
-from trietok.inputs.tensors import tensor_type_of, to_tensor
-from trietok.inputs.truncation import TruncationStrategy
+from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
+from trietok.inputs.truncation import TruncationStrategy, check_room
+from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder
-
-Ids = list[int]
 
 
 def prepare(
@@ -40,11 +39,7 @@ def prepare(
     total = len(ids) + len(pair_ids or ()) + added
     overflow: Ids = []
     if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-        if max_length < added:
-            raise InputError(
-                f"max_length is {max_length}, but the special tokens alone are {added}; raise max_length, or "
-                "leave the special tokens out"
-            )
+        check_room(max_length, added)
         if max_length and total > max_length:
             ids, pair_ids, overflow = tokenizer.truncate_sequences(
                 ids, pair_ids, total - max_length, strategies.truncation, options.stride
@@ -73,7 +68,7 @@ def prepare(
         padded = tokenizer.pad(
             values,
             padding=strategies.padding,
-            max_length=max_length,
+            max_length=max_length if strategies.padding is PaddingStrategy.MAX_LENGTH else None,
             pad_to_multiple_of=options.pad_to_multiple_of,
             padding_side=options.padding_side,
             return_attention_mask=with_mask,
@@ -87,7 +82,7 @@ def prepare(
 
 def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions) -> BatchEncoding:
     """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
-    _strategies(tokenizer, options)  # which refuses what cannot be before the text is looked at
+    _strategies(tokenizer, options)  # raises for invalid options before the text is read
     words = options.is_split_into_words
     ids = ids_of(encoder, text, words, "the text")
     pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
@@ -101,6 +96,7 @@ def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, opt
 def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
     """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
     strategies = _strategies(tokenizer, options)
+    check_length(strategies.max_length)  # it may be the tokenizer's `model_max_length`
     words = options.is_split_into_words
     rows: dict[str, list[Any]] = {}
     texts: list[tuple[Any, ...]] = []
@@ -137,8 +133,8 @@ def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOpti
 
 
 def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
-    """What stands around one text or two, read off the methods that put it there."""
-    texts = ([-1], [-2] if pair else None)  # each stands for the ids of a text
+    """The pieces of a row of one text or two, derived from what the template methods return."""
+    texts = ([-1], [-2] if pair else None)  # placeholders for the ids of each text
     ids = tokenizer.build_inputs_with_special_tokens(*texts)
     types = [*tokenizer.create_token_type_ids_from_sequences(*texts), *[0] * len(ids)]  # a subclass may give too few
     pieces: list[Piece] = []
@@ -173,14 +169,11 @@ def _with_template(tokenizer: Any, ids: Ids, pair_ids: Ids | None, add_special_t
 
 
 def _without_none(tokenizer: Any, ids: Ids) -> Ids:
-    """The ids that the template gave; an error where one is None, which is so where a role has no token."""
+    """`ids`; an error if one of them is None, which the template gives for a role without a token."""
     if None in ids:
-        unset = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, role) is None]
-        raise SpecialTokenError(
-            f"the template puts the token of a role that has none around the text ({', '.join(unset)} is None); "
-            "give the role a token, or pass add_special_tokens=False",
-            role=unset[0] if unset else None,
-        )
+        roles = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, f"{role}_id") is None]
+        role = roles[0] if roles else None
+        require_ids([Piece(0, token=None if role is None else getattr(tokenizer, role), role=role)])
     return ids
 
 
@@ -192,8 +185,8 @@ def _with_details(
     options: CallOptions,
     one: bool,
 ) -> BatchEncoding:
-    """A result that can be asked where its tokens came from; with the offsets, if they are asked for now."""
-    if not isinstance(encoding, BatchEncoding):  # of a subclass with its own ideas
+    """A result whose methods can tell where its tokens came from; with `offset_mapping` if the call asks for it."""
+    if not isinstance(encoding, BatchEncoding):  # a subclass may return something else
         return encoding
     if not all(has_spans(text, options.is_split_into_words) for sample in texts for text in sample):
         if options.return_offsets_mapping:
@@ -202,7 +195,21 @@ def _with_details(
     plan = tokenizer._now().builder.plan(options)
     encoding.work_out_by(plan, (encoder, texts, one))
     if options.return_offsets_mapping:
-        offsets = [each.offsets for each in plan.encodings((encoder, texts, one), encoding["input_ids"])]
+        details = plan.encodings((encoder, texts, one), encoding["input_ids"])
+        _require_same_ids(tokenizer, details, encoding["input_ids"], one)
+        offsets = [each.offsets for each in details]
         kind = tensor_type_of(encoding["input_ids"])
         encoding["offset_mapping"] = to_tensor(offsets, kind) if kind else offsets[0] if one else offsets
     return encoding
+
+
+def _require_same_ids(tokenizer: Any, details: list[Any], input_ids: Any, one: bool) -> None:
+    """Raise where a method of the user's has made other ids than the details are of."""
+    given = to_python(to_python(input_ids))  # twice: rows of different lengths are an array of arrays
+    rows = [given] if one and not (given and isinstance(given[0], list)) else given
+    if [each.ids for each in details] != rows:
+        raise NotSupportedError(
+            f"{type(tokenizer).__name__} has methods of its own that give other ids than its texts, so where its "
+            "tokens came from cannot be told",
+            name="return_offsets_mapping",
+        )

@@ -1,28 +1,44 @@
 """A tokenizer at one moment: what every call, batch and result uses from beginning to end.
 
 In: a tokenizer. Out: its tokens, its encoder, and whether its calls go through methods that a user has replaced. A
-change of the tokenizer makes no `Moment` worse: it is of the past then, and the next call makes another.
+`Moment` never changes. After the tokenizer changes, the next call makes a new one; calls in progress keep theirs.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.errors import SpecialTokenError
 from trietok.inputs.builder import InputBuilder, InputSettings
 from trietok.inputs.call_inputs import reject_unknown
 from trietok.inputs.options import CallOptions
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
-from trietok.text.changes import Changeable, marks_of
+from trietok.text.changes import Changeable, Version
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
-from trietok.text.untrusted import SpecialPolicy, refuse, special_policy
-from trietok.tokenizer.hooks import CALL_HOOKS, INPUT_HOOKS, STAGE_HOOKS, TEXT_HOOKS, HookEncoder, is_replaced
+from trietok.text.untrusted import SpecialPolicy, special_policy
+from trietok.tokenizer.hooks import (
+    CALL_HOOKS,
+    INPUT_HOOKS,
+    ROLE_HOOKS,
+    STAGE_HOOKS,
+    TEXT_HOOKS,
+    HookEncoder,
+    is_replaced,
+)
 from trietok.tokenizer.methods import pieces_by_methods
 from trietok.tokenizer.token_table import TokenTable
 
-_NO_STAGE: Any = Changeable()
+
+class _NoStage(Changeable):
+    """Used in place of a basic or WordPiece tokenizer that does not exist or cannot be watched."""
+
+    never_split: frozenset[str] = frozenset()
+
+
+_STAGES = ("basic_tokenizer", "wordpiece_tokenizer")
+_NO_STAGE: Any = _NoStage()
 DEFAULTS = CallOptions()
 
 
@@ -30,81 +46,86 @@ class Moment:
     """A tokenizer as it is now.
 
     Args:
-        tokenizer: what it is of.
-        before: the moment before, whose memory of words is used again where it is still right.
+        tokenizer: the tokenizer.
+        before: the moment before; its encoder, or its cache of words, is used again if it is still valid.
 
     Attributes:
         table: its tokens.
         encoder: text → ids, tokens, spans.
-        goes_by_methods: whether texts go through methods of the user's.
-        call_encoder: that of a call without keywords for its texts.
-        calls_methods: whether calls go through `encode_plus` or `batch_encode_plus` of the user's.
+        has_foreign_stage: whether a user has replaced the basic or WordPiece tokenizer, or one of its methods.
+        goes_by_methods: whether texts go through methods that a user has replaced.
+        call_encoder: the encoder of a call without keywords that concern its texts.
+        calls_methods: whether calls go through an `encode_plus` or `batch_encode_plus` that a user has replaced.
         builder: ids → model inputs.
-        builds_by_methods: whether they are made by methods of the user's instead.
-        is_plain: neither.
-        chunk_ids, front, back, limit: the ids of a chunk, the special tokens around a text, and the number of ids that
-            is worth a warning; `chunk_ids` is None where a text has to go another way.
+        builds_by_methods: whether methods that a user has replaced make the model inputs instead.
+        is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
+        chunk_ids, front, back, limit: what the fast path of `encode` needs: the function from a chunk to its ids, the
+            special tokens around a text, and the number of ids above which a warning is logged. `chunk_ids` is None if
+            that path cannot be used.
     """
 
-    def __init__(self, tokenizer: Any, before: Moment | None = None) -> None:
-        # Read before all else: what changes meanwhile makes this moment one of the past, never a wrong one.
-        self._own = marks_of(tokenizer)
+    def __init__(self, tokenizer: Any, before: Moment) -> None:
+        # The version is watched, and its mark read, before all else: a change while the moment is made gives the
+        # version another mark, so the next call makes another moment.
+        self.version: Version = tokenizer._version
+        type(tokenizer).watch_class(self.version)
+        for stage in (tokenizer.__dict__.get(name) for name in _STAGES):
+            if isinstance(stage, Changeable):
+                stage.watch(self.version)
+        self.mark = self.version.mark
         self.table: TokenTable = tokenizer._changes.committed
-        stages_of_words = [tokenizer.__dict__.get(name) for name in ("basic_tokenizer", "wordpiece_tokenizer")]
-        has_foreign_stage = any(
+        stages_of_words = [tokenizer.__dict__.get(name) for name in _STAGES]
+        self.has_foreign_stage = has_foreign_stage = any(
             stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
             for stage in stages_of_words
         )
-        self._basic: Any
-        self._wordpiece: Any
-        self._basic, self._wordpiece = (
-            stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words
-        )
-        self._marks = marks_of(self._basic), marks_of(self._wordpiece)
-        self._never_split = frozenset(getattr(self._basic, "never_split", ()))
-        self._names = list(tokenizer.model_input_names)
+        basic: Any
+        wordpiece: Any
+        basic, wordpiece = (stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words)
+        self.basic = basic
+        self.never_split = frozenset(getattr(basic, "never_split", None) or ())
+        self._never_split_given = copy.copy(getattr(basic, "never_split", None))  # of its own type, to compare with
+        self.names = list(tokenizer.model_input_names)
         self._split_special_tokens = bool(tokenizer.split_special_tokens)
-        stages = tokenizer._stages_of(self.table, has_foreign_stage)
-        self.goes_by_methods = (
-            stages is None or is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
+        self.goes_by_methods = not tokenizer._has_stages or (
+            is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
         )
-        self.words_key: tuple[object, ...] = ()
-        if self.goes_by_methods:
-            self.encoder: TextEncoder = HookEncoder(tokenizer, self.table, stages)
-        elif has_foreign_stage or not tokenizer._encoder_class.can_remember(stages):
-            self.encoder = TextEncoder(stages)
+        # Everything that ids depend on: an encoder stays valid as long as this is equal.
+        self._rests_on = (
+            self.table,
+            basic,
+            basic.mark,
+            wordpiece,
+            wordpiece.mark,
+            self.never_split,
+            self.goes_by_methods or has_foreign_stage,
+            *(getattr(tokenizer, name, None) for name in ("do_basic_tokenize", "post_processor", "cache_limit")),
+        )
+        if before.encoder is not None and before._rests_on == self._rests_on and not self.goes_by_methods:
+            self.encoder: TextEncoder = before.encoder
         else:
-            self.words_key = (
-                self.table.pieces_mark,
-                self.table.special_set,
-                *self._marks,
-                stages.to_id(stages.wordpiece.unk_token),
-                tokenizer.cache_limit,
-            )
-            self.encoder = tokenizer._encoder_class(
-                stages, self.table.vocabulary, tokenizer.cache_limit, self._earlier_of(before)
-            )
+            self.encoder = self._new_encoder(tokenizer, has_foreign_stage, before.encoder)
         self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
-        self.builds_by_methods = not tokenizer.is_fast and (
-            not hasattr(tokenizer, "_input_pieces") or is_replaced(tokenizer, INPUT_HOOKS)
+        # `prepare_for_model` goes by the methods in both profiles; a call of the Rust profile does not.
+        self.prepares_by_methods = not hasattr(tokenizer, "_input_pieces") or (
+            is_replaced(tokenizer, INPUT_HOOKS) or is_replaced(tokenizer, ROLE_HOOKS)
         )
+        self.builds_by_methods = self.prepares_by_methods and not tokenizer.is_fast
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
         self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
-        # What `encode` needs to do without all else: see `PreTrainedTokenizerBase.encode`.
+        # For the fast path of `PreTrainedTokenizerBase.encode`.
         self.chunk_ids = None
-        if self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
-            try:
-                plan = self.builder.plan(DEFAULTS)
-            except SpecialTokenError:  # a role of the template has no token, which a call says
-                return
+        limited = isinstance(tokenizer.model_max_length, (int, float))  # else a call says so
+        if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
+            plan = self.builder.plan(DEFAULTS)
             if isinstance(plan, QuickPlan):
                 self.chunk_ids = self.encoder.chunk_ids
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
 
     def builder_of_ids(self, tokenizer: Any) -> InputBuilder:
-        """The builder for `prepare_for_model`, which goes by the slow profile's rules in both profiles."""
+        """The builder for `prepare_for_model`, which follows the slow profile's rules in both profiles."""
         if not tokenizer.is_fast:
             return self.builder
         if self._builder_of_ids is None:
@@ -126,7 +147,7 @@ class Moment:
             padding_side=tokenizer.padding_side,
             truncation_side=tokenizer.truncation_side,
             model_max_length=tokenizer.model_max_length,
-            pad_token_id=None if pad_token is None else tokenizer._ids_of(table, [str(pad_token)])[0],
+            pad_token_id=_pad_id(tokenizer, table),
             pad_token=None if pad_token is None else str(pad_token),
             pad_token_type_id=tokenizer.pad_token_type_id,
             windows=tokenizer._input_rules,
@@ -137,26 +158,24 @@ class Moment:
             pieces = [tokenizer._input_pieces(table, pair) for pair in (False, True)]
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
-    def _earlier_of(self, before: Moment | None) -> ChunkEncoder | None:
-        """The encoder before, if words become in it what they become now."""
-        if before is None or before.words_key != self.words_key or not isinstance(before.encoder, ChunkEncoder):
-            return None
-        return before.encoder
+    def _new_encoder(self, tokenizer: Any, has_foreign_stage: bool, before: TextEncoder | None) -> TextEncoder:
+        stages = tokenizer._stages_of(self.table, has_foreign_stage)
+        if self.goes_by_methods or stages is None:
+            return HookEncoder(tokenizer, self.table, stages)
+        kind: type[ChunkEncoder] = tokenizer._encoder_class
+        if has_foreign_stage or not kind.can_remember(stages):
+            return TextEncoder(stages)
+        assert self.table.vocabulary is not None  # stages have one
+        words = self.table.pieces_mark, self.table.special_set, self._rests_on[1:]
+        earlier = before if isinstance(before, ChunkEncoder) and before.words_are_of == words else None
+        return kind(stages, self.table.vocabulary, tokenizer.cache_limit, words, earlier)
 
     def is_now(self, tokenizer: Any) -> bool:
-        """Whether the tokenizer is still as it was; asked before every call."""
-        basic, wordpiece = self._basic, self._wordpiece
-        basic_marks, wordpiece_marks = self._marks
+        """Whether the tokenizer is unchanged since; called before every call."""
         return bool(
-            tokenizer._version is self._own[0]
-            and tokenizer._patched is self._own[1]
-            and tokenizer._changes.committed is self.table
-            and basic._version is basic_marks[0]
-            and basic._patched is basic_marks[1]
-            and wordpiece._version is wordpiece_marks[0]
-            and wordpiece._patched is wordpiece_marks[1]
-            and tokenizer.model_input_names == self._names  # a list, which may be changed in place
-            and (basic is _NO_STAGE or basic.never_split == self._never_split)  # it may be changed in place
+            self.version.mark is self.mark
+            and self.basic.never_split == self._never_split_given  # these two may be changed in place
+            and tokenizer.model_input_names == self.names
         )
 
     def __reduce__(self) -> Any:
@@ -171,7 +190,7 @@ class Moment:
             is_split_into_words: whether the texts are words.
 
         Raises:
-            OptionError: a keyword that nothing understands.
+            OptionError: a keyword is unknown.
         """
         encoder = self.encoder
         if isinstance(encoder, HookEncoder):
@@ -188,8 +207,16 @@ class Moment:
         return encoder.as_text() if as_text else encoder
 
 
+def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:
+    if is_replaced(tokenizer, ("pad_token", "pad_token_id")):
+        pad_id: int | None = tokenizer.pad_token_id
+        return pad_id
+    pad_token = table.roles.get("pad_token")
+    return None if pad_token is None else tokenizer._ids_of(table, [str(pad_token)])[0]
+
+
 class RefusingEncoder(TextEncoder):
-    """Encodes texts that hold none of some special tokens, and refuses others."""
+    """Encodes texts without the refused special tokens, and raises for texts that contain one."""
 
     def __init__(self, full: TextEncoder, allowed: TextEncoder, policy: SpecialPolicy) -> None:
         super().__init__(allowed.stages)
@@ -197,9 +224,7 @@ class RefusingEncoder(TextEncoder):
         self._policy = policy
 
     def _checked(self, text: str) -> str:
-        for token in self._full.stages.specials_in(text):
-            if token in self._policy.refused:
-                refuse(token, text)
+        self._policy.check(self._full.stages.specials_in(text), text)
         return text
 
     def ids(self, text: str) -> list[int]:
@@ -213,10 +238,13 @@ class RefusingEncoder(TextEncoder):
 
 
 class _Never:
-    """The moment of a tokenizer that has not been asked yet."""
+    """The moment of a tokenizer that has made no moment yet."""
 
     encoder = None
-    words_key = ()
+    mark = None
+    version = Version()
+    basic = _NO_STAGE
+    _rests_on = ()
 
     def is_now(self, tokenizer: Any) -> bool:
         """Never."""

@@ -1,8 +1,8 @@
-"""The tokenizer that users subclass: added tokens around a `_tokenize` of their own.
+"""The tokenizer that users subclass: it handles added tokens; the subclass defines `_tokenize`.
 
 In: a text. Out: tokens and ids. The order is transformers': prepare, lower-case outside the tokens that must match as
-they are written, split at the added tokens, tokenize the pieces between. A change of the tokens is seen by other
-threads whole or not at all, and a mistake changes nothing.
+they are written, split at the added tokens, tokenize the pieces between. Other threads see a change of tokens
+completely or not at all; a change that raises has no effect.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import Any
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import RECORD
+from trietok.files.settings import ADDITIONAL
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
 from trietok.inputs.profiles import SLOW
 from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedTokens
 from trietok.text.bulk import bulk
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.decoding import join_tokens
@@ -25,7 +27,9 @@ from trietok.text.stages import Stages, require_text
 from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
-from trietok.tokenizer.token_table import ADDITIONAL, Token, TokenTable
+from trietok.tokenizer.hooks import is_replaced
+from trietok.tokenizer.moment import NEVER
+from trietok.tokenizer.token_table import Token, TokenTable
 
 
 class PreTrainedTokenizer(PreTrainedTokenizerBase):
@@ -55,28 +59,29 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     Args:
         added_tokens_decoder: id → `AddedToken`, of a tokenizer that was saved.
-        max_embedding_rows: how many rows the model's embeddings have, where that is fixed: adding a token whose id
-            would have none is then an error.
+        max_embedding_rows: how many rows the model's embeddings have, if that number is fixed: adding a token whose id
+            would have no row is then an error.
         **kwargs: see `PreTrainedTokenizerBase`.
     """
 
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
     _input_rules = SLOW
+    _has_stages = False  # whether `_tokenize` uses trietok's `Stages`
 
     def __init__(self, **kwargs: Any) -> None:
-        self.config_rows: int | None = None  # what a config.json beside the files says, once loaded
+        self.config_rows: int | None = None  # `vocab_size` of the config.json beside the files, once loaded
         self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
         decoder = kwargs.pop("added_tokens_decoder", {})
         record = kwargs.pop(RECORD, None) or {}
         super().__init__(**kwargs)
         self._load_added_tokens({token_id: editing.as_added(token_id, token) for token_id, token in decoder.items()})
         self._restore(record)
-        # A role's token that no file and no vocabulary brought is added now; one that was is marked as special.
+        # A role's token that neither a file nor the vocabulary holds is added now; any other is marked as special.
         self._add_role_tokens()
 
     def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
-        """Take in the added tokens that were saved."""
+        """Add the tokens that were saved."""
         table = self._table
         self._changes.table = table.replace(added=table.added.with_tokens(decoder))
 
@@ -84,19 +89,19 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         self._add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
     def _restore(self, record: Mapping[str, Any]) -> None:
-        """Take back what `record` wrote."""
+        """Restore what `record` has saved."""
         table = self._table
         added = table.added.reordered(record.get("added_order", ()))
         added = added.with_max_id(max(added.max_id, record.get("max_id", -1)))
         self._changes.table = table.replace(added=added)
 
     def record(self) -> dict[str, Any]:
-        """What has to be saved beside transformers' settings, so that a reloaded tokenizer is the same one."""
+        """The values to save beside transformers' settings, so that a reloaded tokenizer gives the same ids."""
         record: dict[str, Any] = {}
         added = self._table.added
         if added.max_id > max(added.decoder, default=-1):
             record["max_id"] = added.max_id
-        # The files keep tokens by id, and what is kept from lower-casing goes by the order of adding.
+        # The files list tokens by id, but the order of adding decides which tokens are kept from lower-casing.
         ordinary = [token_id for token_id, token in added.decoder.items() if not token.special]
         if getattr(self, "do_lower_case", False) and ordinary != sorted(ordinary):
             record["added_order"] = ordinary
@@ -106,12 +111,18 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def is_fast(self) -> bool:
         return False
 
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("_moment", "_size", "_alone", "_earlier_entries")
+        state = {name: value for name, value in self.__dict__.items() if name not in derived}
+        return {**state, "_moment": NEVER}
+
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
-        """What texts go through now; None for a class that has `_tokenize` alone.
+        """The stages that texts go through now; None for a class that defines `_tokenize` only.
 
         Args:
             table: the tokens.
-            live: take the objects that cut words themselves, of which somebody has replaced methods, not snapshots.
+            live: use the basic and WordPiece tokenizer themselves, since a user has replaced methods of theirs, and
+                not snapshots of them.
         """
         return None
 
@@ -132,7 +143,11 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         tokens = {token_id: editing.as_added(token_id, token) for token_id, token in value.items()}
         with self._changes.changing():
             table = self._table
-            self._changes.table = table.replace(added=table.added.with_tokens(tokens))
+            self._changes.table = table.replace(added=self._with_set(table.added, tokens))
+
+    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+        """The added tokens with those that `added_tokens_decoder` is set to."""
+        return added.with_tokens(tokens)
 
     def added_tokens_in_order(self) -> list[AddedToken]:
         """The added tokens in the order of adding, by which texts are kept from lower-casing."""
@@ -157,7 +172,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     @property
     def max_id(self) -> int:
-        """The highest id that any token has or, if it was removed, had; the next new token gets the one after.
+        """The highest id that any token has or, if it was removed, had; the next new token gets this id plus one.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -183,7 +198,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return padded_length(self.max_id + 1, multiple_of)
 
     def _require_rows(self, rows: int) -> None:
-        """Raise where new tokens need more embedding rows than the model has; log it where only its config says so."""
+        """Raise if new tokens need more embedding rows than the model has; only log it if just its config says so."""
         if self.config_rows is not None and rows > self.config_rows:
             self.warn_once(
                 "more-rows-than-the-config",
@@ -211,8 +226,33 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return len(self)
 
     def _known_ids(self) -> Mapping[str, int]:
-        """The ids of all tokens without the added ones, or with them: what adding a token looks it up in."""
+        """Token → id, without the added tokens or with them: `add_tokens` looks tokens up in it."""
         return self.get_vocab()
+
+    def known_tokens(self, tokens: Token | Sequence[Token], special_tokens: bool = False) -> list[str]:
+        """Those of the tokens that `add_tokens` would give no new id; nothing is added.
+
+        Such a token has an id already, or equals an earlier token of the list, after lower-casing if the tokenizer
+        lower-cases.
+
+        Args:
+            tokens, special_tokens: what `add_tokens` would be given.
+
+        Raises:
+            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> terms = ["covid-19", "People", "COVID-19", "mrna"]
+        >>> tokenizer.known_tokens(terms)
+        ['People', 'COVID-19']
+        >>> tokenizer.add_tokens(terms)
+        2
+        """
+        given: Sequence[Any] = tokens if isinstance(tokens, (list, tuple)) else [tokens]
+        lowers = not self.is_fast and bool(getattr(self, "do_lower_case", False))
+        known = self.get_vocab()
+        return editing.known_among(self._table, given, known, special_tokens=special_tokens, lowers=lowers)
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._changes.changing(), bulk():
@@ -224,7 +264,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
                 lowers=bool(getattr(self, "do_lower_case", False)),
                 known_ids=self._known_ids(),
                 next_id=self.max_id + 1,
-                check=self._check_addable,
+                check=self._check_addable if table.assigned else None,
             )
             self._require_rows(adding.rows)
             roles = {**table.roles, ADDITIONAL: [*table.roles[ADDITIONAL], *adding.listed]} if adding.listed else None
@@ -233,22 +273,22 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return adding.new
 
     def _check_addable(self, content: str) -> None:
-        """What a subclass raises for where a token cannot be added."""
+        """Raise if a token cannot be added; called if slots of the vocabulary have been assigned to tokens."""
 
     def remove_tokens(self, tokens: Token | Iterable[Token], compact: bool = False) -> dict[int, int]:
-        """Take added tokens out. The text they stood for is tokenized like any other again.
+        """Remove added tokens. Their text is tokenized like any other text again.
 
         Args:
             tokens: one token or several, as strings or `AddedToken`.
-            compact: give the ids of removed tokens behind the vocabulary to the added tokens that follow, so that the
-                ids have no holes there. By default no id changes, and none is given again.
+            compact: renumber the added tokens whose ids follow the vocabulary, so that no id is missing there. By
+                default no id changes, and the ids of removed tokens are not used again.
 
         Returns:
-            Every id that is left: old id → new id. Embedding rows have to follow it.
+            Every remaining id: old id → new id. Embedding rows have to be moved accordingly.
 
         Raises:
-            UnknownTokenError: a token is not there. Nothing is removed.
-            SpecialTokenError: a token plays a role, such as [CLS]. Nothing is removed.
+            UnknownTokenError: a token is no added token. Nothing is removed.
+            SpecialTokenError: a token has a role, such as [CLS]. Nothing is removed.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -272,10 +312,10 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
             return self._close_holes(left) if compact else {token_id: token_id for token_id in sorted(left)}
 
     def _removed(self, contents: Iterable[str]) -> None:
-        """What a subclass does when added tokens are gone."""
+        """Called after added tokens were removed; a subclass may override it."""
 
     def _close_holes(self, left: set[int]) -> dict[int, int]:
-        """Number the added tokens behind the vocabulary without holes; return old id → new id for all that are left."""
+        """Number the added tokens behind the vocabulary without holes; return old id → new id for all that remain."""
         table = self._table
         added = table.added
         known = self._known_ids().items()
@@ -296,7 +336,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
         Raises:
             InputTypeError: `text` is not a str.
-            OptionError: a keyword that nothing understands.
+            OptionError: a keyword is unknown.
 
         >>> import trietok
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
@@ -311,7 +351,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     @property
     def text_encoder(self) -> TextEncoder:
-        """What turns texts into ids, tokens and spans now, without special tokens around; it never changes.
+        """The current encoder: texts to ids, tokens and spans, without special tokens around. It never changes.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -322,16 +362,17 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     @property
     def is_plain(self) -> bool:
-        """Whether `text_encoder` and `input_builder` are all that calls go through: no method of a user's own."""
-        return self._now().is_plain
+        """Whether calls use only `text_encoder` and `input_builder`, since no method or stage is a user's."""
+        moment = self._now()
+        return moment.is_plain and not moment.has_foreign_stage and not moment.goes_by_methods
 
     @property
     def input_builder(self) -> InputBuilder:
-        """What turns ids into model inputs now; it never changes."""
+        """The current builder: ids to model inputs. It never changes."""
         return self._now().builder
 
     def fingerprint(self) -> str:
-        """One hash of everything that decides ids, the same across processes, machines, and saving and reloading.
+        """A hash of every setting and token that affects ids; equal in all processes, and after saving and loading.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -362,14 +403,18 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self._ids_of(self._table, tokens)
 
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
-        """The ids of tokens, by one state."""
+        """The ids of tokens, all from one state of the tokenizer if no method is overridden."""
         return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
 
     @property
     def all_special_ids(self) -> list[int]:
         """The ids of `all_special_tokens`, in that order."""
-        table = self._table
-        return self._ids_of(table, table.special_tokens)
+        return self._special_ids(self._table)
+
+    def _special_ids(self, table: TokenTable) -> list[Any]:
+        """The ids of special tokens, by one state where the list of them is not a user's own."""
+        is_own = is_replaced(self, ("all_special_tokens",))
+        return self._ids_of(table, self.all_special_tokens if is_own else table.special_tokens)
 
     def _convert_token_to_id_with_added_voc(self, token: str | None) -> int | None:
         if token is None:
@@ -388,18 +433,21 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
             skip_special_tokens: leave special tokens out of a list.
 
         Raises:
-            TokenIdError: an id is negative or above the highest there is.
+            TokenIdError: an id is negative or above `max_id`.
         """
+        return self._converted(self._table, ids, skip_special_tokens)
+
+    def _converted(self, table: TokenTable, ids: Any, skip_special_tokens: bool) -> Any:
+        """`convert_ids_to_tokens` by one state."""
         if isinstance(ids, int):
             return self._token_of(ids)
         if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
             raise InputTypeError(f"ids are an int or a list of ints, not {kind_of(ids)}", value=ids)
-        table = self._table
-        special = set(self._ids_of(table, table.special_tokens)) if skip_special_tokens else ()
+        special = set(self._special_ids(table)) if skip_special_tokens else ()
         return self._tokens_of(table, ids, special)
 
     def _tokens_of(self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]) -> list[str]:
-        """The tokens of ids, by one state."""
+        """The tokens of ids, all from one state of the tokenizer."""
         return [self._token_of(token_id) for token_id in map(_int_id, ids) if token_id not in left_out]
 
     def _token_of(self, token_id: int) -> str:
@@ -408,6 +456,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     def _convert_id_to_token(self, index: int) -> str:
         raise NotImplementedError(f"{type(self).__name__} has no _convert_id_to_token(index)")
+
+    def _tokens_to_join(self, table: TokenTable, ids: Any, skip_special_tokens: bool) -> Any:
+        """What `convert_ids_to_tokens` returns, by one state where it is not a user's own."""
+        if is_replaced(self, ("convert_ids_to_tokens",)):
+            return self.convert_ids_to_tokens(ids, skip_special_tokens=skip_special_tokens)
+        return self._converted(table, ids, skip_special_tokens)
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text, with spaces."""
@@ -424,7 +478,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs)
         table = self._table
-        tokens = self.convert_ids_to_tokens(token_ids, skip_special_tokens=skip_special_tokens)
+        tokens = self._tokens_to_join(table, token_ids, skip_special_tokens)
         if isinstance(tokens, str):
             tokens = [tokens]
         if skip_special_tokens:
@@ -436,7 +490,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self.clean_up_tokenization(text) if clean_up_tokenization_spaces else text
 
     def _standing_alone(self, table: TokenTable) -> frozenset[str]:
-        """The added tokens that decoding joins by themselves: all but the roles' that stand in the vocabulary."""
+        """The added tokens that decoding joins by themselves: all but tokens of roles that are in the vocabulary."""
         kept: tuple[TokenTable, frozenset[str]] | None = self.__dict__.get("_alone")
         if kept is None or kept[0] is not table:
             size = self.vocab_size

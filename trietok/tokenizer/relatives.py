@@ -152,7 +152,7 @@ class FunnelTokenizer(BertTokenizer):
 
 
 class MPNetTokenizer(BertTokenizer):
-    """MPNet: `<s>` and `</s>` around texts, two `</s>` between a pair, and a mask that takes the space before it along.
+    """MPNet: `<s>` and `</s>` around texts, two `</s>` between a pair, and a mask token with `lstrip`.
 
     The model has no token type ids; where they are asked for, all are 0.
     """
@@ -215,7 +215,7 @@ class SplinterTokenizer(BertTokenizer):
     The question is the first of a pair, and the second where `padding_side` is `"left"`.
 
     Args:
-        question_token: what stands for the answer that is looked for. It is no role: a text cannot give it.
+        question_token: the placeholder for the answer. It has no role, and a text cannot give it.
         **kwargs: the other arguments are those of `BertTokenizer`.
 
     Raises:

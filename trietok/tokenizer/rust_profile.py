@@ -1,8 +1,8 @@
 """The Rust profile of a tokenizer: what the classes of the fast family have in common.
 
-In: the arguments of a tokenizer, and what a tokenizer.json says. Out: the ids, tokens, spans and rows that tokenizers
-0.22.2 gives behind transformers 4.57.6. A class puts `RustProfile` before the class of the slow profile, whose roles,
-template and inputs of the model it shares.
+In: the arguments of a tokenizer, and the content of a tokenizer.json. Out: the ids, tokens, spans and rows that
+tokenizers 0.22.2 gives behind transformers 4.57.6. A fast class inherits from `RustProfile` first and from its slow
+class second (roles, template, `model_input_names`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
 from trietok.inputs.options import CallOptions
 from trietok.inputs.pieces import Piece
-from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces
+from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
-from trietok.inputs.template import Template, template_processing_of
+from trietok.inputs.template import Template
 from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedTokens
 from trietok.text.bulk import bulk
 from trietok.text.decoding import ARTIFACTS
 from trietok.text.rust_added_tokens import RustAddedTokens
@@ -45,14 +46,14 @@ Options = Mapping[str, Any]
 
 
 class RustProfile(BertTokenizer):
-    """What makes a tokenizer one of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
+    """The methods of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
 
     vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
     _encoder_class = RustChunkEncoder
     slow_tokenizer_class: Any = BertTokenizer
     basic_tokenizer: RustBasicTokenizer
     _input_rules = RUST
-    # Which of the normalizer's settings the arguments override.
+    # The settings of the normalizer that the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
@@ -64,7 +65,7 @@ class RustProfile(BertTokenizer):
         **kwargs: Any,
     ) -> None:
         self._file: TokenizerJson | None = None
-        self._saved: dict[str, AddedToken] = {}  # of tokenizer_config.json, while the tokenizer is made
+        self._saved: dict[str, AddedToken] = {}  # tokens of tokenizer_config.json, used while the tokenizer is made
         self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
         if kwargs.pop("from_slow", False):
             tokenizer_file = None
@@ -86,7 +87,7 @@ class RustProfile(BertTokenizer):
             )
         else:
             kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
-        # These two are kept and saved for the slow profile, which alone heeds them.
+        # These two are kept and saved for the slow profile; the Rust profile does not use them.
         slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
         slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
         self._without_basic = slow_options.get("do_basic_tokenize") is False
@@ -97,7 +98,7 @@ class RustProfile(BertTokenizer):
         self._override_normalizer(kwargs)
         if self._file is None:
             unknown = self.wordpiece_tokenizer.unk_token
-            if unknown not in self.vocabulary:  # an added token will not do: words are looked up in the vocabulary
+            if unknown not in self.vocabulary:  # an added token is not enough: words are looked up in the vocabulary
                 raise VocabularyError(
                     f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the vocabulary, so an "
                     "unknown word has no id; add it as a line, or save the tokenizer with its tokenizer.json",
@@ -110,7 +111,7 @@ class RustProfile(BertTokenizer):
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
         self._file, self._saved_ids, self._saved = None, [], {}
 
-    # ---- what it is made of -----------------------------------------------------------------------------------------
+    # ---- its parts --------------------------------------------------------------------------------------------------
 
     def read_vocabulary(self, vocab_file: Any, record: Any, added: Any) -> Vocabulary:  # type: ignore[override]
         if self._file is None:
@@ -124,7 +125,7 @@ class RustProfile(BertTokenizer):
             "handle_chinese_chars": options["tokenize_chinese_chars"],
         }
         if self._file is None:
-            if self._without_basic:  # transformers makes the normalizer of a slow tokenizer, and that does nothing
+            if self._without_basic:  # transformers converts a slow tokenizer, whose normalizer does nothing
                 return RustBasicTokenizer(False, False, False)
             return RustBasicTokenizer(
                 options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
@@ -133,7 +134,7 @@ class RustProfile(BertTokenizer):
         return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
 
     def _override_normalizer(self, kwargs: Options) -> None:
-        """Put the arguments in the place of what there is; added tokens stay as they were normalized."""
+        """Override the normalizer's settings by the arguments; added tokens keep their normalized form."""
         if self._file is not None and self._file.normalizer is None:
             return
         for name in self._overriding:
@@ -186,7 +187,7 @@ class RustProfile(BertTokenizer):
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
     ) -> list[str]:
-        """Split a text, or a pair, into tokens; with `add_special_tokens` those of the template are around.
+        """Split a text, or a pair, into tokens; with `add_special_tokens` special tokens are around.
 
         A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in transformers.
 
@@ -220,7 +221,7 @@ class RustProfile(BertTokenizer):
             )
 
     def _unknown_id(self, table: TokenTable) -> int | None:
-        unknown = table.roles["unk_token"]  # which may be an added token
+        unknown = table.roles["unk_token"]  # it may be an added token
         return None if unknown is None else table.known_id(str(unknown))
 
     # ---- added tokens -----------------------------------------------------------------------------------------------
@@ -229,12 +230,12 @@ class RustProfile(BertTokenizer):
         return token.as_special()
 
     def _marked(self, token: Token) -> Token:
-        return token  # `_add_role_tokens` marks it, when it has been held against the saved ones
+        return token  # `_add_role_tokens` marks it, after comparing it with the saved tokens
 
     def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
-        """Take in the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
+        """Add the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
 
-        Where they differ, the flags are the latter's, and both are looked for.
+        If the flags of a token differ, those of tokenizer_config.json are used, and texts are searched for both.
         """
         table = self._table
         roles, added = table.special_set, table.added
@@ -265,7 +266,7 @@ class RustProfile(BertTokenizer):
         return record
 
     def _add_role_tokens(self) -> None:
-        """Add the tokens of the roles, but for those that are there, or were saved with the same flags."""
+        """Add the tokens of the roles, except for those that exist already, or were saved with the same flags."""
         table = self._table
         there = table.added.encoder
         to_add = [
@@ -290,7 +291,7 @@ class RustProfile(BertTokenizer):
                 special_tokens=special_tokens,
                 known_ids=self._known_ids(),
                 next_id=self.max_id + 1,
-                check=self._check_addable,
+                check=self._check_addable if table.assigned else None,
             )
             self._require_rows(adding.rows)
             if adding.to_set:
@@ -298,11 +299,21 @@ class RustProfile(BertTokenizer):
                 self._changes.table = table.with_tokens(added, adding.to_set)
         return len(adding.listed)
 
+    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        return added.with_listed(tokens, tokens.values(), self.basic_tokenizer.snapshot())
+
+    def order_in_file(self) -> list[int]:
+        """The ids of all added tokens, as tokenizer.json lists them."""
+        added = self._table.added
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        return added.order_that_counts() or list(added.by_id)
+
     @classmethod
     def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a tokenizer that is loaded without a tokenizer.json.
 
-        transformers loads a slow tokenizer then and takes over what that has made of them.
+        transformers loads a slow tokenizer then, and uses the arguments as that tokenizer has changed them.
         """
         return arguments
 
@@ -320,7 +331,7 @@ class RustProfile(BertTokenizer):
 
     @property
     def _rust_template(self) -> Template:
-        """What stands around texts where only a vocab.txt says what a tokenizer is."""
+        """The template of a tokenizer that is loaded without a tokenizer.json."""
         return self.template
 
     # ---- the template -----------------------------------------------------------------------------------------------
@@ -355,16 +366,16 @@ class RustProfile(BertTokenizer):
         token_ids: Any,
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
-        spaces_between_special_tokens: bool = True,  # of the slow profile only
+        spaces_between_special_tokens: bool = True,  # used in the slow profile only
         **kwargs: Any,
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs)
-        ids, added = [token_ids] if isinstance(token_ids, int) else token_ids, self._table.added
-        tokens = self.convert_ids_to_tokens(ids)
+        table = self._table
+        tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
         if skip_special_tokens:
-            assert isinstance(added, RustAddedTokens)  # it began with such
-            special = added.contents_special
+            assert isinstance(table.added, RustAddedTokens)  # it began with such
+            special = table.added.contents_special
             tokens = [token for token in tokens if token not in special]
         text = self.convert_tokens_to_string(tokens)
         clean_up = clean_up_tokenization_spaces
@@ -380,7 +391,7 @@ def _marked(token: Any) -> Any:
 def _settled(name: str, value: Any) -> Any:
     """An argument with the flags of every `AddedToken` as they are now.
 
-    transformers copies what it hands to the slow tokenizer, and in a copy `normalized` follows from nothing any more.
+    transformers copies the arguments for the slow tokenizer, and in a copy `normalized` no longer follows `special`.
     """
     if isinstance(value, AddedToken) and name != "added_tokens_decoder":
         return value.replace()
@@ -392,7 +403,7 @@ def _settled(name: str, value: Any) -> Any:
 
 
 def _cleaned_up(token: str) -> str:
-    """A token without the artifacts of tokenization that the WordPiece decoder knows; it has one more than Python."""
+    """A token without the artifacts of tokenization; the WordPiece decoder removes one more than the slow profile."""
     if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
         return token
     for artifact, original in _ARTIFACTS:

@@ -2,26 +2,28 @@
 
 In: a token for a role. Out: the token, its id, and the lists of all special tokens and ids.
 
-`SpecialTokensMixin` gives every role three faces, as transformers does: `cls_token` reads and sets the token,
+`SpecialTokensMixin` gives every role three attributes, as transformers does: `cls_token` reads and sets the token,
 `cls_token_id` its id, and `special_tokens_map` shows them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
+from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.changes import Changeable
+from trietok.text.changes import ChangeableType, Version
 from trietok.text.vocabulary import Vocabulary
-from trietok.tokenizer.token_table import ADDITIONAL, Changes, Token, TokenTable
+from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
+_MOST_NAMED = 10  # tokens in a message
 
-# What transformers has and trietok leaves out, with what to do instead.
+# Methods that transformers has and trietok leaves out, with what to do instead.
 LEFT_OUT = {
     **dict.fromkeys(
         ("apply_chat_template", "encode_message_with_chat_template", "get_chat_template", "save_chat_templates"),
@@ -36,12 +38,12 @@ LEFT_OUT = {
 }
 
 
-class SpecialTokensMixin(Changeable):
+class SpecialTokensMixin(metaclass=ChangeableType):
     """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit it.
 
     Args:
-        verbose: report on the log when a role is read that no token plays.
-        **kwargs: a token for each role; keywords that name no role are left to others.
+        verbose: log when a role without a token is read.
+        **kwargs: a token for each role; keywords that name no role are ignored here.
     """
 
     SPECIAL_TOKENS_ATTRIBUTES: Sequence[str] = (
@@ -55,7 +57,7 @@ class SpecialTokensMixin(Changeable):
         ADDITIONAL,
     )
 
-    if TYPE_CHECKING:  # what __getattr__ answers, for type checkers and editors
+    if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
         bos_token: Any
         eos_token: Any
         unk_token: Any
@@ -74,15 +76,17 @@ class SpecialTokensMixin(Changeable):
         additional_special_tokens_ids: Any
 
         def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
+        def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
         def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
+        def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
 
     def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
         self.verbose = verbose
         self._pad_token_type_id = 0
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
-        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles))
+        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles), self._version)
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
@@ -99,10 +103,11 @@ class SpecialTokensMixin(Changeable):
     @property
     def _table(self) -> TokenTable:
         """Vocabulary, added tokens and roles as they are now."""
-        return self._changes.table
+        changes = self._changes
+        return changes.committed if changes.changer is None else changes.table  # the former is read for each token
 
     def _marked(self, token: Token) -> Token:
-        """A token that plays a role is special, whatever its `AddedToken` says."""
+        """The token of a role, marked as special, whatever its `AddedToken` says."""
         return self._as_special(token) if isinstance(token, AddedToken) else token
 
     def _as_special(self, token: AddedToken) -> AddedToken:
@@ -111,28 +116,39 @@ class SpecialTokensMixin(Changeable):
 
     # ---- a role's token and id ------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:  # asked only for names that are not found otherwise
+    def __getattr__(self, name: str) -> Any:  # called only for names that are not found otherwise
         changes = self.__dict__.get("_changes")
-        roles = {} if changes is None else changes.table.roles
+        table = None if changes is None else changes.table
         role, is_id = _role_of(name)
-        if role in roles:
-            value = roles[role]
+        if table is not None and role in table.roles:
+            value = table.roles[role]
             if value is None:
                 if self.verbose and not is_id:
                     log.error("Using %s, but it is not set yet.", role)
                 return None
-            tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
-            return self.convert_tokens_to_ids(tokens) if is_id else tokens
+            tokens = [str(token) for token in value] if role == ADDITIONAL else [str(value)]
+            found = self._ids_of(table, tokens) if is_id else tokens
+            return found if role == ADDITIONAL else found[0]
         if name in LEFT_OUT:
             raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._version.bump()
+
+    @property
+    def _version(self) -> Version:
+        """Its mark changes with each change of the tokenizer, or of its basic or WordPiece tokenizer."""
+        version: Version = self.__dict__.setdefault("_own_version", Version())
+        return version
 
     def __setattr__(self, name: str, value: Any) -> None:
         changes = self.__dict__.get("_changes")
         role, is_id = _role_of(name)
         if changes is None or role not in changes.table.roles:
             object.__setattr__(self, name, value)
-            self.__dict__["_version"] = object()
+            self._version.bump()
             return
         if is_id and value is not None:
             value = self.convert_ids_to_tokens(value)
@@ -164,7 +180,7 @@ class SpecialTokensMixin(Changeable):
     def all_special_tokens_extended(self) -> list[Token]:
         """All special tokens in the order of the roles, as strings or `AddedToken` as they were given.
 
-        A token that plays two roles stands once; one that a list names twice stands twice, as in transformers.
+        A token with two roles is listed once; a token that a list names twice is listed twice, as in transformers.
         """
         return list(self._table.special_tokens_extended)
 
@@ -196,8 +212,8 @@ class SpecialTokensMixin(Changeable):
         Args:
             special_tokens_dict: role → token; for `additional_special_tokens`, or `extra_special_tokens` as
                 transformers 5 calls it, a list of tokens.
-            replace_additional_special_tokens: whether that list replaces the one there is, which the log says when it
-                drops some, or extends it.
+            replace_additional_special_tokens: whether that list replaces the existing one (tokens that are dropped
+                are logged) or extends it.
 
         Returns:
             The number of tokens that are new to the vocabulary.
@@ -215,7 +231,7 @@ class SpecialTokensMixin(Changeable):
         if special_tokens_dict and not isinstance(special_tokens_dict, Mapping):
             raise SpecialTokenError(f"add_special_tokens takes a dict role → token, not {special_tokens_dict!r:.60}")
         checked: dict[str, list[AddedToken]] = {}
-        for role, value in (special_tokens_dict or {}).items():  # all of it first: a mistake must change nothing
+        for role, value in (special_tokens_dict or {}).items():  # checks everything first: an error must change nothing
             role = ADDITIONAL if role == EXTRA and isinstance(value, (list, tuple)) else role
             if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
                 known = ", ".join(self.SPECIAL_TOKENS_ATTRIBUTES)
@@ -257,7 +273,7 @@ class SpecialTokensMixin(Changeable):
     def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: Any) -> int:
         """Add tokens that are matched whole, before the text is split into words.
 
-        A token that the vocabulary holds keeps its id; a new one gets the id after the highest there is. A token that
+        A token that the vocabulary holds keeps its id; a new one gets the highest existing id plus one. A token that
         is not special is lower-cased where the tokenizer lower-cases, unless its `normalized` is False.
 
         Args:
@@ -265,7 +281,8 @@ class SpecialTokensMixin(Changeable):
             special_tokens: make them special, so that decoding can skip them.
 
         Returns:
-            The number of tokens that are new to the vocabulary.
+            The number of tokens that are new to the vocabulary. `known_tokens` names the others beforehand; they are
+            also logged, at level INFO.
 
         Raises:
             InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty. Nothing is added.
@@ -287,7 +304,16 @@ class SpecialTokensMixin(Changeable):
             return 0
         if not isinstance(new_tokens, (list, tuple)):
             new_tokens = [new_tokens]  # type: ignore[list-item]
-        return self._add_tokens(new_tokens, special_tokens=special_tokens)
+        known = self.known_tokens(new_tokens, special_tokens) if log.is_info_heard() else []
+        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        if known:
+            named = ", ".join(map(repr, known[:_MOST_NAMED]))
+            more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+            log.info(
+                "add_tokens: %s of %s tokens got no new id, for they have one or stand in the list before: %s%s",
+                *(len(known), len(new_tokens), named, more),
+            )
+        return number
 
     def sanitize_special_tokens(self) -> int:
         """Add every special token the vocabulary lacks; kept because transformers 4 has it.
@@ -298,7 +324,7 @@ class SpecialTokensMixin(Changeable):
         return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
 
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
-        """Add roles of the user's own, such as `{"image_token": "<image>"}`."""
+        """Add more roles, such as `{"image_token": "<image>"}`."""
         for role, token in special_tokens.items():
             roles = self._table.roles
             if role not in roles:
@@ -309,7 +335,7 @@ class SpecialTokensMixin(Changeable):
 
 
 def _role_of(name: str) -> tuple[str, bool]:
-    """The role that an attribute's name speaks of, and whether it asks for the id."""
+    """The role that an attribute's name refers to, and whether it is the attribute of the id."""
     if name.endswith("_ids"):
         return name[:-4], True
     if name.endswith("_id"):

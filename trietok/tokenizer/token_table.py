@@ -1,7 +1,8 @@
-"""The tokens of a tokenizer at one moment, and how one moment becomes the next.
+"""The tokens of a tokenizer at one moment, and how one table replaces another.
 
-In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes; a tokenizer holds one,
-and every read of it is of one state. `Changes` lets a change be made in steps that others see only when all are done.
+In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes, so a reader never sees
+a half-made change. `Changes` holds a tokenizer's current table; other threads see a change only when all its steps are
+done.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
+from trietok.text.changes import Version
 from trietok.text.vocabulary import Vocabulary
 
-ADDITIONAL = "additional_special_tokens"
 Token = str | AddedToken
 
 
@@ -24,12 +25,12 @@ class TokenTable:
     """Vocabulary, added tokens and roles of one moment.
 
     Attributes:
-        vocabulary: the vocabulary; None for a class of the user's own, which looks its tokens up itself.
+        vocabulary: the vocabulary; None for a user's class that looks its tokens up itself.
         added: the added tokens.
         roles: role → token, list of tokens (for `additional_special_tokens`), or None.
-        assigned: slot of the vocabulary → the token that has been given its id.
-        pieces_mark: an object that stays the same while no vocabulary entry changes its meaning, so that what words
-            became stays right.
+        assigned: unused slot of the vocabulary → the token that has its id now.
+        pieces_mark: an object that is replaced when a vocabulary entry changes; as long as it is the same, cached ids
+            of words are valid.
     """
 
     def __init__(
@@ -50,16 +51,19 @@ class TokenTable:
         parts = {"vocabulary": self.vocabulary, "added": self.added, "roles": self.roles, "assigned": self.assigned}
         return TokenTable(**{**parts, **changes})
 
+    def __reduce__(self) -> Any:
+        return TokenTable, (self.vocabulary, self.added, self.roles, self.assigned)
+
     def with_tokens(
         self, added: AddedTokens, new: Mapping[int, AddedToken], roles: Mapping[str, Any] | None = None
     ) -> TokenTable:
         """The table with other added tokens, which differ from these only in `new`, and with other roles."""
         table = self.replace(added=added, roles=self.roles if roles is None else roles)
         entries = () if self.vocabulary is None else self.vocabulary.token_to_id
-        if not any(token.content in entries for token in new.values()):
+        if all(token.content not in entries for token in new.values()):
             table.pieces_mark = self.pieces_mark
             size = self.__dict__.get("size")
-            if size is not None and not any(token_id in self.added.decoder for token_id in new):
+            if size is not None and self.added.decoder.lacks(new):
                 table.__dict__["size"] = size + len(new)
         return table
 
@@ -96,7 +100,7 @@ class TokenTable:
     @property
     def entries(self) -> Mapping[str, int]:
         """The vocabulary without the added tokens: token → id."""
-        assert self.vocabulary is not None  # asked of classes with one
+        assert self.vocabulary is not None  # called only for classes with a vocabulary
         return self.vocabulary.token_to_id
 
     @cached_property
@@ -118,22 +122,28 @@ class TokenTable:
 
 
 class Changes:
-    """The table that counts, and the one that a change under way is making. A copy of it is ready for changes anew.
+    """The current table, and the draft of a change in progress. A copy has the current table and no draft.
+
+    Args:
+        table: the table to begin with.
+        version: is bumped when another table becomes current.
 
     Attributes:
-        committed: the table that counts.
+        committed: the current table.
+        changer: the thread that is changing it, or None.
     """
 
-    def __init__(self, table: TokenTable) -> None:
+    def __init__(self, table: TokenTable, version: Version) -> None:
         self.committed = table
+        self._version = version
         self._lock = RLock()
-        self._changer: int | None = None
+        self.changer: int | None = None
         self._draft = table
 
     @property
     def table(self) -> TokenTable:
-        """The table: for the thread that is changing it as it is by then, for all others the one that counts."""
-        return self._draft if self._changer is not None and self._changer == get_ident() else self.committed
+        """The draft, for the thread that is changing it; for all other threads the current table."""
+        return self._draft if self.changer is not None and self.changer == get_ident() else self.committed
 
     @table.setter
     def table(self, table: TokenTable) -> None:
@@ -142,24 +152,29 @@ class Changes:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Around a change in several steps. It counts when the outermost block ends; if one fails, nothing does."""
+        """A context for a change in several steps, made to a draft.
+
+        The draft becomes the current table when the outermost block ends, and is discarded if an error leaves that
+        block.
+        """
         with self._lock:
-            if self._changer is not None:  # a step of a change that is under way in this thread
+            if self.changer is not None:  # a block within a change that this thread is making
                 yield
                 return
             self._draft = self.committed
-            self._changer = get_ident()
+            self.changer = get_ident()
             try:
                 yield
                 self.committed = self._draft
+                self._version.bump()
             finally:
-                self._changer = None
+                self.changer = None
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Around a long look at more than the table: changes wait until it is over."""
+        """A context for reading more than the table: changes wait until it ends."""
         with self._lock:
             yield
 
     def __reduce__(self) -> Any:
-        return Changes, (self.committed,)
+        return Changes, (self.committed, self._version)

@@ -1,6 +1,6 @@
 """Training vocabularies from text: WordPiece, byte-pair encoding, and a byte-pair encoding for Chinese.
 
-In: texts. Out: vocabularies. Nothing here knows a tokenizer; `save_tokenizer` makes one of a vocabulary.
+In: texts. Out: vocabularies. Only `save_tokenizer`, which makes a tokenizer of a vocabulary, depends on tokenizers.
 """
 
 from trietok.files.texts import TextFiles

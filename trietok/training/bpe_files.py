@@ -18,17 +18,16 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     read_json_object,
-    read_text,
     write_json,
     write_text,
 )
+from trietok.files.other_kinds import BPE_SPLITTING, BPE_VOCAB_FILE, MERGES_FILE
+from trietok.text.vocab_txt import read_text
 
-VOCAB_FILE = "vocab.json"
-MERGES_FILE = "merges.txt"
+VOCAB_FILE = BPE_VOCAB_FILE
 
 _SPACE = re.compile(r"\s")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-_SPLITTING = ("WhitespaceSplit", "BertPreTokenizer")
 _MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
 _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MASK]": "mask_token"}
@@ -122,16 +121,16 @@ def _read_merges(path: Path) -> list[tuple[str, str]]:
 
 
 def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The model of a tokenizer.json, where it is one that `Bpe` stands for."""
+    """The model of a tokenizer.json, if `Bpe` supports it."""
     model, splitting = content.get("model"), content.get("pre_tokenizer")
     if not isinstance(model, dict) or model.get("type") != "BPE":
         raise FileFormatError(f"{path} holds no byte-pair encoding", path=path)
     for name in ("dropout", "fuse_unk", "byte_fallback", "ignore_merges"):
         if model.get(name):
             raise FileFormatError(f"{path} has {name}={model[name]!r:.60}, which Bpe does not do", path=path)
-    if not isinstance(splitting, dict) or splitting.get("type") not in _SPLITTING:
+    if not isinstance(splitting, dict) or splitting.get("type") not in BPE_SPLITTING:
         raise FileFormatError(
-            f"{path} makes words in another way than {' or '.join(_SPLITTING)}, the two that Bpe.save writes; "
+            f"{path} makes words in another way than {' or '.join(BPE_SPLITTING)}, the two that Bpe.save writes; "
             "Bpe(vocab, merges) takes the parts as they are",
             path=path,
         )
@@ -182,7 +181,7 @@ def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:
             for token in bpe.special_tokens
         ],
         "normalizer": None if plain else _bert_normalizer(bool(do_lower_case)),
-        "pre_tokenizer": {"type": _SPLITTING[0 if plain else 1]},
+        "pre_tokenizer": {"type": BPE_SPLITTING[0 if plain else 1]},
         "post_processor": None,
         "decoder": _decoder(bpe),
         "model": {

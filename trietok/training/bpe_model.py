@@ -15,7 +15,7 @@ from trietok.text.read_only import ReadOnlyDict
 from trietok.training.bpe_files import BpeParts, read_bpe, save_bpe
 
 _REMEMBERED = 10_000  # words
-_LONGEST_REMEMBERED = 256  # characters; so what is remembered stays below a few megabytes
+_LONGEST_REMEMBERED = 256  # characters; so the cache stays below a few megabytes
 
 
 class Bpe:
@@ -75,8 +75,8 @@ class Bpe:
     def from_directory(cls, directory: str | os.PathLike[str]) -> Bpe:
         """Load what `save` or `trietok train bpe` wrote.
 
-        A `Bpe` splits words. What makes words of a text is not its matter: for the command's directories it is
-        `BasicTokenizer(do_lower_case=...)`, False unless it was given `--uncased`.
+        A `Bpe` splits words; the caller splits the text into words. For the directories of the command, that is done by
+        `BasicTokenizer(do_lower_case=...)`, with False unless the command was given `--uncased`.
 
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()
@@ -190,7 +190,7 @@ class Bpe:
             if gone[place] or right >= end:
                 continue
             found = ranks.get((symbols[place], symbols[right]))
-            if found is None or found[1] != merged:  # other neighbours by now
+            if found is None or found[1] != merged:  # its neighbours have changed since
                 continue
             symbols[place] = merged
             gone[right] = True

@@ -1,15 +1,15 @@
-"""A byte-pair encoding over Chinese sentences: no words, no `##`, and sub-words that go when nothing is left of them.
+"""A byte-pair encoding over Chinese sentences: no words, no `##`, and sub-words without occurrences are dropped.
 
 In: sentences. Out: a `ChineseBpe`: the sub-words that make up the sentences after the last merge, and the punctuation.
 
-The recipe. Whitespace, control characters, U+FFFD and punctuation are taken out of every sentence; what is left is a
+The recipe. Whitespace, control characters, U+FFFD and punctuation are removed from every sentence, which leaves a
 sequence of characters. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then
-the next. The vocabulary is what occurs in the sentences at that moment: a merge takes its occurrences from its two
-parts, and a part that is left with none is dropped. In 天天 both parts are the same character, which loses two
+the next. The vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its occurrences from
+its two parts, and a part without occurrences is dropped. In 天天 both parts are the same character, which loses two
 occurrences a merge. It ends when the vocabulary has its size or the best pair occurs once. Then punctuation is put back
 as single tokens.
 
-A pair's count is the number of places it stands at, so 天天天 holds 天天 twice, though one merge uses both up. Of
+A pair's count is the number of places where it occurs, so 天天天 holds 天天 twice, though one merge uses both up. Of
 equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order
 of the sentences does not matter.
 
@@ -45,7 +45,7 @@ logger = logging.getLogger("trietok")
 
 
 class ChineseMerge(NamedTuple):
-    """Two neighbours that became one, and how many places they stood at."""
+    """Two neighbours that became one, and in how many places."""
 
     left: str
     right: str
@@ -53,7 +53,7 @@ class ChineseMerge(NamedTuple):
 
 
 class ChineseBpe(NamedTuple):
-    """What the recipe learns.
+    """The result of the recipe.
 
     Attributes:
         counts: sub-word → how often it occurs in the sentences after the last merge; the most frequent first, of equal
@@ -247,7 +247,7 @@ class _Chain:
         report(Progress(COUNTING_PAIRS, end, end, "characters"))
 
     def _merge(self, pair: int, name: str) -> set[int]:
-        """Merge a pair wherever it stands; return the pairs that have come up."""
+        """Merge a pair wherever it occurs; return the new pairs."""
         left, right = pair >> _SHIFT, pair & _RIGHT
         if name not in self.ids:
             self.ids[name] = len(self.names)

@@ -1,4 +1,4 @@
-"""What the Chinese recipe leaves behind: the vocabulary as text, the log, and a test file segmented by both rules.
+"""The files that the Chinese recipe writes: the vocabulary as text, the log, and a test file segmented by both rules.
 
 In: a `ChineseBpe`, its log, sentences to segment. Out: vocab.txt, train.log, and with sentences result.txt and
 result_left_to_right.txt.
@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trietok.files.atomic import save_files
-from trietok.files.formats import VOCAB_FILE, write_vocab_lines
+from trietok.files.formats import VOCAB_FILE, write_text, write_vocab_lines
+from trietok.files.other_kinds import RECIPE_LOG_FILE
 from trietok.text.characters import is_control
 from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
 
-LOG_FILE = "train.log"
+LOG_FILE = RECIPE_LOG_FILE
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
@@ -55,7 +56,7 @@ def save_chinese_bpe(
     def write(folder: Path) -> None:
         write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+            write_text(folder / name, text)
 
     saved = save_files(Path(directory), write)
     for name in {RESULT_FILE, LEFT_TO_RIGHT_FILE} - {path.name for path in saved}:

@@ -4,15 +4,15 @@ In: a `Spelling`, with words as lists of ids. Out: the merges in their order; th
 shortened in place.
 
 The counts of pairs are kept up to date merge by merge, and a heap brings the best pair: a merge costs what it changes,
-the words that hold the pair. Never are all words looked at again. Heap entries whose count has changed since are put
-right when they come up.
+the words that hold the pair. No merge looks at all words again. A heap entry whose count has changed since is corrected
+when it is taken off the heap.
 
 The order is that of `BpeTrainer` in tokenizers 0.22.2: the higher count first; of equal counts the lower id of the
-left token, then of the right one. So are three of its ways that show only where one token is made by two merges, as in
-words that hold the prefix themselves ("#" + "###" and "##" + "##"):
+left token, then of the right one. Three more of its rules matter only where two merges make the same
+token, as in words that contain the prefix themselves ("#" + "###" and "##" + "##"):
 
 - Each heap entry has its own words, noted when the pair came up; they are merged when that entry's turn comes.
-- A pair's count is not taken back when it is merged: one that comes up again counts those before too.
+- Merging a pair does not reset its count: if the pair occurs again later, the earlier occurrences are still included.
 - A pair that is merged once more moves to the end of the merges.
 """
 
@@ -42,7 +42,7 @@ class Merge(NamedTuple):
 
 
 class _Neighbours(NamedTuple):
-    """What stood at one side of a merged pair: how often, and in which words."""
+    """The tokens beside a merged pair, on one side: how often each occurs there, and in which words."""
 
     counts: dict[int, int]
     words: dict[int, list[int]]
@@ -53,7 +53,7 @@ def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | 
 
     Args:
         spelling: is changed: `tokens` and `token_to_id` grow, `words` get shorter.
-        options: `vocab_size`, `min_frequency`, `continuing_subword_prefix` and `max_token_length` count here.
+        options: `vocab_size`, `min_frequency`, `continuing_subword_prefix` and `max_token_length` are used here.
         on_progress: called with a `Progress` every now and then.
 
     Returns:
@@ -176,7 +176,7 @@ class _Merging:
         """Bring the pair counts up to date after a merge, and put the new pairs on the heap."""
         pair_counts = self.pair_counts
         touched: dict[int, list[int]] = {}
-        # Where the pair repeats (abab), what is after the first is before the second: wins are booked before losses.
+        # Where the pair repeats (abab), the token after the first is before the second: gains are booked before losses.
         for neighbour, count in before.counts.items():
             self._win(neighbour, merged, neighbour << _SHIFT | merged, count, before.words[neighbour], touched)
         for neighbour, count in after.counts.items():

@@ -1,6 +1,6 @@
-"""How far a training is: what it tells a caller that wants to show it.
+"""The progress of a training, for a caller that shows it.
 
-In: nothing. Out: `Progress`, passed to a function of the caller's every now and then.
+In: nothing. Out: `Progress`, which training passes to the caller's `on_progress` every now and then.
 """
 
 from __future__ import annotations

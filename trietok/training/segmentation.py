@@ -1,6 +1,6 @@
 """Cutting a sentence into the tokens of a vocabulary, by two rules, without merges.
 
-In: a sentence without spaces. Out: its tokens; a character that is in none is `<unk>`.
+In: a sentence without spaces. Out: its tokens; a character that no token covers is `<unk>`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Segmenter:
     def longest_anywhere(self, sentence: str) -> list[str]:
         """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it.
 
-        What is left of the longest holds no token as long, and what is right of it none longer: so it comes to going
-        through the lengths from the longest on, each from left to right, and taking what is still free. O(n × number
-        of lengths) for n characters.
+        The text to the left of the longest token contains no token as long, and the text to its right none longer. So
+        the result is the same as taking, for each length from the longest on, from left to right, every token whose
+        characters are all still free. O(n × number of lengths) for n characters.
         """
         vocabulary = self.vocabulary
         cut = [0] * len(sentence)  # start → length of the token that starts there

@@ -1,4 +1,4 @@
-"""What training starts from: the alphabet, the first tokens with their ids, every word spelled in them.
+"""The start of training: the alphabet, the first tokens with their ids, every word spelled in them.
 
 In: word counts and the options. Out: a `Spelling`.
 """
@@ -13,7 +13,7 @@ from trietok.errors import InputError, VocabularyError
 
 
 class Options(NamedTuple):
-    """What `WordPieceTrainer` and `BpeTrainer` of HuggingFace's tokenizers take, under the same names."""
+    """The options of `WordPieceTrainer` and `BpeTrainer` of HuggingFace's tokenizers, under the same names."""
 
     vocab_size: int
     min_frequency: int
@@ -25,7 +25,7 @@ class Options(NamedTuple):
     max_token_length: int | None
 
     def check(self) -> None:
-        """Refuse what cannot be meant.
+        """Raise for invalid options.
 
         Raises:
             InputError: an option is out of range, or a special token is empty.
@@ -48,7 +48,7 @@ class Spelling(NamedTuple):
 
     Attributes:
         tokens: the special tokens, the alphabet, then its forms with a prefix or suffix; the ids are the positions.
-        token_to_id: the same the other way round.
+        token_to_id: the inverse of `tokens`.
         words: each word as a list of ids.
         counts: how often each of them occurs.
     """
@@ -62,8 +62,8 @@ class Spelling(NamedTuple):
 def spell(word_counts: Mapping[str, int], options: Options) -> Spelling:
     """Give ids to special tokens and characters, and spell the words in them.
 
-    The special tokens come first, in the order given; then the alphabet by code point; then what the alphabet becomes
-    with a prefix or suffix, by code point too. A character that is not in the alphabet is left out of its words.
+    The special tokens come first, in the order given; then the alphabet by code point; then the alphabet with
+    a prefix or suffix, by code point too. A character that is not in the alphabet is left out of its words.
 
     Raises:
         VocabularyError: `vocab_size` has no room for all of these.
@@ -85,7 +85,7 @@ def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterabl
     """The characters to start from, by code point.
 
     Args:
-        word_counts: whose characters they are.
+        word_counts: the words that the characters are taken from.
         limit: keep so many, the most frequent; of equally frequent ones those with the lower code points.
         initial: strings whose first characters come before all others, whether they occur or not.
 
@@ -102,7 +102,7 @@ def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterabl
 
 
 class _Forms:
-    """What each character of a word is, by its place: with the prefix behind another, with the suffix at the end."""
+    """The token of each character of a word: with the prefix, unless it is the first; with the suffix, if the last."""
 
     def __init__(self, known: Iterable[str], prefix: str, suffix: str) -> None:
         self._known = frozenset(known)

@@ -1,7 +1,7 @@
 """How often each word occurs: one pass over the texts, on several processes if asked.
 
-In: texts, and what makes words of a text. Out: `WordCounts`. Held at any time: a few batches of texts, and the
-different words; above a limit of these the rarest are dropped.
+In: texts, and a function from a text to words. Out: `WordCounts`. Memory holds a few batches of texts and the different
+words; above a limit on these the rarest are dropped.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, TrietokError
-from trietok.suggesting.bounded_counts import highest_to_drop
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
-from trietok.worker_pool import worker_pool
+from trietok.worker_pool import Submit, worker_pool
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Future
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _REMEMBERED, _LONGEST_REMEMBERED = 100_000, 32  # chunks, and their characters: some 20 MB
@@ -38,15 +37,50 @@ class WordCounts(dict[str, int]):
         pruned_below: 0 if every word is here with its whole count. Otherwise rare words were dropped to keep within the
             limit: every word that occurs more than `pruned_below` times is here, and its count is at most that much
             too low.
+        pruned_occurrences: the sum of the counts that were dropped.
     """
 
     texts: int = 0
     pruned_below: int = 0
+    pruned_occurrences: int = 0
 
     @property
     def total(self) -> int:
-        """How many words were counted, those that repeat included."""
+        """How many words were counted, those that repeat included and those that were dropped left out."""
         return sum(self.values())
+
+    def add(self, counted: Mapping[str, int]) -> None:
+        """Add other counts to these."""
+        get = self.get
+        for word, count in counted.items():
+            self[word] = get(word, 0) + count
+
+    def prune(self, max_words: int) -> dict[str, int]:
+        """Drop the rarest words where there are more than `max_words`, until three quarters of that are left, or fewer.
+
+        All words of the lowest count go, then those of the next: no choice among equals, so no order decides.
+
+        >>> counts = WordCounts({"a": 1, "b": 1, "c": 2, "d": 5})
+        >>> counts.prune(3), counts, counts.pruned_below, counts.pruned_occurrences
+        ({'a': 1, 'b': 1}, {'c': 2, 'd': 5}, 1, 2)
+
+        Returns:
+            The words that were dropped, with their counts.
+        """
+        if len(self) <= max_words:
+            return {}
+        left, highest = len(self), 0
+        for count, number in sorted(Counter(self.values()).items()):
+            if left <= max_words * 3 // 4:
+                break
+            left -= number
+            highest = count
+        dropped = {word: count for word, count in self.items() if count <= highest}
+        for word in dropped:
+            del self[word]
+        self.pruned_below += highest
+        self.pruned_occurrences += sum(dropped.values())
+        return dropped
 
 
 def count_words(
@@ -89,9 +123,8 @@ def count_words(
     counts = WordCounts()
     for batch, counted in _counted(_batches(texts), count, processes):
         counts.texts += batch
-        _add(counts, counted)
-        if len(counts) > max_words:
-            counts.pruned_below += _prune(counts, max_words)
+        counts.add(counted)
+        counts.prune(max_words)
         if on_progress is not None:
             on_progress(_progress(texts, counts))
     if not counts.texts:
@@ -113,7 +146,7 @@ def count_words(
 
 
 def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> WordCounts:
-    """Texts counted with these options of `count_words`; counts as they are.
+    """The counts of texts, by `count_words` with these options; a mapping of counts is returned as `WordCounts`.
 
     Raises:
         InputError: there is nothing, or a count is not a whole number from 1.
@@ -131,7 +164,7 @@ def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> 
 
 
 def require_texts(texts: object, name: str, one: str) -> None:
-    """Refuse what is no iterable of texts; a string is one, but of characters.
+    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of characters.
 
     Raises:
         InputTypeError: it is a string, a path, or nothing that can be iterated over.
@@ -177,9 +210,9 @@ class _Count:
 
 
 def _is_basic(words: ToWords) -> bool:
-    """Whether these are the words of a `BasicTokenizer`, for which nothing reaches across a space.
+    """Whether these are the words of a `BasicTokenizer`, in which no word depends on text beyond a space.
 
-    Then what stands between spaces, most of which repeats, is looked at once and counted.
+    Then each different chunk between spaces is split into words once, and its occurrences are counted.
     """
     owner = getattr(words, "__self__", None)
     return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
@@ -209,26 +242,26 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with worker_pool(processes, "processes", _begin_process, count) as executor:
-            yield from _in_order(executor, batches, 2 * processes)
+        with worker_pool(processes, "processes", _begin_process, count) as submit:
+            yield from _in_order(submit, batches, 2 * processes)
     except BrokenProcessPool:
         raise TrietokError(
             "a process that counts words has died, perhaps for want of memory; fewer processes may do (--processes)"
         ) from None
 
 
-def _in_order(executor: Executor, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
+def _in_order(submit: Submit, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
     waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
     for batch in batches:
         if len(waiting) == most:  # no more batches at once, or the whole text would be held
             size, future = waiting.popleft()
             yield size, future.result()
-        waiting.append((len(batch), executor.submit(_count_in_process, batch)))
+        waiting.append((len(batch), submit(_count_in_process, batch)))
     for size, future in waiting:
         yield size, future.result()
 
 
-_counts_here: list[_Count] = []  # in a process that counts: what it counts with, which remembers
+_counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache
 
 
 def _begin_process(count: _Count, stop: object) -> None:
@@ -237,20 +270,6 @@ def _begin_process(count: _Count, stop: object) -> None:
 
 def _count_in_process(batch: list[str]) -> Counter[str]:
     return _counts_here[0](batch)
-
-
-def _add(counts: dict[str, int], counted: Mapping[str, int]) -> None:
-    get = counts.get
-    for word, count in counted.items():
-        counts[word] = get(word, 0) + count
-
-
-def _prune(counts: dict[str, int], max_words: int) -> int:
-    """Drop the rarest words; return the highest count dropped."""
-    highest = highest_to_drop(counts, max_words)
-    for word in [word for word, count in counts.items() if count <= highest]:
-        del counts[word]
-    return highest
 
 
 def _progress(texts: Iterable[str], counts: WordCounts) -> Progress:

@@ -17,7 +17,7 @@ SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class WordPieceVocabulary(Vocabulary):
-    """A trained vocabulary, which remembers what marks its tokens that continue a word.
+    """A trained vocabulary, with the prefix that marks its tokens that continue a word.
 
     Attributes:
         continuing_subword_prefix: the mark.

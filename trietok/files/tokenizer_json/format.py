@@ -1,7 +1,7 @@
 """tokenizer.json ⇄ plain values: the one file of tokenizers' Rust tokenizer that holds a whole tokenizer.
 
-In: a path, or a `TokenizerJson`. Out: a `TokenizerJson`, or the file as tokenizers 0.22.2 itself would save it. What is
-read is what trietok can do exactly; for anything else the error names the component and its place in the file.
+In: a path, or a `TokenizerJson`. Out: a `TokenizerJson`, or the file as tokenizers 0.22.2 itself would save it. A file
+is read only if trietok supports all of it exactly; else the error names the component and its place in the file.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from trietok.errors import VocabularyError
-from trietok.files.formats import Path_, read_json_object, write_text
+from trietok.files.formats import read_json_object, write_text
 from trietok.files.json_place import JsonPlace
 from trietok.files.settings import HIGHEST_ID
 from trietok.files.tokenizer_json.ids import check_ids, ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
-from trietok.inputs.post_processors import READERS
+from trietok.files.tokenizer_json.post_processors import READERS
 from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import Path_
 
 VERSION = "1.0"
 HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length
@@ -74,7 +75,7 @@ def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path
         FileFormatError, VocabularyError: as `write_tokenizer_json`.
     """
     whole = tokenizer_json_object(value)
-    tokenizer_json_from_object(whole, path)  # what is written can be read: one home for every check
+    tokenizer_json_from_object(whole, path)  # reading checks the values, so that every file written can be read
     vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
     indent, colon = (2, ": ") if pretty else (None, ":")
     before, _, after = json.dumps(whole, ensure_ascii=False, indent=indent, separators=(",", colon)).rpartition("{}")
@@ -112,7 +113,7 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
 
 
 def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
-    """The added tokens by their ids, as the Rust tokenizer writes them, unless others would stand in texts then."""
+    """The added tokens by id, as the Rust tokenizer writes them, or in the order of adding if the order matters."""
     by_id = sorted(value.added_tokens.items())
     if by_id == list(value.added_tokens.items()):
         return by_id
@@ -183,7 +184,7 @@ def _kind(place: JsonPlace, *known: str) -> JsonPlace:
 
 
 def _model(place: JsonPlace) -> JsonPlace:
-    if isinstance(place.value, dict) and "type" not in place.value:  # as old files are: the keys tell the type
+    if isinstance(place.value, dict) and "type" not in place.value:  # as in old files, where the keys tell the type
         kind = "BPE" if "merges" in place.value else "Unigram" if "unk_id" in place.value else "WordPiece"
         place = place._replace(value={"type": kind, **place.value})
     keys = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab")

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from trietok.errors import VocabularyError
-from trietok.files.formats import Path_
 from trietok.files.tokenizer_json.parts import TokenizerJson
 from trietok.inputs.post_processors import PostProcessor
+from trietok.text.vocab_txt import Path_
 
 
 def check_ids(value: TokenizerJson, path: Path_) -> None:

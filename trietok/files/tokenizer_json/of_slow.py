@@ -1,6 +1,6 @@
-"""tokenizer.json of a tokenizer of the slow profile, as far as such a file can say what the tokenizer is.
+"""tokenizer.json of a tokenizer of the slow profile, if such a file can hold all of the tokenizer.
 
-In: a `BertTokenizer` or one of the family. Out: a `TokenizerJson`, or an error that names everything it cannot say.
+In: a `BertTokenizer` or one of the family. Out: a `TokenizerJson`, or an error that names everything it cannot hold.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok.errors import NotSupportedError
-from trietok.files.formats import Path_
 from trietok.files.tokenizer_json.format import write_tokenizer_json
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson, WordPieceDecoder
-from trietok.inputs.template import template_processing_of
+from trietok.inputs.post_processors import template_processing_of
 from trietok.text.added_token import AddedToken
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+from trietok.text.vocab_txt import Path_
 
 
 def write(path: Path_, tokenizer: Any) -> None:
     """Write a tokenizer.json that has the vocabulary, the options, the template and the added tokens of a slow one.
 
     Raises:
-        NotSupportedError: the tokenizer has options or added tokens that the file cannot say; the message names each.
+        NotSupportedError: the tokenizer has options or added tokens that the file cannot hold; the message names each.
         VocabularyError: the file cannot keep its ids: the vocabulary has holes or a token on two lines, and there are
             tokens behind it.
     """
@@ -55,12 +55,12 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
 
 
 def _unsayable(tokenizer: Any) -> Iterator[str]:
-    """What the tokenizer has and the file has no place for."""
+    """The options and tokens of the tokenizer that the file cannot hold."""
     if not tokenizer.do_basic_tokenize:
         yield "do_basic_tokenize=False (the file always splits words at punctuation)"
         return
     basic = tokenizer.basic_tokenizer
-    if tokenizer.has_replaced_stages():
+    if not tokenizer.is_plain:
         yield "stages of its own (a subclass or a patch has replaced a method)"
     if basic.never_split:
         yield f"never_split ({', '.join(map(repr, sorted(basic.never_split)))})"
@@ -75,7 +75,7 @@ def _unsayable(tokenizer: Any) -> Iterator[str]:
 
 
 def _unsayable_tokens(tokenizer: Any, basic: Any) -> Iterator[str]:
-    """The added tokens that the slow profile finds in other texts than the file's reader would."""
+    """The added tokens that a tokenizer loaded from the file would find in other texts than the slow profile."""
     lower = bool(basic.do_lower_case)
     rust = RustBasicTokenizer(lower, False, basic.strip_accents)
     roles = {token for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}

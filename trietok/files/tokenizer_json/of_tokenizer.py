@@ -1,4 +1,4 @@
-"""tokenizer.json of a tokenizer of the Rust profile: what it is made of, and what is written of it.
+"""tokenizer.json of a tokenizer of the Rust profile: the added tokens that it gives, and writing it.
 
 In: a path, or a tokenizer. Out: a `TokenizerJson`.
 """
@@ -9,15 +9,16 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.files.formats import TOKENIZER_CONFIG_FILE, Path_
+from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.files.tokenizer_json.format import write_tokenizer_json
 from trietok.files.tokenizer_json.ids import ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson
 from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import Path_
 
 
 def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:
-    """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags count where both have one.
+    """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags override the former.
 
     Raises:
         VocabularyError: the two give a token two ids, or an id two tokens.
@@ -43,10 +44,9 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
-    """What a tokenizer.json says of a tokenizer of the Rust profile, as it is now. A call's settings stay out of it."""
+    """The current tokenizer.json of a tokenizer of the Rust profile, without truncation and padding of calls."""
     basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
     decoder = tokenizer.added_tokens_decoder
-    order = tokenizer.record().get("added_order", decoder)
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         unk_token=wordpiece.unk_token,
@@ -60,7 +60,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         ),
         post_processor=tokenizer.post_processor,
         decoder=tokenizer.decoder,
-        added_tokens={token_id: decoder[token_id] for token_id in order},
+        added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
     )
 
 

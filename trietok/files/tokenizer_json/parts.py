@@ -1,4 +1,4 @@
-"""What a tokenizer.json says, as plain values: `TokenizerJson` and its parts.
+"""The content of a tokenizer.json as plain values: `TokenizerJson` and its parts.
 
 In: the values. Out: the same values by name. Nothing here reads, writes or checks.
 """
@@ -18,9 +18,9 @@ class BertNormalizer:
     """What happens to a text before it is cut into words; `NO_NORMALIZER` leaves it as it is.
 
     Attributes:
-        clean_text: whether control characters go and every whitespace becomes a space.
+        clean_text: whether control characters are deleted and every whitespace becomes a space.
         handle_chinese_chars: whether Chinese characters get spaces around.
-        strip_accents: whether accents go; None means where `lowercase` is true.
+        strip_accents: whether accents are deleted; None means that they are if `lowercase` is true.
         lowercase: whether letters become lower case.
     """
 
@@ -85,7 +85,7 @@ class TokenizerJson:
 
     Attributes:
         vocabulary: token → id, as the file has it.
-        unk_token: what a word becomes that the vocabulary cannot cover.
+        unk_token: the token for a word that the vocabulary cannot cover.
         continuing_subword_prefix: what marks an entry that continues a word.
         max_input_chars_per_word: longest word, in code points, that is tried.
         normalizer: None leaves a text as it is.
@@ -112,5 +112,5 @@ class TokenizerJson:
     padding: Padding | None = None
 
     def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
-        """What stands around one text or, with `pair`, two: texts and special tokens in order, with type ids."""
+        """The template for one text or, with `pair`, two: texts and special tokens in order, with type ids."""
         return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)

@@ -1,0 +1,128 @@
+"""The seed of a collator: the same batch for the same seed in any worker, and no global random state."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import random
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+numpy = pytest.importorskip("numpy")
+
+from tests.batches.test_collators import TENSORS, TEXTS, lists  # noqa: E402
+from trietok import DataCollatorForLanguageModeling  # noqa: E402
+
+
+@pytest.fixture
+def examples(english):
+    return [english(text) for text in TEXTS * 4]
+
+
+@pytest.fixture
+def collator(english):
+    """A function that makes a collator of numpy arrays with a seed."""
+
+    def make(**options) -> DataCollatorForLanguageModeling:
+        return DataCollatorForLanguageModeling(english, **{"return_tensors": "np", "seed": 5, **options})
+
+    return make
+
+
+def test_the_seed_the_epoch_and_the_batch_decide(examples, collator):
+    one = collator()
+    first = lists(one(examples))
+    assert lists(one(examples)) == first == lists(collator()(examples))
+    assert lists(collator(seed=6)(examples)) != first
+    one.set_epoch(1)
+    assert lists(one(examples)) != first
+    one.set_epoch(0)
+    assert lists(one(examples)) == first
+    assert lists(collator(seed=numpy.int64(5))(examples)) == first
+    # Among other texts a text gets another mask, so a shuffled data set is masked anew each epoch.
+    masks = {tuple(one([examples[2], *others]).labels[0][:13].tolist()) for others in zip(examples[:9], strict=True)}
+    assert len(masks) > 1
+
+
+@pytest.mark.parametrize("seed", [0, -3, 2**80])
+def test_any_whole_number_is_a_seed(examples, collator, seed):
+    assert lists(collator(seed=seed)(examples)) == lists(collator(seed=seed)(examples))
+
+
+def test_without_a_seed_every_call_draws_anew(examples, collator):
+    one = collator(seed=None)
+    copied = pickle.loads(pickle.dumps(one))
+    batches = [lists(make(examples * 4)) for make in (one, one, copied, copied)]
+    assert all(batches[i] != batches[j] for i in range(4) for j in range(i))
+
+
+def test_no_global_state_is_read_or_changed(examples, collator):
+    def global_states():
+        states = [random.getstate(), [str(part) for part in numpy.random.get_state()]]
+        if "pt" in TENSORS:
+            import torch
+
+            states.append(torch.get_rng_state().tolist())
+        return states
+
+    results = []
+    for global_seed in (1, 2):
+        random.seed(global_seed)
+        numpy.random.seed(global_seed)
+        if "pt" in TENSORS:
+            import torch
+
+            torch.manual_seed(global_seed)
+        before = global_states()
+        for options in ({}, {"whole_word_mask": True}, {"seed": None}, {"mlm": False}):
+            for tensors in TENSORS:
+                result = lists(collator(return_tensors=tensors, **options)(examples))
+                if "seed" not in options:
+                    results.append(result)
+        assert global_states() == before
+    assert results[: len(results) // 2] == results[len(results) // 2 :]
+
+
+def collate(collator, examples) -> dict[str, list]:
+    return lists(collator(examples))
+
+
+def test_spawned_processes_make_the_same_batches(examples, collator):
+    one = collator(whole_word_mask=True)
+    one.set_epoch(3)
+    batches = [examples[start : start + 4] for start in range(0, 16, 2)]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
+        made = list(processes.map(collate, [one] * len(batches), batches))
+    assert made == [collate(one, batch) for batch in batches]
+
+
+def loaded(collator, examples, **options) -> list[dict[str, list]]:
+    """The batches of an epoch, shuffled in an order that is the same each time."""
+    torch = pytest.importorskip("torch")
+    order = torch.Generator().manual_seed(8)
+    loader = torch.utils.data.DataLoader(
+        examples, batch_size=3, shuffle=True, generator=order, collate_fn=collator, **options
+    )
+    return [lists(batch) for batch in loader]
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_torch_workers_make_the_same_batches(examples, collator, epoch):
+    one = collator(return_tensors="pt")
+    one.set_epoch(epoch)
+    batches = loaded(one, examples, num_workers=0)
+    assert len(batches) == 6
+    for workers in (1, 2):
+        assert loaded(one, examples, num_workers=workers) == batches
+    if epoch:
+        one.set_epoch(0)
+        assert loaded(one, examples, num_workers=2) != batches
+
+
+def test_torch_workers_without_a_seed_differ(examples, collator):
+    """Two workers that begin as copies of one process give the same batch different masks."""
+    pytest.importorskip("torch")
+    long = [{"input_ids": [2, *range(5, 205), 3]}] * 12
+    batches = loaded(collator(return_tensors="pt", seed=None), long, num_workers=2)
+    assert len({str(batch) for batch in batches}) == len(batches) == 4

@@ -1,0 +1,166 @@
+"""Masking: the shares over many tokens, whole words, and what decides the numbers."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+numpy = pytest.importorskip("numpy")
+
+from tests.conftest import examples  # noqa: E402
+from tests.reference import masking as plain  # noqa: E402
+from trietok import DataCollatorForLanguageModeling  # noqa: E402
+from trietok.batches.masking import Shares, mask_ids, random_source, word_numbers  # noqa: E402
+
+TOKENS = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"]
+SPECIAL = 4
+
+
+def many_tokens(count: int = 400_000) -> list[list[list[int]]]:
+    """Batches of texts of many lengths, [CLS] and [SEP] around each: ids of the built-in vocabulary, evenly drawn."""
+    generator = numpy.random.default_rng(20)
+    batches: list[list[list[int]]] = []
+    while count > 0:
+        lengths = generator.integers(1, 510, 64)
+        batches.append([[2, *generator.integers(5, 8000, int(length)).tolist(), 3] for length in lengths])
+        count -= int(lengths.sum())
+    return batches
+
+
+def within_three_deviations(found: int, of: int, share: float, spread: float = 1.0) -> bool:
+    return abs(found - of * share) <= 3 * spread * math.sqrt(of * share * (1 - share))
+
+
+@pytest.mark.parametrize(
+    "shares", [(0.15, 0.8, 0.1), (0.4, 0.5, 0.4), (0.15, 0.0, 1.0)], ids=["as BERT", "balanced", "random only"]
+)
+def test_the_shares_over_many_tokens(english, shares):
+    chosen_share, masked_share, random_share = shares
+    collator = DataCollatorForLanguageModeling(
+        english,
+        mlm_probability=chosen_share,
+        mask_replace_prob=masked_share,
+        random_replace_prob=random_share,
+        return_tensors="np",
+        seed=1,
+    )
+    tokens = chosen = masked = random = kept = 0
+    for rows in many_tokens():
+        batch = collator(rows)
+        is_chosen = batch.labels != -100
+        before = numpy.zeros_like(batch.input_ids)
+        for number, row in enumerate(rows):
+            before[number, : len(row)] = row
+        is_special = before < SPECIAL
+        assert not (is_chosen & is_special).any()
+        assert (batch.input_ids == before)[~is_chosen].all()
+        assert (batch.labels == before)[is_chosen].all()
+        tokens += int((~is_special).sum())
+        chosen += int(is_chosen.sum())
+        is_masked, is_kept = (batch.input_ids == 4) & is_chosen, (batch.input_ids == before) & is_chosen
+        masked += int(is_masked.sum())
+        kept += int(is_kept.sum())
+        random += int((is_chosen & ~is_masked & ~is_kept).sum())
+    assert tokens >= 400_000
+    # A random token is the mask token, or the one it replaces, once in 8000 times each.
+    same = random_share / 8000
+    assert within_three_deviations(chosen, tokens, chosen_share)
+    assert within_three_deviations(masked, chosen, masked_share + same)
+    assert within_three_deviations(random, chosen, random_share - 2 * same)
+    assert within_three_deviations(kept, chosen, 1 - masked_share - random_share + same)
+
+
+def test_random_tokens_are_drawn_evenly(english):
+    """Every id comes up, special ones included, as in transformers; a chi-squared test finds no favourite."""
+    collator = DataCollatorForLanguageModeling(
+        english, mlm_probability=1, mask_replace_prob=0, random_replace_prob=1, return_tensors="np", seed=2
+    )
+    counts = sum(
+        numpy.bincount(batch.input_ids[batch.labels != -100], minlength=8000) for batch in map(collator, many_tokens())
+    )
+    expected = counts.sum() / 8000
+    chi_squared = ((counts - expected) ** 2 / expected).sum()
+    assert len(counts) == 8000
+    assert counts.all()
+    assert abs(chi_squared - 7999) <= 3 * math.sqrt(2 * 7999)
+
+
+def test_whole_words_are_chosen_whole_and_at_the_rate_asked(english):
+    collator = DataCollatorForLanguageModeling(english, whole_word_mask=True, return_tensors="np", seed=3)
+    tokens_by_id = english.convert_ids_to_tokens(range(8000))
+    tokens = chosen = words = chosen_words = squares = 0
+    fates = {"masked": 0, "changed": 0}
+    for rows in many_tokens(300_000):
+        batch = collator(rows)
+        for row, seen, labels in zip(rows, batch.input_ids.tolist(), batch.labels.tolist(), strict=True):
+            is_maskable = [token_id >= SPECIAL for token_id in row]
+            for word in plain.words_of([tokens_by_id[token_id] for token_id in row], is_maskable):
+                in_labels = {labels[place] != -100 for place in word}
+                assert len(in_labels) == 1
+                tokens += len(word)
+                words += 1
+                squares += len(word) ** 2
+                if in_labels == {True}:
+                    chosen += len(word)
+                    chosen_words += 1
+                    fates["masked"] += sum(seen[place] == 4 for place in word)
+                    fates["changed"] += sum(seen[place] != row[place] for place in word)
+    assert words < 0.8 * tokens
+    assert within_three_deviations(chosen_words, words, 0.15)
+    # The words are independent, so the variance of the number of tokens is that of the sum of their lengths.
+    assert within_three_deviations(chosen, tokens, 0.15, math.sqrt(squares / tokens))
+    assert within_three_deviations(fates["masked"], chosen, 0.8)
+    assert within_three_deviations(fates["changed"], chosen, 0.9)
+
+
+ROWS = st.lists(st.lists(st.integers(1, len(TOKENS) - 1), max_size=9), min_size=1, max_size=4)
+SHARE = st.sampled_from([0.0, 0.15, 0.5, 1.0])
+
+
+@examples(100)
+@given(ROWS, SHARE, SHARE, SHARE, st.booleans(), st.booleans(), st.integers())
+def test_batches_and_one_token_after_the_other_give_the_same(rows, chosen, masked, random, whole, some, seed):
+    width = max(map(len, rows))
+    shares = Shares(chosen, masked, min(random, 1 - masked))
+    padded = [row + [0] * (width - len(row)) for row in rows]
+    ids = numpy.array(padded, dtype=numpy.int64).reshape(len(rows), width)
+    is_maskable = ids >= SPECIAL
+    goes_on = numpy.array([token.startswith("##") for token in TOKENS])[ids]
+    random_ids = [4, 6, 9] if some else list(range(len(TOKENS)))
+    seen, labels = mask_ids(
+        ids,
+        is_maskable,
+        word_numbers(is_maskable, goes_on if whole else None),
+        shares,
+        random_source(seed, 0, b""),
+        3,
+        numpy.array(random_ids) if some else len(TOKENS),
+    )
+    assert ids.tolist() == padded
+    words = [
+        plain.words_of([TOKENS[token_id] if whole else "a" for token_id in row], list(flags))
+        for row, flags in zip(padded, is_maskable.tolist(), strict=True)
+    ]
+    if not whole:
+        words = [[[place] for word in row for place in word] for row in words]
+    raw = iter(random_source(seed, 0, b"").random_raw(200).tolist())
+    assert (seen.tolist(), labels.tolist()) == plain.mask(padded, words, shares, raw, 3, random_ids)
+
+
+def test_only_the_key_decides_the_numbers():
+    def numbers(*key) -> list[int]:
+        return random_source(*key).random_raw(4).tolist()
+
+    assert numbers(1, 0, b"ab") == numbers(1, 0, b"ab")
+    keys = [(1, 0, b"ab"), (1, 1, b"ab"), (2, 0, b"ab"), (1, 0, b"b"), (11, 0, b""), (1, 10, b""), (-1, 0, b"ab")]
+    assert len({tuple(numbers(*key)) for key in keys}) == len(keys)
+    assert numbers(None, 0, b"ab") != numbers(None, 0, b"ab")
+
+
+def test_the_numbers_stay_what_they_are():
+    """A seed gives the same masks in every version and on every machine; a change of these is a change of `SCHEME`."""
+    numbers = random_source(7, 1, b"content").random_raw(3)
+    assert numbers.tolist() == [18096699764504244864, 5453434182328513742, 1936268349762804245]

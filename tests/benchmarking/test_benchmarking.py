@@ -1,0 +1,319 @@
+"""Measuring and comparing, each contender in a process of its own; most of them are made for the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trietok
+from tests.benchmarking.contenders import write_flash, write_package
+from trietok.benchmarking import CONTENDERS, measure, validate
+from trietok.benchmarking import worker as benchmark_worker
+from trietok.benchmarking.report import Benchmark, Round, Throughput
+from trietok.errors import FileError, InputError, InputTypeError
+
+WORDS = ("hello", "world", "hel", "##lo")  # ids from 5
+TEXTS = ["hello world", "", "Hello hel", "world"]
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """A directory from which the processes import first."""
+    directory = tmp_path / "packages"
+    directory.mkdir()
+    monkeypatch.syspath_prepend(str(directory))
+    return directory
+
+
+@pytest.fixture
+def model(vocab_file) -> str:
+    return str(vocab_file(*WORDS))
+
+
+def problem(name: str, model: str) -> str:
+    """Why a contender cannot be measured; trietok still is, and ids are not compared for the same reason."""
+    ours, theirs = measure(TEXTS, model, against=[name], rounds=1, passes=2).results
+    assert (ours.problem, len(ours.rounds), theirs.rounds, theirs.median) == ("", 1, [], None)
+    (agreement,) = validate(TEXTS, model, against=[name])
+    assert (agreement.problem, agreement.differences) == (theirs.problem, [])
+    return theirs.problem
+
+
+# ---- throughput -----------------------------------------------------------------------------------------------------
+
+
+def test_trietok_alone(model):
+    benchmark = measure(TEXTS, model, against=["trietok"], rounds=2, passes=2)
+    assert benchmark[:4] == (model, 4, 25, 2)
+    (result,) = benchmark.results
+    assert result[:3] == ("trietok", trietok.__version__, "")
+    assert len(result.rounds) == 2
+    assert all(number > 0 for measured in result.rounds for number in measured)
+    assert benchmark.speedups(result) == (1.0, 1.0)
+
+
+def test_contenders_take_turns(packages, model):
+    write_flash(packages)
+    notes: list[str] = []
+    benchmark = measure(TEXTS, model, against=["flash-tokenizer"], rounds=2, passes=2, progress=notes.append)
+    assert notes == [f"round {number} of 2: {name}" for number in (1, 2) for name in ("trietok", "flash-tokenizer")]
+    assert [(r.contender, r.version, len(r.rounds)) for r in benchmark.results] == [
+        ("trietok", trietok.__version__, 2),
+        ("flash-tokenizer", "9.9", 2),
+    ]
+
+
+def test_a_pass_is_every_text_once_and_the_first_is_kept_apart(tmp_path):
+    texts = tmp_path / "texts"
+    texts.write_text("".join(json.dumps(text) + "\n" for text in TEXTS))
+    seen: list[str] = []
+    loaded = benchmark_worker.Loaded("", lambda text: seen.append(text) or [], lambda ids: [])
+    answer = benchmark_worker.measure(loaded, {"texts": str(texts), "passes": 3})
+    assert seen[1:] == TEXTS * 3
+    assert seen[0] not in TEXTS
+    assert len(answer["seconds"]) == 3
+
+
+def report() -> Benchmark:
+    ours = Throughput("trietok", "1.0", "", [Round(0.1, 2.0, 8.0), Round(0.3, 4.0, 8.0), Round(0.2, 9.0, 6.0)])
+    theirs = Throughput("tokenizers", "2.0", "", [Round(1.0, 1.0, 2.0)])
+    missing = Throughput("transformers", "", "not installed: pip install transformers", [])
+    return Benchmark("model", 1000, 2_000_000, 3, [ours, theirs, missing])
+
+
+def test_medians_and_speedups():
+    benchmark = report()
+    ours, theirs, missing = benchmark.results
+    assert ours.median == Round(0.2, 4.0, 8.0)
+    assert benchmark.speedups(theirs) == (4.0, 4.0)
+    assert benchmark.lines_per_second(theirs) == (500.0, 1000.0)
+    assert (missing.median, benchmark.speedups(missing), benchmark.lines_per_second(missing)) == (None, None, None)
+    # Without trietok's own speed there is nothing to compare with.
+    assert benchmark._replace(results=[missing, theirs]).speedups(theirs) is None
+
+
+def test_the_report_as_text():
+    assert str(report()).split("\n") == [
+        "1000 lines, 2 MB, model; median of 3 rounds",
+        "contender   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
+        "trietok     1.0          200       4.00       8.00          4000",
+        "tokenizers  2.0         1000       1.00       2.00          1000         4.00 ×         4.00 ×",
+        "transformers: not installed: pip install transformers",
+    ]
+
+
+def test_the_report_as_json():
+    values = json.loads(json.dumps(report().to_dict()))
+    assert {key: values[key] for key in ("model", "lines", "bytes", "passes")} == {
+        "model": "model",
+        "lines": 1000,
+        "bytes": 2_000_000,
+        "passes": 3,
+    }
+    _, theirs, missing = values["results"]
+    assert theirs == {
+        "contender": "tokenizers",
+        "version": "2.0",
+        "problem": "",
+        "load_seconds": 1.0,
+        "mb_per_second": {"cold": 1.0, "warm": 2.0},
+        "lines_per_second": {"cold": 500.0, "warm": 1000.0},
+        "speedup": {"cold": 4.0, "warm": 4.0},
+        "rounds": [{"load_seconds": 1.0, "cold": 1.0, "warm": 2.0}],
+    }
+    assert missing["mb_per_second"] == missing["speedup"] == {"cold": None, "warm": None}
+
+
+# ---- ids ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_ids(packages, model):
+    write_flash(packages)
+    assert validate(TEXTS, model, against=["flash-tokenizer", "trietok"]) == [
+        ("flash-tokenizer", "9.9", "", 4, 0, []),
+    ]
+
+
+def test_differences_are_counted_and_the_first_are_shown(packages, model):
+    write_flash(packages, "def answer(text, ids): return [2, 7, 8, *ids[2:]] if text.startswith('hello') else ids")
+    texts = ["hello world", "world", "hello\nhello", "hello"]
+    (agreement,) = validate(texts, model, against=["flash-tokenizer"], most=2)
+    assert (agreement.lines, agreement.differing) == (4, 3)
+    assert agreement.differences == [
+        (1, "hello world", 1, [5], ["hello"], [7, 8], ["hel", "##lo"], False),
+        (3, "hello\nhello", 1, [5], ["hello"], [7, 8], ["hel", "##lo"], False),
+    ]
+    assert str(agreement).split("\n") == [
+        "flash-tokenizer: other ids on 3 of 4 lines",
+        "  line 1, from token 2: 'hello world'",
+        "    trietok: hello [5]",
+        "    flash-tokenizer: hel ##lo [7, 8]",
+        r"  line 3, from token 2: 'hello\nhello'",
+        "    trietok: hello [5]",
+        "    flash-tokenizer: hel ##lo [7, 8]",
+    ]
+    assert agreement.to_dict()["differences"][1]["their_tokens"] == ["hel", "##lo"]
+
+
+def test_ids_that_nobody_has_and_ids_that_are_missing(packages, model):
+    write_flash(packages, "def answer(text, ids): return [2, 99] if text == 'hello' else []")
+    agreement = validate(["hello", "world"], model, against=["flash-tokenizer"])[0]
+    assert [difference[2:] for difference in agreement.differences] == [
+        (1, [5, 3], ["hello", "[SEP]"], [99], ["<id 99>"], False),
+        (0, [2, 6, 3], ["[CLS]", "world", "[SEP]"], [], [], False),
+    ]
+
+
+def test_a_long_difference_is_cut(packages, model):
+    write_flash(packages, "def answer(text, ids): return [9] * 1000")
+    (difference,) = validate(["hello"], model, against=["flash-tokenizer"])[0].differences
+    assert (difference.cut, len(difference.their_ids)) == (True, benchmark_worker.MOST_IN_A_WINDOW)
+
+
+ids = st.lists(st.integers(0, 2), max_size=8)
+
+
+@given(ids, ids)
+def test_a_difference_is_what_lies_between_the_common_ends(one, other):
+    found = benchmark_worker._window(one, other, lambda token_ids: [str(token_id) for token_id in token_ids])
+    start, ours, theirs = found["position"], found["ids"], found["their_ids"]
+    rest = one[start + len(ours) :]
+    assert one == one[:start] + ours + rest
+    assert other == one[:start] + theirs + rest
+    assert not ours or not theirs or (ours[0] != theirs[0] and ours[-1] != theirs[-1])
+    assert found["their_tokens"] == [str(token_id) for token_id in theirs]
+    assert not found["cut"]
+
+
+def test_the_settings_of_the_model_reach_a_contender_that_reads_none(packages, vocab_file):
+    write_flash(packages)
+    directory = vocab_file("Hello", "hello", "東京").parent
+    for settings in ({"do_lower_case": False}, {"tokenize_chinese_chars": False}):
+        (directory / "tokenizer_config.json").write_text(json.dumps(settings))
+        assert validate(["Hello 東京"], directory, against=["flash-tokenizer"])[0].summary == (
+            "flash-tokenizer: the same ids on the line"
+        )
+
+
+# ---- processes ------------------------------------------------------------------------------------------------------
+
+
+def test_a_contender_has_one_thread_and_no_hub(packages, model):
+    names = "TOKENIZERS_PARALLELISM RAYON_NUM_THREADS OMP_NUM_THREADS HF_HUB_OFFLINE".split()
+    write_package(packages, "tokenizers", f"import os; raise ImportError([os.environ[name] for name in {names}])")
+    assert problem("tokenizers", model).endswith("ImportError: ['false', '1', '1', '1']")
+
+
+def test_this_process_imports_no_contender(packages, model):
+    write_flash(packages)
+    code = (
+        "import json, sys; from trietok.benchmarking import measure, validate\n"
+        f"measure(['hello'], {model!r}, rounds=1, passes=2); validate(['hello'], {model!r})\n"
+        "print(*sorted(sys.modules))"
+    )
+    for name in ("transformers", "tokenizers"):
+        write_package(packages, name, "raise RuntimeError('not today')")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packages), *filter(None, sys.path)])}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert not {"transformers", "tokenizers", "flash_tokenizer", "numpy", "torch"} & set(done.stdout.split())
+
+
+def test_what_is_written_to_standard_output_does_no_harm(packages, model):
+    write_flash(packages, "print('loading')\ndef answer(text, ids): print(text); return ids")
+    assert validate(TEXTS, model, against=["flash-tokenizer"])[0].summary.endswith("the same ids on all 4 lines")
+
+
+# ---- who cannot take part -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in CONTENDERS if name != "trietok"])
+def test_not_installed(packages, model, name):
+    _, package, _ = benchmark_worker.CONTENDERS[name]
+    write_package(packages, package, f"raise ModuleNotFoundError('no', name={package!r})")
+    assert problem(name, model).startswith("not installed: pip install ")
+
+
+def test_a_package_whose_own_imports_fail(packages, model):
+    write_package(packages, "tokenizers", "import no_such_package")
+    assert problem("tokenizers", model) == "cannot be imported: No module named 'no_such_package'"
+
+
+def test_transformers_5_has_no_slow_tokenizer(packages, model):
+    code = """
+        __version__ = "5.1.0"
+        class BertTokenizer:
+            is_fast = True
+            def __init__(self, vocab_file): pass
+    """
+    write_package(packages, "transformers", code)
+    assert problem("transformers", model) == (
+        "transformers 5.1.0 has no slow BertTokenizer; transformers 4 has: 'transformers<5'"
+    )
+
+
+def test_no_tokenizer_json(packages, model):
+    write_package(packages, "tokenizers", "")
+    assert problem("tokenizers", model) == f"the model has no tokenizer.json ({model})"
+
+
+def test_a_model_that_it_cannot_load(packages, model):
+    write_package(packages, "flash_tokenizer", "def BertTokenizerFlash(*_, **__): raise OSError('a\\nb')")
+    assert problem("flash-tokenizer", model) == "cannot load the model: OSError: a"
+
+
+def test_a_line_that_it_cannot_encode(packages, model):
+    write_flash(packages, "def answer(text, ids): return ids if text != 'Hello hel' else 1 / 0")
+    assert problem("flash-tokenizer", model) == "cannot encode line 3: ZeroDivisionError: division by zero"
+
+
+def test_nothing_that_it_can_encode(packages, model):
+    write_flash(packages, "def answer(text, ids): return 1 / 0")
+    benchmark = measure(TEXTS, model, against=["flash-tokenizer"], rounds=1, passes=2)
+    assert benchmark.results[1].problem == "cannot encode 'warm up 1': ZeroDivisionError: division by zero"
+
+
+def test_a_process_that_dies(packages, model):
+    write_package(packages, "tokenizers", "import os, sys; print('out of luck', file=sys.stderr); os._exit(7)")
+    assert problem("tokenizers", model) == "its process ended with exit code 7: out of luck"
+
+
+def test_a_process_that_leaves_without_an_answer(packages, model):
+    write_package(packages, "tokenizers", "import os; os._exit(0)")
+    assert problem("tokenizers", model) == "its process ended with exit code 0"
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [measure, validate])
+def test_mistakes(function, model, tmp_path):
+    with pytest.raises(InputError, match=f"nobody knows a contender 'nobody'; there are {', '.join(CONTENDERS)}"):
+        function(TEXTS, model, against=["tokenizers", "nobody"])
+    with pytest.raises(InputError, match="no text to measure: no line"):
+        function([], model, against=[])
+    with pytest.raises(InputError, match="no text to measure: every line is empty"):
+        function(["", ""], model, against=[])
+    with pytest.raises(InputTypeError, match="a text is a str, not int: 3"):
+        function(["a", 3], model, against=[])
+    with pytest.raises(InputTypeError, match="not one string"):
+        function("text", model, against=[])
+    with pytest.raises(InputTypeError, match="not one string"):
+        function(TEXTS, model, against="tokenizers")
+    with pytest.raises(FileError, match="neither a directory nor a file"):
+        function(TEXTS, str(tmp_path / "nothing"), against=[])
+
+
+@pytest.mark.parametrize("numbers", [{"rounds": 0}, {"passes": 1}])
+def test_too_few_rounds_or_passes(model, numbers):
+    with pytest.raises(InputError, match="at least 1 round of 2 passes is needed"):
+        measure(TEXTS, model, against=[], **numbers)
+
+
+def test_texts_that_are_no_utf_8(model):
+    assert measure(["hello \ud800"], model, against=[], rounds=1, passes=2).size == 9

@@ -1,0 +1,243 @@
+"""Directories of tokenizers, what is wrong with each, and letters and options to make others of."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import unicodedata
+
+from hypothesis import strategies as st
+
+import trietok
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+BASE = [*SPECIAL, "un", "##able", "the"]  # ids 0 to 7
+CONFIG = "tokenizer_config.json"
+MAP = "special_tokens_map.json"
+ADDED = "added_tokens.json"
+
+
+def lines(*tokens: str) -> str:
+    return "".join(token + "\n" for token in tokens)
+
+
+def vocab(*more: str) -> dict[str, str]:
+    return {"vocab.txt": lines(*BASE, *more)}
+
+
+def token(content: str, special: bool = False) -> dict[str, object]:
+    return {"content": content, "special": special}
+
+
+def decoder(**ids: str) -> dict[str, object]:
+    """An added_tokens_decoder from keywords such as id8="[NEW]"."""
+    return {"added_tokens_decoder": {name.removeprefix("id"): token(content) for name, content in ids.items()}}
+
+
+def make(folder: pathlib.Path, files: dict[str, object]) -> pathlib.Path:
+    """Write a directory; dicts and lists as JSON, everything else as it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        if isinstance(content, (dict, list)):
+            content = json.dumps(content)
+        if isinstance(content, str):
+            content = content.encode("utf-8")
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def found(report: trietok.CheckReport) -> set[tuple[str, int | None, str | None]]:
+    return {(finding.code, finding.line_number, finding.token) for finding in report.findings}
+
+
+CASED = {CONFIG: {"do_lower_case": False}}
+LONG = "x" * 101
+
+# name: files of the directory, what is planted as (code, line number, token)
+BROKEN = {
+    "nothing": (vocab(), set()),
+    "duplicate": (vocab("un", "x", "un"), {("duplicate-line", 6, "un")}),
+    "two duplicates": (vocab("un", "the"), {("duplicate-line", 6, "un"), ("duplicate-line", 8, "the")}),
+    "blank": (vocab("", "x"), {("blank-line", 9, "")}),
+    "blanks": (vocab("", ""), {("blank-line", 9, ""), ("blank-line", 10, "")}),
+    "declared hole": ({**vocab("", "x"), CONFIG: {"trietok": {"vocab_holes": [8]}}}, {("id-hole", None, None)}),
+    "byte-order mark": (
+        {"vocab.txt": "\ufeff" + lines(*BASE)},
+        {("byte-order-mark", 1, "\ufeff[PAD]"), ("special-missing", None, "[PAD]")},
+    ),
+    "windows": ({"vocab.txt": lines(*BASE).replace("\n", "\r\n")}, {("carriage-return", 1, None)}),
+    "old macintosh": (
+        {"vocab.txt": lines(*BASE).replace("able\n", "able\r")},
+        {("lone-carriage-return", 7, None)},
+    ),
+    "tab": (vocab("a\tb", "c"), {("tab", 9, "a\tb")}),
+    "counts": (vocab("x\t12", "y\t7"), {("tab", 9, "x\t12"), ("tab", 10, "y\t7")}),
+    "space after": (vocab("x "), {("edge-space", 9, "x ")}),
+    "space before": (vocab("\u3000x"), {("edge-space", 9, "\u3000x")}),
+    "next line": (vocab("a\x85b"), {("line-break-character", 9, "a\x85b")}),
+    "line separator": (vocab("\u2028"), {("line-break-character", 9, "\u2028")}),
+    "paragraph separator": (vocab("##\u2029"), {("line-break-character", 9, "##\u2029")}),
+    "form feed": (vocab("a\x0cb"), {("line-break-character", 9, "a\x0cb")}),
+    "control": (vocab("a\x07b"), {("control-character", 9, "a\x07b")}),
+    "nul": (vocab("\0"), {("control-character", 9, "\0")}),
+    "tab and space": (vocab("a\tb "), {("tab", 9, "a\tb "), ("edge-space", 9, "a\tb ")}),
+    "not utf-8": ({"vocab.txt": lines(*BASE).encode() + b"x\nna\xefve\n"}, {("not-utf8", 10, None)}),
+    "empty": ({"vocab.txt": ""}, {("empty-vocabulary", None, None)}),
+    "no vocabulary": ({CONFIG: {}}, {("missing-vocabulary", None, None)}),
+    "no final newline": ({"vocab.txt": lines(*BASE)[:-1]}, {("no-final-newline", 8, "the")}),
+    "no unknown token": ({"vocab.txt": lines("[PAD]", *BASE[2:])}, {("unk-missing", None, "[UNK]")}),
+    "unknown token null": ({**vocab(), CONFIG: {"unk_token": None}}, {("unk-missing", None, None)}),
+    "no mask": (
+        {"vocab.txt": lines(*SPECIAL[:4], "un")},
+        {("special-missing", None, "[MASK]")},
+    ),
+    "additional missing": (
+        {**vocab(), CONFIG: {"additional_special_tokens": ["[A]", "un"]}},
+        {("special-missing", None, "[A]")},
+    ),
+    "one token, two roles": (
+        {**vocab(), CONFIG: {"cls_token": "[SEP]"}},
+        {("shared-role", None, "[SEP]"), ("unreachable-punctuation", 3, "[CLS]")},  # [CLS] is nothing special now
+    ),
+    "roles disagree": (
+        {**vocab("<p>"), CONFIG: {"pad_token": "[PAD]"}, MAP: {"pad_token": "<p>"}},
+        {("role-contradiction", None, "<p>"), ("unreachable-punctuation", 1, "[PAD]")},
+    ),
+    "roles disagree with the default": (
+        {**vocab("<p>"), CONFIG: decoder(), MAP: {"pad_token": "<p>"}},
+        {("role-contradiction", None, "<p>"), ("unreachable-punctuation", 9, "<p>")},
+    ),
+    "lists disagree": (
+        {**vocab(), CONFIG: {"additional_special_tokens": ["un"]}, MAP: {"additional_special_tokens": ["the"]}},
+        {("role-contradiction", None, None)},
+    ),
+    "hole": ({**vocab(), CONFIG: decoder(id10="[NEW]")}, {("id-hole", None, None)}),
+    "far hole": ({**vocab(), CONFIG: decoder(id999999="[NEW]")}, {("id-hole", None, None)}),
+    "id too large": ({**vocab(), CONFIG: decoder(id9999999999="[NEW]")}, {("wrong-shape", None, None)}),
+    "added on a blank line": ({**vocab("", "x"), CONFIG: decoder(id8="[NEW]")}, set()),
+    "id taken": ({**vocab(), CONFIG: decoder(id7="[NEW]")}, {("id-clash", None, "[NEW]")}),
+    "slot taken": ({**vocab("[unused1]"), CONFIG: decoder(id8="[NEW]")}, {("id-clash", None, "[NEW]")}),
+    "two ids": (
+        {**vocab(), CONFIG: decoder(id8="[NEW]", id9="[NEW]")},
+        {("added-content-twice", None, "[NEW]")},
+    ),
+    "one id": ({**vocab(), ADDED: {"[A]": 8, "[B]": 8}}, {("added-id-twice", None, "[B]")}),
+    "one key": (
+        {**vocab(), CONFIG: '{"do_lower_case": false, "do_lower_case": true}'},
+        {("duplicate-key", None, None)},
+    ),
+    "added files disagree": (
+        {**vocab(), CONFIG: decoder(id8="[A]"), ADDED: {"[A]": 9}},
+        {("added-tokens-contradiction", None, "[A]")},
+    ),
+    "added file has more": (
+        {**vocab(), CONFIG: decoder(id8="[A]"), ADDED: {"[A]": 8, "[B]": 9}},
+        {("added-tokens-contradiction", None, "[B]")},
+    ),
+    "added and a line": ({**vocab(), CONFIG: decoder(id8="the")}, {("added-id-differs", None, "the")}),
+    "added and two lines": (
+        {**vocab("the"), CONFIG: decoder(id7="the")},
+        {("duplicate-line", 8, "the")},
+    ),
+    "fast tokenizer's added tokens": (
+        {**vocab(), "tokenizer.json": {"added_tokens": [{"id": 6, **token("[NEW]")}]}},
+        {("id-clash", None, "[NEW]")},
+    ),
+    "past the model": (
+        {**vocab(), "config.json": {"vocab_size": 7}},
+        {("id-past-model", None, "the")},
+    ),
+    "added past the model": (
+        {**vocab(), ADDED: {"[NEW]": 8}, "config.json": {"vocab_size": 8}},
+        {("id-past-model", None, "[NEW]")},
+    ),
+    "larger model": ({**vocab(), "config.json": {"vocab_size": 64}}, {("model-larger", None, None)}),
+    "no json": ({**vocab(), CONFIG: '{"a": 1,\n oops}'}, {("not-json", 2, None)}),
+    "json not utf-8": ({**vocab(), MAP: b'{"pad_token":\n "\xff"}'}, {("not-utf8", 2, None)}),
+    "endless number": ({**vocab(), "config.json": '{"vocab_size": ' + "9" * 5000 + "}"}, {("not-json", None, None)}),
+    "nested": ({**vocab(), ADDED: "[" * 100_000}, {("not-json", None, None)}),
+    "a list": ({**vocab(), CONFIG: []}, {("wrong-shape", None, None)}),
+    "decoder a list": ({**vocab(), CONFIG: {"added_tokens_decoder": []}}, {("wrong-shape", None, None)}),
+    "no content": ({**vocab(), CONFIG: {"added_tokens_decoder": {"8": {}}}}, {("wrong-shape", None, None)}),
+    "no id": ({**vocab(), ADDED: {"[NEW]": -1}}, {("wrong-shape", None, None)}),
+    "setting a string": ({**vocab(), CONFIG: {"do_lower_case": "false"}}, {("wrong-shape", None, None)}),
+    "never_split a string": ({**vocab(), CONFIG: {"never_split": "the"}}, {("wrong-shape", None, None)}),
+    "role a number": ({**vocab(), CONFIG: {"pad_token": 0}}, {("wrong-shape", None, None)}),
+    "vocab_size a string": ({**vocab(), "config.json": {"vocab_size": "8"}}, {("wrong-shape", None, None)}),
+    "fast tokenizer without the list": ({**vocab(), "tokenizer.json": {}}, {("wrong-shape", None, None)}),
+    "side": ({**vocab(), CONFIG: {"padding_side": "top"}}, {("wrong-shape", None, None)}),
+    "slot of nothing": (
+        {**vocab(), CONFIG: {"trietok": {"assigned_unused": {"[unused1]": "[A]"}}}},
+        {("does-not-load", None, None)},
+    ),
+    "a relative's class": (
+        {**vocab(), CONFIG: {"tokenizer_class": "ElectraTokenizerFast"}},
+        set(),
+    ),
+    "another class": ({**vocab(), CONFIG: {"tokenizer_class": "GPT2Tokenizer"}}, {("unknown-class", None, None)}),
+    "code": ({**vocab(), CONFIG: {"auto_map": {"AutoTokenizer": ["a.B", None]}}}, {("auto-map", None, None)}),
+    "upper case": (vocab("The", "##X"), {("unreachable-case", 9, "The"), ("unreachable-case", 10, "##X")}),
+    "upper case is fine": ({**vocab("The", "##X"), **CASED}, set()),
+    "accent": (vocab("né"), {("unreachable-accent", 9, "né")}),
+    "accent is fine": ({**vocab("né"), CONFIG: {"strip_accents": False}}, set()),
+    "decomposed": ({**vocab("ne\u0301"), **CASED}, {("unreachable-form", 9, "ne\u0301")}),
+    "hangul": (vocab("한", unicodedata.normalize("NFD", "한")), {("unreachable-form", 9, "한")}),
+    "punctuation": (
+        vocab("a.b", "##,", ".", "...", "<a>"),
+        {("unreachable-punctuation", n, t) for n, t in ((9, "a.b"), (10, "##,"), (12, "..."), (13, "<a>"))},
+    ),
+    "punctuation never split": (
+        {**vocab("a.b", "c.d"), CONFIG: {"never_split": ["a.b", "a.B"]}},
+        {("unreachable-punctuation", 10, "c.d")},
+    ),
+    "chinese": (
+        vocab("中", "##中", "中国"),
+        {("unreachable-chinese", 10, "##中"), ("unreachable-chinese", 11, "中国")},
+    ),
+    "chinese is fine": ({**vocab("中", "##中"), CONFIG: {"tokenize_chinese_chars": False}}, set()),
+    "deleted": (
+        vocab("a\u200bb", "\ue000"),
+        {("unreachable-deleted", 9, "a\u200bb"), ("unreachable-deleted", 10, "\ue000")},
+    ),
+    "space inside": (vocab("a b"), {("unreachable-space", 9, "a b")}),
+    "too long": (
+        vocab(LONG[:100], "##" + LONG[:99], LONG, "##" + LONG[:100]),
+        {("unreachable-length", 11, LONG), ("unreachable-length", 12, "##" + LONG[:100])},
+    ),
+    "prefix alone": (vocab("##"), {("unreachable-prefix", 9, "##")}),
+    "whitespace only": (
+        {**vocab("##", "A.b", "né", "a b"), CONFIG: {"do_basic_tokenize": False}},
+        {("unreachable-space", 12, "a b")},
+    ),
+    "unused slots are no finding": (vocab("[unused1]", "[unused99]", "<unused0>"), set()),
+    "several at once": (
+        {**vocab("un", "x ", "Zoo", ""), "config.json": {"vocab_size": 11}},
+        {
+            ("duplicate-line", 6, "un"),
+            ("edge-space", 10, "x "),
+            ("unreachable-case", 11, "Zoo"),
+            ("blank-line", 12, ""),
+            ("id-past-model", None, ""),
+        },
+    ),
+}  # fmt: skip
+
+
+OPTIONS = [
+    {},
+    {"do_lower_case": False},
+    {"strip_accents": False},
+    {"do_lower_case": False, "strip_accents": True},
+    {"tokenize_chinese_chars": False},
+    {"do_basic_tokenize": False},
+    {"never_split": ["C++", "né.", "##b", "中国"]},
+    {"never_split": ["ab"], "do_lower_case": False},
+]
+# Chosen for what normalization does with them beside each other.
+LETTERS = [
+    *("a", "b", "A", "Σ", "σ", "ς", "é", "e", "E", "\u0301", "\u0307", "i", "I", "İ", "ǰ", "j", "J", "\u030c"),
+    *("#", "##", ".", "+", "中", "国", "\uf900", "한", "\u1112", "\u1161", "\u11ab", "\u302e", "\u1b44", "\u034f"),
+    *("\u200b", "\ue000", "ß", "ẞ", "Å", "\u212b", "\u0338", "<", "0", "\u093c", "\u0928", "[", "]", "\ufe00"),
+]
+words = st.lists(st.sampled_from(LETTERS), min_size=1, max_size=4).map("".join)
+entries = st.one_of(words, words.map("##".__add__))

@@ -1,0 +1,162 @@
+"""`fix`: a directory that loads and gives the same ids."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import trietok
+from tests.checking.directories import (
+    ADDED,
+    BASE,
+    BROKEN,
+    CONFIG,
+    LETTERS,
+    MAP,
+    OPTIONS,
+    SPECIAL,
+    decoder,
+    entries,
+    found,
+    lines,
+    make,
+    vocab,
+    words,
+)
+from tests.conftest import examples
+from trietok import BertTokenizer, check, fix
+
+
+def ids_of(folder: pathlib.Path, text: str) -> list[int]:
+    return BertTokenizer.from_pretrained(folder)(text).input_ids
+
+
+@examples(40)
+@given(
+    pieces=st.lists(st.one_of(st.sampled_from(["a", "b", "##a", "##b", "ab", "", "[PAD]", "[unused7]"]), entries)),
+    options=st.sampled_from(OPTIONS),
+    ends=st.sampled_from(["\n", "\r\n", "\r"]),
+    holes=st.lists(st.integers(5, 12), unique=True, max_size=3),
+    added=st.dictionaries(words, st.integers(5, 40), max_size=3),
+    special=st.lists(st.sampled_from(SPECIAL), unique=True),
+    seed=st.integers(0, 2**30),
+)
+def test_a_fix_keeps_every_id_of_every_text(
+    tmp_path_factory, pieces, options, ends, holes, added, special, seed
+):  # fmt: skip
+    rows = ["[UNK]", *special, *pieces]
+    folder = tmp_path_factory.mktemp("v")
+    make(folder, {"vocab.txt": ends.join([*rows, ""]), ADDED: added})
+    (folder / CONFIG).write_text(json.dumps({**options, "trietok": {"vocab_holes": holes}}), encoding="utf-8")
+    assume(check(folder).ok)  # not where an added token has the id of a line
+    result = fix(folder, folder / "out")
+    old, new = BertTokenizer.from_pretrained(folder), BertTokenizer.from_pretrained(folder / "out")
+    random.seed(seed)
+    material = [*rows, *LETTERS, *added, " ", *SPECIAL]
+    for _ in range(10):
+        text = "".join(random.choices(material, k=10))
+        assert old(text).input_ids == new(text).input_ids
+        assert old(text, disallowed_special=()).input_ids == new(text, disallowed_special=()).input_ids
+    assert old.get_added_vocab() == new.get_added_vocab()
+    assert old.all_special_ids == new.all_special_ids
+    assert old.max_id == new.max_id
+    left = {finding.code for finding in result.after.findings}
+    assert not left & {"carriage-return", "lone-carriage-return", "special-missing", "no-final-newline"}
+    if options.get("do_basic_tokenize", True):
+        assert not left & {"duplicate-line", "blank-line"}
+
+
+def test_fix_renumbering(tmp_path):
+    files = {
+        **vocab("un", "", "x ", "x", "the"),
+        CONFIG: {**decoder(id20="[NEW]", id12="the"), "trietok": {"max_id": 40}},
+        "config.json": {"vocab_size": 41, "model_type": "bert"},
+    }
+    folder = make(tmp_path / "model", files)
+    result = fix(folder, tmp_path / "out", renumber=True)
+    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(*SPECIAL, "##able", "un", "x", "the")
+    assert result.id_map == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 8: 6, 11: 7, 12: 8, 20: 9}
+    written = json.loads((tmp_path / "out" / "id_map.json").read_text())
+    assert {int(old): new for old, new in written.items()} == result.id_map
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["vocab_size"] == 10
+    assert not result.after.findings
+    old, new = BertTokenizer.from_pretrained(folder), BertTokenizer.from_pretrained(tmp_path / "out")
+    text = "the unable [NEW] x"
+    assert [result.id_map[i] for i in old(text).input_ids] == new(text).input_ids
+    assert new.max_id == 9
+
+
+def test_fix_renumbering_what_does_not_load(tmp_path):
+    """Ids that contradict each other keep a tokenizer from loading; renumbered, each token has one."""
+    files = {**vocab(), ADDED: {"[A]": 7, "[B]": 7, "un": 9, "[C]": 9, "[D]": 30}, MAP: {"pad_token": "[D]"}}
+    folder = make(tmp_path / "model", files)
+    with pytest.raises(trietok.FileFormatError, match="without moving an id"):
+        fix(folder, tmp_path / "out")
+    result = fix(folder, tmp_path / "out", renumber=True)
+    new = BertTokenizer.from_pretrained(tmp_path / "out")
+    assert new.convert_tokens_to_ids(["un", "the", "[A]", "[B]", "[C]", "[D]"]) == [5, 7, 8, 9, 10, 11]
+    assert new.pad_token == "[D]"
+    # transformers encodes "un" with 9, the id it has as an added token; "[C]" shares that row and has none of its own.
+    assert result.id_map == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 6, 7: 7, 9: 5, 30: 11}
+    assert result.after.ok
+
+
+def test_fix_repairs_tokens_where_no_other_has_the_form(tmp_path):
+    folder = make(
+        tmp_path / "model", {"vocab.txt": "\ufeff" + lines(*BASE[:4], "un", "x ", "un ", " y", " y", "##z\u2028")}
+    )
+    assert found(check(folder)) >= {("byte-order-mark", 1, "\ufeff[PAD]"), ("edge-space", 7, "un ")}
+    result = fix(folder, tmp_path / "out")
+    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(*BASE[:4], "un", "x", "un ", "y", " y", "##z")
+    old, new = BertTokenizer.from_pretrained(folder), BertTokenizer.from_pretrained(tmp_path / "out")
+    assert (old.pad_token_id, new.pad_token_id) == (10, 0)
+    assert old.mask_token_id == new.mask_token_id == 11  # not one less, now that [PAD] is not added any more
+    assert {finding.code for finding in result.after.findings} == {"edge-space", "id-hole"}
+
+
+def test_fix_repairs_what_keeps_a_tokenizer_from_loading(tmp_path):
+    folder = make(tmp_path / "model", {"vocab.txt": "\ufeff" + lines("[UNK]", *SPECIAL[2:], "[PAD]", "un")})
+    assert not check(folder).ok
+    assert not fix(folder, tmp_path / "out").after.findings
+
+
+@pytest.mark.parametrize("name", [name for name, (files, _) in BROKEN.items() if "vocab.txt" in files])
+def test_fix_of_every_broken_directory(tmp_path, name):
+    """It gives a directory that loads and is no worse, or says why not; what was there is untouched."""
+    files, planted = BROKEN[name]
+    folder = make(tmp_path / "model", files)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for renumber in (False, True):
+        out = tmp_path / f"out{renumber}"
+        try:
+            result = fix(folder, out, renumber=renumber)
+        except trietok.TrietokError as error:
+            refused = str(error)
+        else:
+            refused = ""
+        if refused:
+            assert not check(folder).ok
+            assert refused.startswith(f"cannot repair {folder}")
+            assert not out.exists()
+            continue
+        BertTokenizer.from_pretrained(out)
+        codes = {finding.code for finding in result.after.findings}
+        assert codes <= {code for code, _, _ in planted} | {"unreachable-punctuation"}
+        if renumber:
+            assert not codes & {"duplicate-line", "blank-line", "id-hole", "id-clash", "added-id-differs"}
+        json.dumps(result.to_dict())
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_fix_writes_into_no_directory_that_holds_something(tmp_path):
+    folder = make(tmp_path / "model", vocab())
+    for out in (folder, folder / "vocab.txt", tmp_path):
+        with pytest.raises(trietok.FileError, match="is there already"):
+            fix(folder, out)
+    (tmp_path / "empty").mkdir()
+    assert fix(folder, tmp_path / "empty").after.ok

@@ -1,0 +1,13 @@
+"""What the tests of the command share."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def tiny(vocab_file) -> str:
+    """The path of a tiny vocabulary."""
+    from tests.cli.commands import WORDS  # which is skipped where typer is not installed
+
+    return str(vocab_file(*WORDS))

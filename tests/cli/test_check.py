@@ -1,0 +1,47 @@
+"""The command `check`."""
+
+from __future__ import annotations
+
+import json
+
+from tests.checking.directories import CONFIG, decoder, make, vocab
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run
+from trietok import check
+
+
+def test_the_command(tmp_path):
+    folder = str(make(tmp_path / "good", vocab("un", "a\x1b[2Jb")))
+    result = run("check", folder)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "'un' stands on lines 6 and 9" in result.stdout
+    assert "\x1b" not in result.stdout
+    bad = str(make(tmp_path / "bad", {**vocab(), CONFIG: decoder(id7="[NEW]")}))
+    assert run("check", bad).exit_code == 1
+    for arguments in (["check"], ["check", folder, "--renumber"], ["check", folder, "--frobnicate"]):
+        assert run(*arguments).exit_code == 2
+
+
+def test_the_command_as_json(tmp_path):
+    folder = str(make(tmp_path / "model", vocab("un", "\u2028")))
+    (line,) = out("check", folder, "--json")
+    assert json.loads(line) == check(folder).to_dict()
+    (line,) = out("check", folder, "--json", "--fix", str(tmp_path / "out"), "--renumber")
+    assert json.loads(line)["id_map"]["9"] == 8
+
+
+def test_the_command_fixing(tmp_path):
+    folder = str(make(tmp_path / "model", vocab("un")))
+    written = out("check", folder, "--fix", str(tmp_path / "out"))
+    assert written[1] == "  line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 8"
+    assert error("check", folder, "--fix", str(tmp_path / "out")).endswith("does not exist or is empty")
+
+
+@posix
+def test_the_command_on_a_terminal(tmp_path):
+    folder = str(make(tmp_path / "model", vocab("un", "a\x1b[2Jb", "[PAD].")))
+    shown = on_terminal("check", folder)
+    assert "\x1b[2J" not in shown
+    assert "\x1b[" in shown
+    plain = COLOURS.sub("", shown)
+    assert "warning  duplicate-line" in plain
+    assert "[PAD]." in plain

@@ -1,0 +1,155 @@
+"""The command as a whole: its errors, how it stops, and the ways to start it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import trietok
+from tests.cli.commands import CliRunner, environment, error, posix, process, run, usage_error
+from trietok.cli.app import COMMANDS, make_app
+
+
+@pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])
+def test_bad_utf8_names_file_and_line(tmp_path, command):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"5\n6\n5 caf\xe9\n")
+    result = run(command, "--file", str(path))
+    assert result.exit_code == 1
+    assert result.stdout.count("\n") == 2
+    assert result.stderr == (
+        f"trietok: error: {path}, line 3: byte 0xe9 at offset 5 of the line is not UTF-8; convert the input to UTF-8\n"
+    )
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    assert error("encode", "-f", "nothing here.txt") == "cannot read nothing here.txt: No such file or directory"
+    assert error("encode", "-f", str(tmp_path)).startswith(f"cannot read {tmp_path}: ")
+    assert error("encode", "-f", "").startswith("cannot read '': ")
+    assert error("encode", "-f", "a\x1b\nb").startswith("cannot read a\\x1b\\nb: ")
+
+
+def test_models_that_cannot_be_loaded_are_named(tmp_path):
+    assert error("encode", "-m", "no/such/model", "a").startswith("no/such/model is neither a directory nor a file")
+    assert "has no vocab.txt" in error("encode", "-m", str(tmp_path), "a")
+    (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n\xff\n")
+    assert "vocab.txt, line 2: byte 0xff" in error("decode", "-m", str(tmp_path), "1")
+    (tmp_path / "vocab.txt").write_bytes(b"a\n")
+    assert "does not hold the unknown token" in error("tokenize", "-m", str(tmp_path), "a")
+
+
+def test_unknown_commands_and_options_are_usage_errors():
+    assert "shout" in usage_error("shout")
+    assert "--loud" in usage_error("encode", "--loud", "a")
+
+
+@posix
+def test_a_full_disk_is_an_error_and_not_silence():
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "wb") as full:
+        child = process("encode", "a", stdout=full)
+        _, stderr = child.communicate()
+    assert (child.returncode, stderr) == (
+        1,
+        b"trietok: error: cannot write to standard output: No space left on device\n",
+    )
+
+
+@posix
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("a text\n" * 20000)
+    child = process("encode", "--json", "--file", str(path))
+    assert json.loads(child.stdout.readline())["text"] == "a text"
+    child.stdout.close()
+    assert (child.stderr.read(), child.wait()) == (b"", 141)
+
+
+@posix
+def test_results_come_line_by_line_and_an_interrupt_is_quiet():
+    def heed_interrupts():  # a test run in the background may have been told to ignore them
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    child = process("encode", "--json", preexec_fn=heed_interrupts)
+    for text in ("one", "two"):
+        child.stdin.write(text.encode() + b"\n")
+        child.stdin.flush()
+        assert json.loads(child.stdout.readline())["text"] == text  # the input is still open
+    child.send_signal(signal.SIGINT)
+    assert (child.wait(), child.stdout.read(), child.stderr.read()) == (130, b"", b"")
+
+
+def test_an_interrupt_before_a_command_has_begun_is_one_line(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    for step in ("parse_args", "resolve_command"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"typer.core.TyperGroup.{step}", interrupted)
+            result = run("encode", "a")
+        assert (result.exit_code, result.stdout, result.stderr) == (130, "", "trietok: stopped\n")
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_its_packages_the_command_says_how_to_get_them(package):
+    code = f"import sys; sys.modules[{package!r}] = None; import trietok.cli; trietok.cli.main()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "trietok's command needs typer and rich: pip install 'trietok[cli]'\n"
+
+
+@pytest.mark.parametrize("module", ["trietok", "trietok.cli"])
+def test_modules_run_the_command(module):
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--version"], env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"trietok {trietok.__version__}\n", "")
+
+
+def test_a_command_imports_what_it_runs():
+    code = "import atexit, sys; atexit.register(lambda: print(*sys.modules, sep='\\n')); import trietok.cli; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "trietok.cli.main()", "encode", "a"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    ids, *modules = done.stdout.split()[2:]
+    assert (ids, done.returncode, done.stderr) == ("3", 0, "")
+    assert "trietok.cli.encode" in modules
+    unwanted = (
+        "trietok.cli.train",
+        "trietok.training",
+        "trietok.benchmarking.worker",
+        "trietok.tokenizer.fast_relatives",
+    )
+    assert not {*unwanted, "rich.console", "rich.progress", "multiprocessing"} & set(modules)
+
+
+def test_all_commands_are_in_the_help_and_each_is_found_alone():
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
+    for command in COMMANDS:
+        alone = CliRunner().invoke(make_app([command]), [command, "--help"], prog_name="trietok")
+        assert alone.stdout == run(command, "--help").stdout != ""
+
+
+def test_output_of_a_process_is_utf8_whatever_the_locale(tiny):
+    env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    child = process("tokenize", "-m", tiny, env=env)
+    stdout, stderr = child.communicate("東京 hello\n".encode())
+    assert (stdout.decode(), stderr, child.returncode) == (f"東 京 hello{chr(10)}", b"", 0)
+
+
+def test_help():
+    for arguments in (["--help"], ["-h"], ["encode", "-h"], ["tokenize", "--help"], ["decode", "--help"]):
+        assert run(*arguments).exit_code == 0
+    assert "[CLS]" in run("encode", "--help").stdout
+    assert "encode" in run().output

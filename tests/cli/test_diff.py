@@ -1,0 +1,90 @@
+"""The command `diff`, and its page in docs/."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import shlex
+
+import pytest
+
+from tests.cli.commands import ROOT, on_terminal, posix, run
+from tests.comparing.parts import WORDS
+from trietok import BertTokenizer, compare
+
+PAGE = ROOT / "docs" / "comparing.md"
+
+
+@pytest.fixture
+def two(tmp_path, small):
+    """The paths of a vocabulary and of a tokenizer with two more tokens."""
+    tokenizer = small(*WORDS)
+    tokenizer.add_tokens(["<y>", "\x1b[2J東"])
+    tokenizer.save_pretrained(tmp_path / "new")
+    return str(tmp_path / "vocab.txt"), str(tmp_path / "new")
+
+
+def test_the_exit_code_says_whether_ids_differ(two):
+    old, new = two
+    same, different = run("diff", new, new), run("diff", old, new)
+    assert (same.exit_code, same.stderr, different.exit_code, different.stderr) == (0, "", 1, "")
+    assert same.stdout.startswith("the ids are the same\n")
+    assert different.stdout == str(compare(*map(BertTokenizer.from_pretrained, two))) + "\n"
+    assert "'\\x1b[2j東': 19" in different.stdout
+
+
+@pytest.mark.parametrize("arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "--text", "{}/none"], ["NEW", ""]])
+def test_an_error_ends_with_exit_code_2(two, tmp_path, arguments):
+    result = run("diff", *(argument.format(tmp_path).replace("NEW", two[1]) for argument in arguments))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "rror" in result.stderr
+
+
+def test_the_report_as_json(two):
+    result = run("diff", *two, "--json")
+    assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
+    assert json.loads(result.stdout) == compare(*map(BertTokenizer.from_pretrained, two)).to_dict()
+    assert "東" in result.stdout
+
+
+def test_texts_from_files_and_standard_input(two, tmp_path):
+    (tmp_path / "texts").write_text("x <y>\n\nab\n", encoding="utf-8")
+    report = json.loads(run("diff", *two, "--json", "--text", str(tmp_path / "texts"), "-t", "-", stdin="<y>").stdout)
+    assert (report["texts"], report["differing"]) == (4, 2)
+    assert report["examples"][0] == {
+        "text": "x <y>",
+        "old_ids": [2, 9, 1, 1, 1, 3],
+        "new_ids": [2, 9, 18, 3],
+        "old_tokens": ["[CLS]", "x", "[UNK]", "[UNK]", "[UNK]", "[SEP]"],
+        "new_tokens": ["[CLS]", "x", "<y>", "[SEP]"],
+    }
+    (tmp_path / "bad").write_bytes(b"a\n\xff\n")
+    result = run("diff", *two, "--text", str(tmp_path / "bad"))
+    assert (result.exit_code, "bad, line 2" in result.stderr) == (2, True)
+
+
+@posix
+def test_the_report_on_a_terminal(two):
+    printed = on_terminal("diff", *two, columns=200)
+    assert "\x1b[32m18\x1b[0m" in printed
+    assert "\x1b[2J" not in printed
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed)
+    assert re.search(r"^tokens gained \(2\)\n  '<y>' +18 *\n  '\\x1b\[2j東' +19 *$", plain, re.MULTILINE)
+    assert re.search(r"^  - .*\n  \+ \[CLS\] <y>", plain, re.MULTILINE)
+    assert plain.rstrip().endswith("\n18 ids unchanged, 0 moved, 0 lost, 2 new")
+
+
+@posix
+def test_the_page_is_true_from_top_to_bottom(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (examples.failed, os.listdir()) == (0, ["mine"])  # what its Python saves, its commands read
+    shown = re.findall(r"^\$ (trietok .*)\n((?:[^$`].*\n)*)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) > 2
+    for command, output in shown:
+        result = run(*shlex.split(command.removesuffix(" | cat").removesuffix("; echo $?"))[1:])
+        code = f"{result.exit_code}\n" if command.endswith("; echo $?") else ""
+        assert result.stderr + result.stdout + code == output

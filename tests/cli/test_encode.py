@@ -1,0 +1,136 @@
+"""The commands `encode` and `tokenize`: what they write."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import trietok
+from tests.cli.commands import error, out, run, usage_error
+from trietok.cli.output import visible
+
+# ---- encode ---------------------------------------------------------------------------------------------------------
+
+
+def test_encode_writes_the_ids_of_each_text_on_a_line(english):
+    texts = ["The people, united!", "[CLS] is a token", ""]
+    assert out("encode", *texts) == [" ".join(map(str, english.encode(text))) for text in texts]
+
+
+def test_encode_json():
+    assert [json.loads(line) for line in out("encode", "--json", "Hello")] == [
+        {"text": "Hello", "tokens": ["[CLS]", "hel", "##lo", "[SEP]"], "input_ids": [2, 456, 490, 3]}
+    ]
+
+
+@pytest.fixture
+def converted(monkeypatch) -> list:
+    """The lists of ids, and of tokens, that are converted to the other."""
+    seen: list = []
+    for name in ("convert_ids_to_tokens", "convert_tokens_to_ids"):
+        original = getattr(trietok.BertTokenizer, name)
+
+        def watched(self, given, *arguments, original=original, **options):
+            if isinstance(given, list):
+                seen.append(given)
+            return original(self, given, *arguments, **options)
+
+        monkeypatch.setattr(trietok.BertTokenizer, name, watched)
+    return seen
+
+
+def test_only_what_is_written_is_worked_out(tiny, converted):
+    assert out("encode", "-m", tiny, "hello") == ["2 5 3"]
+    assert [2, 5, 3] not in converted
+    converted.clear()
+    assert out("tokenize", "-m", tiny, "hello") == ["hello"]
+    assert ["hello"] not in converted
+    assert out("decode", "-m", tiny, stdin="2 5 3\n6\n") == ["[CLS] hello [SEP]", "world"]
+    assert converted.count([2, 5, 3]) == converted.count([6]) == 1
+
+
+def test_encode_options(tiny):
+    assert out("encode", "--model", tiny, "hello world") == ["2 5 6 3"]
+    assert out("encode", "-m", tiny, "--no-special-tokens", "hello world") == ["5 6"]
+    assert out("encode", "-m", tiny, "--max-length", "3", "hello world") == ["2 5 3"]
+    assert out("encode", "-m", tiny, "--max-length", "1", "--no-special-tokens", "hello world") == ["5"]
+
+
+def test_encode_pair(tiny):
+    assert out("encode", "-m", tiny, "hello", "--pair", "world") == ["2 5 3 6 3"]
+    assert json.loads(out("encode", "-m", tiny, "--json", "hello", "--pair", "world")[0]) == {
+        "text": "hello",
+        "text_pair": "world",
+        "tokens": ["[CLS]", "hello", "[SEP]", "world", "[SEP]"],
+        "input_ids": [2, 5, 3, 6, 3],
+        "token_type_ids": [0, 0, 0, 1, 1],
+    }
+
+
+@pytest.mark.parametrize("arguments", [["a", "b"], [], ["-"], ["--file", "texts.txt"]])
+def test_a_pair_needs_exactly_one_text(arguments):
+    assert "exactly one text" in usage_error("encode", "--pair", "c", *arguments, stdin="a\n")
+
+
+@pytest.mark.parametrize("length", ["0", "-1", "five"])
+def test_max_length_is_a_whole_number_from_one(length):
+    assert "--max-length" in usage_error("encode", "--max-length", length, "a")
+
+
+def test_special_tokens_alone_may_be_too_many():
+    assert "max_length is 1" in error("encode", "--max-length", "1", "a")
+
+
+def test_a_text_too_long_for_the_model_is_warned_of_once(english):
+    result = run("encode", stdin="a " * 600 + "\n" + "a " * 700 + "\n")
+    assert result.exit_code == 0
+    assert result.stdout.count("\n") == 2
+    assert result.stderr == (
+        "trietok: warning: standard input, line 1 has 602 tokens, more than the 512 the model takes; --max-length 512 "
+        "truncates\n"
+    )
+
+
+def test_the_log_of_the_library_is_shown_in_the_same_form(tiny, tmp_path):
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_cas": true}')
+    result = run("encode", "-m", str(tmp_path), "hello")
+    assert (result.exit_code, result.stdout) == (0, "2 5 3\n")
+    assert result.stderr.startswith("trietok: warning: the keyword 'do_lower_cas' changes nothing")
+
+
+def test_the_class_is_the_one_that_the_directory_asks_for(vocab_file, tmp_path):
+    vocab_file("a", special=["<s>", "<pad>", "</s>", "[UNK]", "<mask>"])
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "MPNetTokenizer"}')
+    model = str(tmp_path)
+    assert out("encode", "-m", model, "a") == ["0 5 2"]
+    assert out("decode", "-m", model, "0", "5", "2") == ["<s> a </s>"]
+    assert out("tokenize", "-m", model, "a") == ["a"]
+    assert out("diff", model, model)[0] == "the ids are the same"
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
+    assert "'RobertaTokenizer', which trietok does not have; it has BertTokenizer, " in error(
+        "encode", "-m", model, "a"
+    )
+
+
+# ---- tokenize -------------------------------------------------------------------------------------------------------
+
+
+def test_tokenize(tiny):
+    assert out("tokenize", "-m", tiny, "Hello hello x", "東京タワー") == ["hello hello [UNK]", "東 京 タワー"]
+    assert out("tokenize", "-m", tiny, "--json", "hello 東") == [
+        '{"text": "hello 東", "tokens": ["hello", "東"], "input_ids": [5, 9]}'
+    ]
+
+
+# ---- text that is awkward to write ----------------------------------------------------------------------------------
+
+
+def test_lone_surrogates_are_written_as_escapes(tiny):
+    line = out("encode", "-m", tiny, "--json", "hello \ud800\udfff\\ud800")[0]
+    assert '"text": "hello \\ud800\\udfff\\\\ud800"' in line
+
+
+def test_visible_escapes_what_moves_the_cursor():
+    assert visible("[CLS] é 東京 👩‍👩‍👧") == "[CLS] é 東京 👩‍👩‍👧"
+    assert visible("\x1b[31m\r\n\t\x9b\u2028\ud800\u202e") == r"\x1b[31m\r\n\t\x9b\u2028\ud800\u202e"

@@ -1,0 +1,201 @@
+"""`trietok encode-files`: what it says, and how it stops."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("zstandard")
+
+from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
+from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
+
+
+def test_a_summary(english, tmp_path):
+    write(tmp_path / "a.txt")
+    assert out("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1") == [
+        f"{tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
+    ]
+    assert rows_in(tmp_path / "ids") == ids_of(english)
+
+
+def test_the_options(english, tmp_path, vocab_file):
+    path = str(write(tmp_path / "a.jsonl", column="body"))
+
+    def rows(*options):
+        ids = tmp_path / str(len(list(tmp_path.iterdir())))
+        result = run("encode-files", path, "-o", str(ids), "--workers", "1", "--column", "body", *options)
+        assert (result.exit_code, result.stderr) == (0, "")
+        return rows_in(ids)
+
+    assert rows() == ids_of(english)
+    assert rows("--no-special-tokens") == ids_of(english, add_special_tokens=False)
+    assert rows("--max-length", "4") == ids_of(english, truncation=True, max_length=4)
+    assert rows("--format", "npy") == ids_of(english)
+    assert rows("--shard-size", "0.0001", "--format", "bin") == ids_of(english)
+    joined = [token_id for row in ids_of(english) for token_id in row]
+    assert rows("--pack", "8") == [joined[start : start + 8] for start in range(0, len(joined), 8)]
+    assert rows("--pack", "8", "--drop-last") == [joined[at : at + 8] for at in range(0, len(joined) - 7, 8)]
+    assert rows("--model", str(vocab_file("a"))) != ids_of(english)
+
+
+def test_json(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1", "--json"]
+    assert list(map(json.loads, out(*command, "--on-error", "skip"))) == [
+        {
+            "output": str(tmp_path / "ids"),
+            "shards": 1,
+            "rows": 1,
+            "tokens": 3,
+            "texts": 1,
+            "text_bytes": 6,
+            "rejected": 1,
+            "dropped_tokens": 0,
+            "longest_text": 3,
+        }
+    ]
+
+
+def test_a_bad_row(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]
+    assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8. ")
+    assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
+
+
+def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
+    write(tmp_path / "a.txt", ["a " * 600])
+    command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
+    result = run(*command, str(tmp_path / "plain"))
+    assert result.stderr == (
+        "trietok: warning: the longest text has 602 tokens, more than the 512 the model takes; --truncation truncates\n"
+    )
+    for options in (["--truncation"], ["--pack", "512"]):
+        assert run(*command, str(tmp_path / options[0]), *options).stderr == ""
+    assert len(rows_in(tmp_path / "--truncation")[0]) == 512
+
+
+def test_usage_errors(tmp_path):
+    assert "Missing argument" in usage_error("encode-files", "-o", str(tmp_path))
+    assert "Missing option" in usage_error("encode-files", "a.txt")
+    for size in ("inf", "nan", "-1", "0"):
+        assert "--shard-size" in usage_error("encode-files", "a.txt", "-o", str(tmp_path), "--shard-size", size)
+
+
+@posix
+def test_a_bar_on_a_terminal(tmp_path):
+    write(tmp_path / "a.txt", TEXTS * 100)
+    shown = COLOURS.sub(
+        "", on_terminal("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1")
+    )
+    size = f"{(tmp_path / 'a.txt').stat().st_size / 1000:.1f}"
+    assert f"{size} of {size} kB" in shown
+    assert re.search(r" \d+\.\d [kM]B/s +[\d,]+ tokens/s +in \d+:\d\d", shown)
+    assert "700 texts" in shown.splitlines()[-1]
+
+
+def test_an_interrupt_before_anything_is_written(tmp_path, monkeypatch):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trietok.cli.encode_files.tokenizer_of", interrupted)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "notes.txt").touch()
+    for name in ("ids", "there"):
+        result = run("encode-files", "a.txt", "--output", str(tmp_path / name))
+        assert (result.exit_code, result.stdout) == (130, "")
+        assert result.stderr == "trietok: stopped; nothing was written\n"
+    result = run("encode-files", "a.txt", "--output", str(tmp_path / "ids"), "--resume")
+    assert result.stderr.endswith("and --resume goes on with the rest\n")
+
+
+# The interrupt comes while a worker process has begun, and has not read yet what it needs.
+INTERRUPTED_WHILE_WORKERS_START = """
+import os, signal, sys, threading, time
+import trietok
+
+class Tokenizer(trietok.BertTokenizer):
+    interrupts = False
+
+    def __getstate__(self):
+        if self.interrupts:  # it is about to be sent to the worker processes
+            self.interrupts = False
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return super().__getstate__()
+
+    def __setstate__(self, state):
+        time.sleep(0.3)
+        self.__dict__.update(state)
+
+if __name__ != "__main__":
+    time.sleep(0.3)
+else:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    tokenizer = Tokenizer.from_pretrained("trietok-en")
+    tokenizer.interrupts = sys.argv[1] == "interrupt"
+    try:
+        trietok.encode_files(
+            "a.txt",
+            sys.argv[2],
+            tokenizer,
+            workers=1 if sys.argv[1] == "unbroken" else 2,
+            shard_bytes=10_000,
+            resume=sys.argv[1] == "resume",
+        )
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+@posix
+def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
+    write(tmp_path / "a.txt", TEXTS * 200)
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED_WHILE_WORKERS_START)
+
+    def ran(*arguments):
+        command = [sys.executable, str(script), *arguments]
+        return subprocess.run(command, env=environment(), cwd=tmp_path, capture_output=True, text=True)
+
+    done = ran("interrupt", "ids")
+    assert (done.stdout, done.stderr, done.returncode) == ("stopped\n", "", 0)
+    left = [path.name for path in (tmp_path / "ids").rglob("*")]
+    assert not [name for name in left if name.startswith(("temporary-", "spool-"))]
+    assert ran("resume", "ids").stderr == ""
+    assert ran("unbroken", "unbroken").stderr == ""
+    assert contents(tmp_path / "ids") == contents(tmp_path / "unbroken")
+
+
+@posix
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
+    def heed_interrupts():  # a test run in the background may have been told to ignore them
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    rng = random.Random(3)
+    write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(16_000)])
+    ids = tmp_path / "ids"
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
+    child = process(*command, preexec_fn=heed_interrupts)
+    while len(list(ids.glob("part-*"))) < 2:
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    assert (child.wait(), child.stdout.read()) == (130, b"")
+    assert child.stderr.read().decode() == (
+        f"trietok: stopped; finished shards stay in {ids}, and --resume goes on with the rest\n"
+    )
+    assert not list((ids / ".trietok-encode").glob("temporary-*"))
+    assert not (ids / "manifest.json").exists()
+    out(*command, "--resume")
+    out(*command[:3], str(tmp_path / "unbroken"), *command[4:-1], "1")
+    assert contents(ids) == contents(tmp_path / "unbroken")

@@ -1,0 +1,126 @@
+"""Bars on a terminal: which commands show them, what they say, and that results stay clean of them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import re
+import threading
+import time
+
+import pytest
+
+from tests.cli.commands import COLOURS, environment, out, posix, process
+
+pytestmark = posix
+
+
+def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") -> tuple[str, bytes]:
+    """What a run says on standard error, a terminal, and the input it got.
+
+    That comes from the file `stdin`; or `lines` again and again, until a bar is seen, and then `last`.
+    """
+    import pty
+
+    ours, theirs = pty.openpty()
+    env = environment(COLUMNS="100", TERM="xterm-256color", LC_ALL="C.UTF-8")
+    given = {"stdin": stdin} if stdin else {}
+    child = process(*arguments, stdout=stdout, stderr=theirs, env=env, **given)
+    os.close(theirs)
+    sent: list[bytes] = []
+    seen = threading.Event()
+
+    def feed() -> None:
+        for line in itertools.cycle(lines):
+            if seen.wait(0.2) or len(sent) > 300:
+                break
+            sent.append(line)
+            child.stdin.write(line)
+            child.stdin.flush()
+        sent.append(last)
+        child.stdin.write(last)
+        child.stdin.close()
+
+    writer = threading.Thread(target=feed if not stdin else lambda: None)
+    writer.start()
+    written = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            written += chunk
+            if b"bytes/s" in written:
+                seen.set()
+    except OSError:  # how Linux tells that the other side has closed
+        pass
+    finally:
+        os.close(ours)
+    writer.join()
+    assert child.wait() == 0
+    return COLOURS.sub("", written.decode("utf-8")), b"".join(sent)
+
+
+LINES = [b"the people\n", b"covid, covid and covid\n", b"united\n"]
+
+
+@pytest.mark.parametrize(
+    ("command", "phase", "lines"),
+    [
+        ("encode", "encoding", LINES),
+        ("tokenize", "tokenizing", LINES),
+        ("decode", "decoding", [b"5 6\n", b"7 8 9\n", b"10\n"]),
+        ("unknown", "looking", LINES),
+        ("suggest", "counting words", LINES),
+    ],
+)
+def test_a_bar_while_texts_are_read(tmp_path, command, phase, lines):
+    with open(tmp_path / "results", "wb") as results:
+        shown, sent = watched(command, lines=lines, stdout=results)
+    assert re.search(rf"{phase} +━+ +\d+ bytes +[\d,.]+ bytes/s", shown)
+    assert (tmp_path / "results").read_text("utf-8").split("\n")[:-1] == out(command, stdin=sent)
+
+
+def test_a_file_has_an_end(tmp_path):
+    rng = random.Random(3)
+    path = tmp_path / "texts.txt"
+    path.write_text("".join(f"{rng.randrange(10**60):x}\n" for _ in range(25_000)))
+    size = f"{path.stat().st_size / 1e6:.1f} MB"
+    for arguments in (["--file", str(path)], []):
+        with open(os.devnull, "wb") as nowhere, open(path, "rb") as file:
+            shown, _ = watched("encode", *arguments, stdin=file, stdout=nowhere)
+        assert f" of {size} " in shown
+        assert re.search(r"\d\.\d [kM]B/s +\d:\d\d left", shown)
+
+
+def test_none_where_results_go_to_a_pipe():
+    # A pager at its other end draws on the same terminal.
+    import pty
+
+    ours, theirs = pty.openpty()
+    child = process("encode", stderr=theirs)
+    os.close(theirs)
+    for line, ids in ((b"the people\n", b"2 134 289 3\n"), (b"people\n", b"2 289 3\n"), (b"the\n", b"2 134 3\n")):
+        child.stdin.write(line)
+        child.stdin.flush()
+        assert child.stdout.readline() == ids
+        time.sleep(0.6)
+    child.stdin.close()
+    assert child.wait() == 0
+    try:
+        assert os.read(ours, 1000) == b""
+    except OSError:  # how Linux tells that the other side has closed
+        pass
+    finally:
+        os.close(ours)
+
+
+def test_none_for_what_takes_no_time(tmp_path):
+    with open(tmp_path / "results", "wb") as results, open(os.devnull, "rb") as nothing:
+        assert watched("encode", "the people", stdin=nothing, stdout=results)[0] == ""
+
+
+def test_a_warning_stands_above_the_bar(tmp_path):
+    with open(tmp_path / "results", "wb") as results:
+        shown, sent = watched("encode", lines=[b"a\n"], last=b"a " * 600 + b"\n", stdout=results)
+    number = sent.count(b"\n")
+    assert f"trietok: warning: standard input, line {number} has 602 tokens" in " ".join(shown.split())
+    assert (tmp_path / "results").read_text().count("\n") == number

@@ -1,0 +1,159 @@
+"""`trietok suggest`: what it prints, what it saves, how it fails."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
+from trietok import BertTokenizer
+
+WORDS = ("the", "c", "##o", "##v", "##i", "##d", "##s")
+TEXT = "the covid\ncovid, the covids\n"
+
+
+@pytest.fixture
+def tiny(vocab_file) -> str:
+    return str(vocab_file(*WORDS))
+
+
+@pytest.fixture
+def text(tmp_path) -> str:
+    path = tmp_path / "texts.txt"
+    path.write_text(TEXT)
+    return str(path)
+
+
+def test_a_table(tiny, text):
+    assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "--max", "2") == [
+        "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token become 1",
+        "the first 2: 3.00 tokens a text, 1 unknown, 92.9% of what splitting costs",
+        "word    frequency  tokens saved  now",
+        "covid           2             8  c ##o ##v ##i ##d",
+        "covids          1             5  c ##o ##v ##i ##d ##s",
+    ]
+
+
+def test_from_standard_input_and_several_files(tiny, text, tmp_path):
+    again = tmp_path / "again.txt"
+    again.write_text(TEXT)
+    expected = out("suggest", text, str(again), "-m", tiny)
+    assert expected[0].startswith("1 suggestion from 4 texts")
+    assert out("suggest", "-m", tiny, stdin=TEXT * 2) == expected
+    assert out("suggest", text, "-", "-m", tiny, stdin=TEXT) == expected
+    assert out("suggest", str(tmp_path / "*.txt"), text, "-m", tiny) == out(
+        "suggest", str(tmp_path / "*.txt"), "-m", tiny
+    )
+
+
+def test_every_kind_of_file(tiny, text, tmp_path):
+    expected = out("suggest", text, "-m", tiny, "--min-frequency", "1")
+    texts = TEXT.split("\n")[:-1]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"body": line}) + "\n" for line in texts))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"body": texts}), tmp_path / "c.parquet")
+    for name in ("a.jsonl", "b.txt.gz", "c.parquet", "*.jsonl"):
+        given = ("suggest", str(tmp_path / name), "-m", tiny, "--min-frequency", "1", "--column", "body")
+        assert out(*given) == expected, name
+
+
+def test_bytes_that_are_not_utf8_can_be_replaced(tiny):
+    lines = out("suggest", "-m", tiny, "--min-frequency", "1", "--errors", "replace", stdin=b"covid\xff\n")
+    assert lines[3].startswith("covid ")
+
+
+def test_json(tiny, text):
+    (line,) = out("suggest", text, "-m", tiny, "--min-frequency", "1", "--json")
+    values = json.loads(line)
+    assert [each["word"] for each in values["suggestions"]] == ["covid", "covids", ","]
+    assert values["suggestions"][2]["is_unknown"] is True
+    assert (values["tokens_before"], values["tokens_after"], values["applied"]) == (19, 6, None)
+
+
+@pytest.mark.parametrize(("adding", "changed"), [("wordpiece", 1), ("added", 0)])
+def test_apply(tiny, text, tmp_path, adding, changed):
+    saved = tmp_path / "new" / "out"
+    options = ("-m", tiny, "--min-frequency", "2", "--as", adding, "--apply", str(saved))
+    lines = out("suggest", text, *options)
+    assert lines[-2:] == [
+        f"written to {saved}: 1 word added, 3 others verified, {changed} of them changed as said",
+        "the model needs 13 embedding rows; 16 as a multiple of 8",
+    ]
+    tokenizer = BertTokenizer.from_pretrained(saved)
+    assert tokenizer.encode("covid", add_special_tokens=False) == [12]
+    assert len(tokenizer.tokenize("covids")) == (2 if changed else 6)
+
+
+def test_apply_as_json(tiny, text, tmp_path):
+    saved = str(tmp_path / "out")
+    (line,) = out("suggest", text, "-m", tiny, "--apply", saved, "--json", "--min-frequency", "2")
+    assert json.loads(line)["applied"] == {
+        "out": saved,
+        "added": 1,
+        "verified": 3,
+        "changed": 1,
+        "rows": 13,
+        "rows_multiple_of_8": 16,
+    }
+
+
+def test_leave_others_and_the_weight(tiny, text):
+    (line,) = out("suggest", text, "-m", tiny, "--min-frequency", "1", "--leave-others", "--json")
+    values = json.loads(line)
+    assert [each["word"] for each in values["suggestions"]] == ["covids", ","]
+    assert [each["word"] for each in values["left_out"]] == ["covid"]
+    (line,) = out("suggest", text, "-m", tiny, "--min-frequency", "1", "--unknown-weight", "9", "--max", "1", "--json")
+    assert json.loads(line)["suggestions"][0]["word"] == ","
+
+
+def test_few_words_in_memory(tiny):
+    lines = out("suggest", "-m", tiny, "--max-words", "2", "--min-frequency", "1", stdin="covid\ncovid the\ncods\n")
+    assert "1 of 4 words were forgotten for want of memory; a count may be 1 too low" not in lines
+    assert any("words were forgotten for want of memory" in line for line in lines)
+
+
+def test_nothing_to_suggest_is_no_error(tiny, tmp_path):
+    assert out("suggest", "-m", tiny, stdin="the\nthe c\n") == ["nothing to suggest: 2 texts, 3 tokens"]
+    saved = tmp_path / "out"
+    lines = out("suggest", "-m", tiny, "--apply", str(saved), stdin="the\n")
+    assert lines[1].startswith(f"written to {saved}: 0 words added")
+    assert len(BertTokenizer.from_pretrained(saved)) == 12
+
+
+def test_errors(tiny, text, tmp_path):
+    assert error("suggest", "-m", tiny, stdin="") == "there is no word in the 0 texts; give texts that hold words"
+    assert "there is no word in the 2 texts" in error("suggest", "-m", tiny, stdin="\n \n")
+    assert error("suggest", "no.txt", "-m", tiny) == "cannot read no.txt: No such file or directory"
+    assert "standard input, line 2: byte 0xff" in error("suggest", "-m", tiny, stdin=b"the\n\xff\n")
+    assert error("suggest", str(tmp_path / "*.csv"), "-m", tiny) == f"no file matches {tmp_path / '*.csv'}"
+    assert "is there already" in error("suggest", text, "-m", tiny, "--apply", str(tmp_path))
+    assert "is there already" in error("suggest", text, "-m", tiny, "--apply", text)
+    assert "no-such-model" in error("suggest", text, "-m", str(tmp_path / "no-such-model"))
+
+
+def test_usage_errors(tiny, text):
+    assert "--max" in usage_error("suggest", text, "-m", tiny, "--max", "0")
+    assert "--as" in usage_error("suggest", text, "-m", tiny, "--as", "anyhow")
+
+
+def test_nothing_is_saved_where_counting_fails(tiny, tmp_path):
+    run("suggest", "-m", tiny, "--apply", str(tmp_path / "out"), stdin=b"covid\n\xff\n")
+    assert not (tmp_path / "out").exists()
+
+
+@posix
+def test_on_a_terminal(tiny, text):
+    shown = on_terminal("suggest", text, "-m", tiny, "--min-frequency", "1")
+    assert "\x1b[" in shown
+    lines = [line.split() for line in COLOURS.sub("", shown).split("\n")]
+    assert lines[0] == ["word", "frequency", "tokens", "saved", "now"]
+    assert [",", "1", "0", "[UNK]"] in lines
+    assert any(line[:3] == ["3", "suggestions", "from"] for line in lines)
+
+
+@posix
+def test_a_terminal_is_no_input():
+    assert "Give FILES, or text through a pipe" in COLOURS.sub("", on_terminal("suggest"))

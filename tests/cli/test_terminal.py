@@ -1,0 +1,116 @@
+"""What commands write to a terminal, and what the pages in docs/ show of them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.commands import COLOURS, PAGE, environment, on_terminal, out, posix, run, unframed
+
+# ---- on a terminal --------------------------------------------------------------------------------------------------
+
+
+def cells(shown: str) -> list[list[str]]:
+    """The rows of the tables on a terminal."""
+    return [[cell.strip() for cell in line.split("│")] for line in COLOURS.sub("", shown).split("\n") if "│" in line]
+
+
+@posix
+def test_a_terminal_gets_a_table_for_each_text(tiny):
+    shown = COLOURS.sub("", on_terminal("encode", "-m", tiny, "hello hel\x1b[2Jlo [bold]", "東京タワー", ""))
+    assert [line.rstrip() for line in shown.split("\n")] == [
+        r"hello hel\x1b[2Jlo [bold]",
+        "9 tokens, 2 special, 5 unknown",
+        " [CLS] │ hello │ hel │ [UNK] │ [UNK] │ [UNK] │ [UNK] │ [UNK] │ [SEP]",
+        " 2     │ 5     │ 7   │ 1     │ 1     │ 1     │ 1     │ 1     │ 3",
+        "",
+        "東京タワー",
+        "5 tokens, 2 special",
+        " [CLS] │ 東 │ 京 │ タワー │ [SEP]",
+        " 2     │ 9  │ 10 │ 11     │ 3",
+        "",
+        "(empty text)",
+        "2 tokens, 2 special",
+        " [CLS] │ [SEP]",
+        " 2     │ 3",
+        "",
+    ]
+
+
+@posix
+def test_colours(tiny):
+    shown = on_terminal("encode", "-m", tiny, "hello hello hello[SEP]x hellolo")
+    assert re.search(r"\x1b\[35m\[CLS\] *\x1b\[0m", shown)
+    assert "\x1b[1;31m[UNK]\x1b[0m" in shown
+    assert re.search(r"\x1b\[2m##lo *\x1b\[0m", shown)
+    assert "\x1b" not in on_terminal("encode", "-m", tiny, "hello", NO_COLOR="1", TERM="dumb")
+
+
+@posix
+def test_long_texts_and_wide_characters_fit_the_terminal(tiny):
+    from rich.cells import cell_len
+
+    shown = on_terminal("tokenize", "-m", tiny, "東京タワー hello " * 30 + "x" * 101, columns=40)
+    assert max(map(cell_len, COLOURS.sub("", shown).split("\n"))) <= 40
+    tokens = [cell for row in cells(shown)[::2] for cell in row]
+    assert tokens == ["東", "京", "タワー", "hello"] * 30 + ["[UNK]"]
+
+
+@posix
+def test_json_and_decoded_text_look_alike_on_a_terminal(tiny):
+    assert on_terminal("encode", "-m", tiny, "--json", "東") == f"{out('encode', '-m', tiny, '--json', '東')[0]}\n"
+    assert on_terminal("decode", "-m", tiny, "2", "9") == "[CLS] 東\n"
+
+
+@posix
+def test_a_terminal_that_could_be_typed_at_is_no_input():
+    shown = unframed(COLOURS.sub("", on_terminal("encode")))
+    assert "Give texts as arguments, with --file PATH or through a pipe; - reads what you type." in shown
+
+
+# ---- the page in docs/ ----------------------------------------------------------------------------------------------
+
+
+def shown_on(page: pathlib.Path) -> dict[str, str]:
+    """The commands of a page's console blocks, each with the output shown."""
+    shown: dict[str, str] = {}
+    for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            shown[command] = output
+    return shown
+
+
+@posix
+@pytest.mark.parametrize("page", ["command_line", "training", "unknown_words"])
+def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
+    script = tmp_path / "trietok"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trietok "$@"\n')
+    script.chmod(0o755)
+    env = environment(PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+
+    def printed(command: str) -> str:
+        alone = command.removesuffix(" | cat")
+        if alone.startswith("trietok ") and not set("|<>$") & set(alone):  # no shell is needed, which is quicker
+            result = run(*shlex.split(alone)[1:])
+            return result.stdout + result.stderr
+        done = subprocess.run(["/bin/sh", "-c", command], env=env, capture_output=True)
+        return (done.stdout + done.stderr).decode("utf-8")
+
+    shown = shown_on(PAGE.with_name(f"{page}.md"))
+    assert sum("trietok" in command for command in shown) >= 1
+    assert {command: printed(command) for command in shown} == shown
+
+
+@posix
+def test_the_page_shows_the_table_of_a_terminal():
+    table = re.search(r"^```text\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    shown = COLOURS.sub("", on_terminal("encode", table[1].split("\n")[0]))
+    assert [line.rstrip() for line in shown.split("\n")] == table[1].split("\n")

@@ -1,0 +1,330 @@
+"""`trietok train`: what it reads and writes, what it says, how it is stopped, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import time
+
+import pytest
+
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, process, run, usage_error
+from trietok import BertTokenizer, TextFiles, train_bpe, train_wordpiece
+
+TEXT = "The lowest lower low.\nNewest and widest, newer and wider!\nlower, newer\n" * 3
+
+
+@pytest.fixture
+def text(tmp_path, monkeypatch) -> str:
+    """The name of a text file, in the directory of the test."""
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("text.txt").write_text(TEXT, encoding="utf-8")
+    return "text.txt"
+
+
+def files_in(directory: str) -> list[str]:
+    return sorted(path.name for path in pathlib.Path(directory).iterdir())
+
+
+# ---- what is written ------------------------------------------------------------------------------------------------
+
+
+def test_wordpiece(text):
+    lines = out("train", "wordpiece", text, "-o", "out", "--vocab-size", "45")
+    assert lines == ["45 tokens from 9 texts, 48 words (12 different), in out"]
+    tokenizer = BertTokenizer.from_pretrained("out")
+    assert list(tokenizer.vocab) == list(train_wordpiece(TextFiles(text), vocab_size=45))
+    assert tokenizer.tokenize("LOWER low.") == ["lower", "low", "."]
+
+
+def test_wordpiece_options(text):
+    options = "--cased --min-frequency 4 --limit-alphabet 9 --initial-alphabet xy --max-token-length 4".split()
+    out("train", "wordpiece", text, "-o", "out", *options, "--special-token", "[X]", "--special-token", "[SEP]")
+    tokenizer = BertTokenizer.from_pretrained("out")
+    expected = train_wordpiece(
+        TextFiles(text),
+        do_lower_case=False,
+        min_frequency=4,
+        limit_alphabet=9,
+        initial_alphabet="xy",
+        max_token_length=4,
+        special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[X]"],
+    )
+    assert list(tokenizer.vocab) == list(expected)
+    assert {"x", "y"} < set(expected)
+    assert (tokenizer.do_lower_case, tokenizer.additional_special_tokens) == (False, ["[X]"])
+    assert tokenizer.tokenize("low[X]")[-1] == "[X]"
+
+
+def test_words_as_another_tokenizer_makes_them(text):
+    pathlib.Path("more.txt").write_text("Tōkyō 東京タワー\n", encoding="utf-8")
+    pathlib.Path("vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n")
+    options = {"do_lower_case": False, "tokenize_chinese_chars": False, "strip_accents": True}
+    BertTokenizer("vocab.txt", **options).save_pretrained("other")
+    out("train", "wordpiece", "more.txt", "-o", "out", "--like", "other")
+    tokenizer = BertTokenizer.from_pretrained("out")
+    assert tokenizer.tokenize("Tōkyō 東京タワー") == ["Tokyo", "東京タワー"]
+    BertTokenizer("vocab.txt", do_basic_tokenize=False).save_pretrained("plain")
+    out("train", "wordpiece", text, "-o", "out2", "--like", "plain")
+    assert BertTokenizer.from_pretrained("out2").tokenize("low. wider!") == ["low.", "wider!"]
+    assert "Give --cased or --like, not both." in usage_error(
+        "train", "wordpiece", text, "-o", "new", "--like", "other", "--cased"
+    )
+
+
+def test_bpe(text):
+    options = "--vocab-size 40 --end-of-word-suffix </w> --special-token <s> --unk-token [U] --uncased".split()
+    lines = out("train", "bpe", text, "-o", "out", *options)
+    assert lines == ["40 tokens from 9 texts, 48 words (12 different), in out"]
+    assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+    expected = train_bpe(
+        TextFiles(text),
+        vocab_size=40,
+        end_of_word_suffix="</w>",
+        special_tokens=["<s>"],
+        unk_token="[U]",
+        do_lower_case=True,
+    )
+    assert json.loads(pathlib.Path("out/vocab.json").read_text(encoding="utf-8")) == expected.vocab
+    assert list(expected.vocab)[:2] == ["[U]", "<s>"]
+
+
+def test_the_summary_as_json(text):
+    (line,) = out("train", "bpe", text, "-o", "out", "--vocab-size", "35", "--json")
+    summary = json.loads(line)
+    assert summary.pop("seconds") >= 0
+    assert summary == {
+        "kind": "bpe",
+        "output": "out",
+        "files": ["text.txt"],
+        "texts": 9,
+        "words": 48,
+        "different_words": 12,
+        "pruned_below": 0,
+        "vocab_size": 35,
+        "merges": 35 - len(set(TEXT) - set(" \n")) - 1,
+    }
+
+
+def test_the_chinese_recipe(text):
+    pathlib.Path("zh.txt").write_text("床前明月光，疑是地上霜。\n举 头 望 明 月 ，\n", encoding="utf-8")
+    pathlib.Path("test.txt").write_text("望明月?\n", encoding="utf-8")
+    command = ["train", "bpe", "zh.txt", "--recipe", "chinese", "--vocab-size", "100", "--test", "test.txt"]
+    assert out(*command, "-o", "out") == ["15 tokens from 2 texts, in out"]
+    assert files_in("out") == ["result.txt", "result_left_to_right.txt", "train.log", "vocab.txt"]
+    assert pathlib.Path("out/result.txt").read_text(encoding="utf-8") == "望 明月 <unk>\n"
+    assert (
+        pathlib.Path("out/train.log").read_text(encoding="utf-8") == "1 merges, vocabulary 12, best pair '明月' (2)\n"
+    )
+    summary = json.loads(out(*command, "-o", "other", "--json")[0])
+    assert (summary["subwords"], summary["punctuation"], summary["merges"], summary["texts"]) == (12, 2, 1, 2)
+
+
+# ---- what is read ---------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_file_gives_the_same_vocabulary(text):
+    texts = TEXT.split("\n")[:-1]
+    pathlib.Path("a.jsonl").write_text("".join(json.dumps({"body": line}) + "\n" for line in texts))
+    pathlib.Path("b.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"body": texts}), "c.parquet")
+    for number, name in enumerate([text, "a.jsonl", "b.txt.gz", "c.parquet", "te*.txt", "**/text.txt"]):
+        out("train", "wordpiece", name, "--column", "body", "-o", f"out{number}")
+    out("train", "wordpiece", "-", "-o", "out6", stdin=TEXT)
+    assert len({pathlib.Path(f"out{number}/vocab.txt").read_bytes() for number in range(7)}) == 1
+
+
+def test_bytes_that_are_not_utf8_can_be_replaced(text):
+    pathlib.Path("bad.txt").write_bytes(b"fine\nlow\xe9r\n")
+    message = error("train", "wordpiece", "bad.txt", "-o", "out")
+    assert message.startswith("bad.txt, line 2: byte 0xe9 at offset 8 of the file is not UTF-8;")
+    assert not os.path.exists("out")
+    out("train", "wordpiece", "bad.txt", "-o", "out", "--errors", "replace")
+    assert "lowr" in BertTokenizer.from_pretrained("out").vocab
+    assert "offset 3 of the file" in error("train", "wordpiece", "-", "-o", "new", stdin=b"low\xe9r\n")
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+
+def test_bad_input_is_one_clear_line(text):
+    pathlib.Path("empty.txt").write_text("")
+    pathlib.Path("a.jsonl").write_text('{"body": "low"}\n')
+    train = ("train", "wordpiece", "-o", "out")
+    assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
+    assert "no word in the 1 texts" in error(*train, "-", stdin=" \n")
+    assert error(*train, "a.jsonl") == (
+        "a.jsonl, line 1: no 'text' in the object; choose one of 'body' with column=... (--column)"
+    )
+    assert error(*train, text, "--vocab-size", "20").startswith("a vocabulary of 20 has no room for the ")
+    assert error(*train, "missing.txt") == "cannot read missing.txt: No such file or directory"
+    assert error(*train, "*.csv") == "no file matches *.csv"
+    assert error(*train, text, "--errors", "ignore") == "errors is 'strict' or 'replace', not 'ignore'"
+    assert "is a directory" in error(*train, ".")
+    assert not os.path.exists("out")
+
+
+def test_the_output_has_to_be_new_or_empty_and_is_looked_at_first(text):
+    for output in (".", text, ""):
+        message = error("train", "bpe", "missing.txt", "-o", output)
+        assert message == f"{output!r} is not a new or empty directory; give another with --output"
+    pathlib.Path("out").mkdir()
+    out("train", "bpe", text, "-o", "out")
+
+
+@posix
+def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
+    here = pathlib.Path.cwd()
+    for output in ("text.txt/new", "text.txt/new/deeper"):
+        message = error("train", "bpe", "missing.txt", "-o", output)
+        assert message == f"cannot write to {output!r}: {here / text} is not a directory"
+    pathlib.Path("link").symlink_to("nowhere")
+    assert "is not a new or empty directory" in error("train", "bpe", "missing.txt", "-o", "link")
+    pathlib.Path("there").mkdir()
+    monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)  # nobody stops the superuser
+    message = error("train", "bpe", "missing.txt", "-o", "new/out")
+    assert message == f"cannot write to 'new/out': nothing may be written to {here}"
+    assert (
+        error("train", "bpe", "missing.txt", "-o", "there") == "cannot write to 'there': nothing may be written to it"
+    )
+
+
+def test_options_that_do_not_go_together(text):
+    command = ("train", "bpe", text, "-o", "out")
+    assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")
+    message = usage_error(*command, "--recipe", "chinese", "--min-frequency", "0")
+    assert "--min-frequency does not go with --recipe chinese." in message
+    assert "--test goes with --recipe chinese." in usage_error(*command, "--test", text)
+    assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
+
+
+def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
+    result = run("train", "wordpiece", text, "-o", "out", "--max-words", "6", "--json")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("trietok: warning: more than 6 different words: those that occurred no more than ")
+    assert json.loads(result.stdout)["pruned_below"] > 0
+
+
+def test_what_is_segmented_is_read_before_the_training(text, monkeypatch):
+    def trained(*arguments, **options):
+        raise AssertionError("the training has begun")
+
+    monkeypatch.setattr("trietok.cli.train.train_chinese_bpe", trained)
+    pathlib.Path("bad.txt").write_bytes(b"fine\nlow\xe9r\n")
+    command = ("train", "bpe", "--recipe", "chinese", "-o", "out")
+    assert error(*command, text, "--test", "bad.txt").startswith("bad.txt, line 2: byte 0xe9 at offset 8")
+    assert error(*command, text, "--test", "no.txt") == "cannot read no.txt: No such file or directory"
+    assert "line 1: byte 0xff" in error(*command, text, "--test", "-", stdin=b"\xff\n")
+    assert "Standard input can be read once" in usage_error(*command, "-", text, "--test", "-")
+    assert files_in(".") == ["bad.txt", "text.txt"]
+
+
+def test_texts_or_sentences_from_standard_input(text):
+    command = ("train", "bpe", "--recipe", "chinese")
+    out(*command, "-", "--test", text, "-o", "one", stdin=TEXT)
+    out(*command, text, "--test", "-", "-o", "two", stdin=TEXT)
+    for name in files_in("one"):
+        assert pathlib.Path("one", name).read_bytes() == pathlib.Path("two", name).read_bytes()
+    assert len(pathlib.Path("two/result.txt").read_text().splitlines()) == 9
+
+
+# ---- stopping it ----------------------------------------------------------------------------------------------------
+
+
+def heed_interrupts():  # a test run in the background may have been told to ignore them
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.setsid()  # an interrupt of the group, as a terminal sends it, must not reach this process
+
+
+@posix
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
+    command = ("train", "wordpiece", "-", "-o", "out", "--processes", processes)
+    child = process(*command, preexec_fn=heed_interrupts)
+    child.stdin.write(TEXT.encode() * 30_000)  # more than a pipe holds: it is being read, and several batches long
+    child.stdin.flush()
+    time.sleep(0.2)
+    os.killpg(child.pid, signal.SIGINT)
+    said = child.stderr.read()
+    assert (child.wait(), said) == (130, b"trietok: stopped; nothing was written\n")
+    assert not os.path.exists("out")
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+
+
+CHINESE = ("--recipe", "chinese", "--test", "text.txt")
+
+
+@pytest.mark.parametrize("options", [(), CHINESE])
+@pytest.mark.parametrize("output", ["out", "new/out", "there"])
+def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypatch, options, output):
+    pathlib.Path("there").mkdir()
+    monkeypatch.setattr("os.fsync", interrupted)
+    result = run("train", "bpe", text, "-o", output, *options)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
+    assert files_in(".") == ["text.txt", "there"]
+    assert files_in("there") == []
+
+
+@pytest.mark.parametrize("options", [(), CHINESE])
+def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, options):
+    calls = []
+    original = os.fsync
+
+    def interrupted_once(handle):
+        if not calls and os.path.samestat(os.fstat(handle), os.stat("out")):  # by then all files are in place
+            calls.append(handle)
+            raise KeyboardInterrupt
+        original(handle)
+
+    monkeypatch.setattr("os.fsync", interrupted_once)
+    result = run("train", "bpe", text, "-o", "out", *options)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
+    out("train", "bpe", text, "-o", "whole", *options)
+    assert files_in("out") == files_in("whole")
+    for name in files_in("whole"):
+        assert pathlib.Path("out", name).read_bytes() == pathlib.Path("whole", name).read_bytes()
+
+
+def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
+    calls = []
+    original = shutil.rmtree
+
+    def interrupted_once(path, **options):
+        calls.append(path)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        original(path, **options)
+
+    monkeypatch.setattr("trietok.files.atomic.shutil.rmtree", interrupted_once)
+    result = run("train", "bpe", text, "-o", "out")
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
+    assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+
+
+def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeypatch):
+    monkeypatch.setattr("trietok.training.segmentation.Segmenter.left_to_right", interrupted)
+    result = run("train", "bpe", text, "-o", "out", *CHINESE)
+    assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
+    assert files_in(".") == ["text.txt"]
+
+
+# ---- on a terminal --------------------------------------------------------------------------------------------------
+
+
+@posix
+def test_a_terminal_shows_each_phase(text):
+    shown = COLOURS.sub("", on_terminal("train", "wordpiece", text, "-o", "out", columns=120))
+    assert re.search(r"counting words +━+ (\d+) of \1 bytes +[\d.]+ (bytes|kB|MB)/s +in \d+:\d\d", shown)
+    assert re.search(r"counting pairs +━+ \d+ of \d+ words +[\d,]+ words/s", shown)
+    assert re.search(r"merging +━+ \d+ of \d+ tokens +[\d,]+ tokens/s", shown)
+    assert re.search(r"\d+ tokens from 9 texts", shown)
+    assert files_in("out") == ["special_tokens_map.json", "tokenizer_config.json", "vocab.txt"]

@@ -1,0 +1,59 @@
+"""Files of texts to encode, and what an encoded corpus holds."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from array import array
+from itertools import pairwise
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+zstandard = pytest.importorskip("zstandard")
+
+
+TEXTS = ["The people", "", "of the United States,\r", " in order", "to form a more perfect Union", "東京 é", "[SEP] x"]
+
+
+def write(path, texts=TEXTS, column="text"):
+    """A file of texts, of the kind that its name says."""
+    name = path.name
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table({"id": range(len(texts)), column: texts}), path, row_group_size=2)
+        return path
+    if ".jsonl" in name or ".ndjson" in name:
+        texts = [json.dumps({"id": number, column: text}) for number, text in enumerate(texts)]
+    raw = "".join(text + "\n" for text in texts).encode()
+    if name.endswith(".gz"):
+        raw = gzip.compress(raw)
+    elif name.endswith(".zst"):
+        raw = zstandard.compress(raw)
+    path.write_bytes(raw)
+    return path
+
+
+def rows_in(out):
+    """The rows of all shards, in order, whatever their format."""
+    manifest = json.loads((out / "manifest.json").read_text())
+    rows = []
+    for shard in manifest["shards"]:
+        paths = [out / file["name"] for file in shard["files"]]
+        if paths[0].suffix == ".parquet":
+            rows += pq.read_table(paths[0]).column("input_ids").to_pylist()
+            continue
+        skip = 128 if paths[0].suffix == ".npy" else 0
+        ids = array("i", paths[0].read_bytes()[skip:])
+        index = array("q", paths[1].read_bytes()[skip:])
+        rows += [ids[start:end].tolist() for start, end in pairwise(index)]
+    return rows
+
+
+def contents(out):
+    """Every file below a directory, hidden ones too."""
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def ids_of(tokenizer, texts=TEXTS, **options):
+    return [tokenizer(text, **options).input_ids for text in texts]

@@ -1,0 +1,400 @@
+"""`TokenizeBatch`: the columns it adds, what it refuses, and that its rows are those of calls."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trietok import BertTokenizer, InputError, InputTypeError, NotSupportedError, OptionError, TokenizeBatch
+
+pa = pytest.importorskip("pyarrow")
+
+TEXTS = ["The people", None, "", "of the United States, and [SEP] more [MASK]!", "  ", "東京\u3000タワー", "a\nb\tc"]
+
+
+def table(texts=TEXTS, **columns):
+    return pa.table({"text": pa.array(texts, pa.string()), **columns})
+
+
+def by_call(tokenizer, texts, **options):
+    """What calls give, text by text, None for None."""
+    rows = [None if text is None else tokenizer(text, **options) for text in texts]
+    names = tokenizer("a", **options).keys()
+    return {name: [None if row is None else row[name] for row in rows] for name in names}
+
+
+# ---- the columns ----------------------------------------------------------------------------------------------------
+
+
+def test_a_worked_example(small):
+    # [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, then the words from 5 on.
+    tokenize = TokenizeBatch(small("a", "b", "##c"), "text", return_special_tokens_mask=True, return_length=True)
+    done = tokenize(table(["a bc", None, ""]))
+    assert done.to_pydict() == {
+        "text": ["a bc", None, ""],
+        "input_ids": [[2, 5, 6, 7, 3], None, [2, 3]],
+        "token_type_ids": [[0] * 5, None, [0, 0]],
+        "special_tokens_mask": [[1, 0, 0, 0, 1], None, [1, 1]],
+        "attention_mask": [[1] * 5, None, [1, 1]],
+        "length": [5, None, 2],
+    }
+
+
+OPTIONS = [
+    {},
+    {"add_special_tokens": False},
+    {"truncation": True, "max_length": 4},
+    {"truncation": True, "max_length": 3, "return_special_tokens_mask": True},
+    {"padding": "max_length", "max_length": 8, "truncation": True},
+    {"return_attention_mask": False, "return_token_type_ids": False},
+    {"return_special_tokens_mask": True, "return_length": True},
+    {"truncation": True, "max_length": 2},  # no room for a text: transformers does not truncate then
+    {"split_special_tokens": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_rows_are_those_of_calls(english, options):
+    done = TokenizeBatch(english, "text", **options)(table())
+    expected = by_call(english, TEXTS, **options)
+    assert set(done.column_names) == {"text", *expected}
+    for name, rows in expected.items():
+        assert done.column(name).to_pylist() == rows, name
+
+
+def test_truncation_on_the_left(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("a", "b", "c"), truncation_side="left")
+    tokenize = TokenizeBatch(tokenizer, "text", truncation=True, max_length=4)
+    assert tokenize(table(["a b c", "a"])).column("input_ids").to_pylist() == [[2, 6, 7, 3], [2, 5, 3]]
+
+
+def test_lists_of_words(small):
+    tokenizer = small("a", "b")
+    batch = pa.table({"words": [["a", "b"], None, ["b"]]})
+    done = TokenizeBatch(tokenizer, "words", is_split_into_words=True)(batch)
+    assert done.column("input_ids").to_pylist() == [[2, 5, 6, 3], None, [2, 6, 3]]
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        table([]),
+        table([None, None]),
+        table(["a"]),
+        pa.table({"text": pa.array([], pa.string())}).slice(0, 0),
+        pa.table({"text": pa.chunked_array([], pa.string())}),
+        pa.table({"text": pa.array([None, None])}),
+    ],
+    ids=["empty", "nulls", "one", "slice", "no chunks", "of type null"],
+)
+def test_the_schema_does_not_depend_on_the_batch(english, batch):
+    tokenize = TokenizeBatch(english, "text", return_special_tokens_mask=True, return_length=True)
+    done = tokenize(batch)
+    assert done.num_rows == batch.num_rows
+    assert done.schema == tokenize.output_schema(batch.schema)
+    assert [str(done.schema.field(name).type).replace("element", "item") for name in tokenize.names] == [
+        "list<item: int32>",
+        "list<item: int8>",
+        "list<item: int8>",
+        "list<item: int8>",
+        "int32",
+    ]
+    done.validate(full=True)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+def test_kinds_of_text(english, kind):
+    texts = ["the people", None, "the people", "the"]
+    batch = pa.RecordBatch.from_arrays([pa.array(texts, pa.string()).cast(kind)], ["text"])
+    done = TokenizeBatch(english, "text")(batch)
+    assert done.column("input_ids").to_pylist() == by_call(english, texts)["input_ids"]
+
+
+def test_a_record_batch_gives_a_record_batch_and_slices_start_where_they_should(english):
+    texts = [None, "the", None, "people", "of"]
+    batch = pa.RecordBatch.from_pydict({"text": texts, "id": list(range(5))}).slice(1, 3)
+    done = TokenizeBatch(english, "text")(batch)
+    assert isinstance(done, pa.RecordBatch)
+    done.validate(full=True)
+    assert done.column("id").to_pylist() == [1, 2, 3]
+    assert done.column("input_ids").to_pylist() == by_call(english, texts[1:4])["input_ids"]
+
+
+def test_other_columns_pass_through(english):
+    schema = pa.schema([pa.field("text", pa.string()), pa.field("id", pa.int64(), metadata={"a": "b"})], {"c": "d"})
+    batch = pa.Table.from_arrays([pa.array(["the"]), pa.array([7])], schema=schema)
+    for whole in (batch, batch.to_batches()[0]):
+        done = TokenizeBatch(english, "text")(whole)
+        assert done.schema.names[:2] == ["text", "id"]
+        assert done.schema.metadata == {b"c": b"d"}
+        assert done.schema.field("id").metadata == {b"a": b"b"}
+        assert done.column("id").to_pylist() == [7]
+
+
+def test_many_rows_come_in_order(english):
+    texts = [None if number % 7 == 0 else f"people {number}" for number in range(10_000)]
+    expected = by_call(english, texts)["input_ids"]
+    whole = pa.table({"text": texts})
+    tokenize = TokenizeBatch(english, "text")
+    assert tokenize(whole).column("input_ids").to_pylist() == expected
+    assert tokenize(whole.to_batches()[0]).column("input_ids").to_pylist() == expected
+    parts = pa.concat_tables([whole.slice(0, 4097), whole.slice(4097, 1), whole.slice(4098)])
+    assert tokenize(parts).column("input_ids").to_pylist() == expected
+
+
+# ---- the short way --------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.none() | st.text() | st.text("aA the,\t\n[SEP]é東", max_size=30), max_size=8))
+def test_the_short_way_gives_what_calls_give(english, texts):
+    texts = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
+    for options in ({}, {"truncation": True, "max_length": 5, "return_special_tokens_mask": True}):
+        tokenize = TokenizeBatch(english, "text", **options)
+        expected = by_call(english, texts, **options)
+        done = tokenize(table(texts))
+        for name in tokenize.names:
+            assert done.column(name).to_pylist() == expected[name]
+
+
+@given(st.lists(st.lists(st.sampled_from("new york city New of the in-new york. a".split()), max_size=9), max_size=4))
+def test_tokens_with_spaces(texts):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["new york", "of the"])
+    tokenize = TokenizeBatch(tokenizer, "text")
+    joined = [" ".join(words) for words in texts] + ["in new york city"]
+    for _ in range(2):  # with what the first time remembered
+        assert tokenize(table(joined)).column("input_ids").to_pylist() == [tokenizer(text).input_ids for text in joined]
+
+
+@pytest.mark.parametrize("limit", [0, 4000])
+def test_a_memory_that_is_full_changes_nothing(english, limit):
+    texts = [f"people {number % 50} of x{number}" for number in range(300)]
+    expected = TokenizeBatch(english, "text")(table(texts))
+    tokenize = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en", cache_limit=limit), "text")
+    for _ in range(3):
+        assert tokenize(table(texts)) == expected
+
+
+def test_what_is_remembered_is_bounded():
+    from trietok.corpus.chunk_bytes import ChunkBytes
+
+    worked_out = []
+    for limit, remembered in ((0, 0), (4000, 24), (1_000_000, 300)):
+        memory = ChunkBytes(lambda chunk: worked_out.append(chunk) or (1,), limit=limit)
+        for number in range(300):
+            memory[f"x{number}"]
+        worked_out.clear()
+        for number in reversed(range(300)):
+            memory[f"x{number}"]
+        assert 300 - len(worked_out) <= remembered
+        assert (len(worked_out) < 300) == (limit > 0)
+
+
+def test_what_is_asked_for_stays(english):
+    from trietok.corpus.chunk_bytes import ChunkBytes
+
+    worked_out = []
+
+    def work_out(chunk):
+        worked_out.append(chunk)
+        return (len(worked_out),)
+
+    memory = ChunkBytes(work_out, limit=2000)
+    for number in range(100):
+        assert memory["often"] == memory["often"] == b"\x01\0\0\0"
+        memory[f"once {number}"]
+    assert worked_out == ["often", *(f"once {number}" for number in range(100))]
+
+
+def test_a_subclass_with_a_stage_of_its_own(vocab_file):
+    class Loud(BertTokenizer):
+        def _tokenize(self, text, **kwargs):
+            return super()._tokenize(text.replace("?", " a "), **kwargs)
+
+    tokenizer = Loud(vocab_file("a", "b"))
+    tokenize = TokenizeBatch(tokenizer, "text")
+    assert tokenize(table(["b?"])).column("input_ids").to_pylist() == [tokenizer("b?").input_ids] == [[2, 6, 5, 3]]
+
+
+def test_a_token_added_meanwhile_counts_from_the_next_batch(small):
+    tokenizer = small("a", "b")
+    tokenize = TokenizeBatch(tokenizer, "text")
+    assert tokenize(table(["b cc"])).column("input_ids").to_pylist() == [[2, 6, 1, 3]]
+    tokenizer.add_tokens(["cc"])
+    assert tokenize(table(["b cc"])).column("input_ids").to_pylist() == [[2, 6, 7, 3]]
+
+
+# ---- what it refuses ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"return_tensors": "np"}, OptionError, "return_tensors has no place here: the ids come as Arrow columns"),
+        ({"text_pair": ["a"]}, OptionError, "one text a row"),
+        ({"return_overflowing_tokens": True, "max_length": 4}, OptionError, "one row of ids for each text"),
+        ({"padding": True}, OptionError, "depends on the texts around"),
+        ({"padding": "longest"}, OptionError, "depends on the texts around"),
+        ({"colour": "red"}, OptionError, "unknown keyword 'colour'"),
+        ({"truncation": "somewhere"}, InputError, "not a valid TruncationStrategy"),
+    ],
+)
+def test_options_without_a_place(english, options, error, said):
+    with pytest.raises(error, match=said):
+        TokenizeBatch(english, "text", **options)
+
+
+def test_offsets_are_the_tokenizers_to_give_or_to_refuse(english):
+    try:
+        expected = english(["the people", ""], return_offsets_mapping=True)["offset_mapping"]
+    except NotSupportedError as error:
+        with pytest.raises(NotSupportedError, match=str(error)):
+            TokenizeBatch(english, "text", return_offsets_mapping=True)
+        return
+    tokenize = TokenizeBatch(english, "text", return_offsets_mapping=True)
+    found = tokenize(table(["the people", None, ""])).column("offset_mapping").to_pylist()
+    assert [None if row is None else list(map(tuple, row)) for row in found] == [expected[0], None, expected[1]]
+
+
+def test_offsets_of_a_tokenizer_that_has_them():
+    class Letters:
+        def __call__(self, texts, **options):
+            return {
+                "input_ids": [list(map(ord, text)) for text in texts],
+                "offset_mapping": [[(at, at + 1) for at in range(len(text))] for text in texts],
+            }
+
+    done = TokenizeBatch(Letters(), "text", return_offsets_mapping=True)(table(["ab", None, ""]))
+    done.validate(full=True)
+    assert done.column("offset_mapping").to_pylist() == [[[0, 1], [1, 2]], None, []]
+    assert done.column("input_ids").to_pylist() == [[97, 98], None, []]
+
+
+def test_columns_that_are_missing_or_there_already(english):
+    tokenize = TokenizeBatch(english, "text")
+    with pytest.raises(InputError, match="column 'text' is missing; the batch has 'a', 'b'"):
+        tokenize(pa.table({"a": [1], "b": [2]}))
+    with pytest.raises(InputError, match="has a column 'input_ids' already"):
+        tokenize(table(["a"], input_ids=[[1]]))
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    with pytest.raises(InputError, match="column 'text' is there twice"):
+        tokenize(twice)
+
+
+@pytest.mark.parametrize("values", [[1], [b"a"], [["a"]]], ids=["numbers", "bytes", "lists"])
+def test_columns_that_hold_no_text(english, values):
+    with pytest.raises(InputTypeError, match="not text; cast it to string first"):
+        TokenizeBatch(english, "text")(pa.table({"text": values}))
+
+
+@pytest.mark.parametrize("batch", [{"text": ["a"]}, ["a"], "a"])
+def test_what_is_no_batch(english, batch):
+    with pytest.raises(InputTypeError, match=r"Arrow batches|RecordBatch or Table"):
+        TokenizeBatch(english, "text")(batch)
+
+
+def test_bytes_that_are_not_utf8_name_their_row(english):
+    raw = pa.array([b"fine"] * 5000 + [b"caf\xe9"], pa.binary()).view(pa.string())
+    for batch in (pa.table({"text": raw}), pa.RecordBatch.from_arrays([raw], ["text"])):
+        with pytest.raises(InputError, match="row 5000 of column 'text': byte 0xe9 at offset 3 of the text is not UTF"):
+            TokenizeBatch(english, "text")(batch)
+
+
+# ---- into other processes -------------------------------------------------------------------------------------------
+
+
+def test_it_pickles_without_what_is_remembered(vocab_file):
+    tokenize = TokenizeBatch(BertTokenizer(vocab_file("a")), "text", return_length=True)
+    before = len(pickle.dumps(tokenize))
+    tokenize(table([f"x{number}" for number in range(2000)]))
+    assert len(pickle.dumps(tokenize)) == before
+    again = pickle.loads(pickle.dumps(tokenize))
+    assert (again.column, again.call_options, again.names) == ("text", {"return_length": True}, tokenize.names)
+    assert again(table()) == tokenize(table())
+    assert repr(again) == "TokenizeBatch(BertTokenizer, 'text', return_length=True)"
+
+
+class ReadFromPickles(BertTokenizer):
+    """Counts how often one is read."""
+
+    count = 0
+
+    def __setstate__(self, state):
+        type(self).count += 1
+        self.__dict__.update(state)
+
+
+def test_a_process_reads_a_pickled_tokenizer_once(vocab_file):
+    ReadFromPickles.count = 0
+    tokenize = TokenizeBatch(ReadFromPickles(vocab_file("a")), "text")
+    other = TokenizeBatch(ReadFromPickles(vocab_file("a")), "text", add_special_tokens=False)
+    for expected, each in ((1, tokenize), (1, tokenize), (2, other)):
+        assert pickle.loads(pickle.dumps(each))(table(["a"])) == each(table(["a"]))
+        assert ReadFromPickles.count == expected
+    for number in range(9):  # it keeps no more than some
+        pickle.loads(pickle.dumps(TokenizeBatch(BertTokenizer(vocab_file(f"w{number}")), "text")))
+    pickle.loads(pickle.dumps(tokenize))
+    assert ReadFromPickles.count == 3
+
+
+def test_a_fresh_process_gives_the_same(english, tmp_path):
+    tokenize = TokenizeBatch(english, "text", return_special_tokens_mask=True)
+    (tmp_path / "function").write_bytes(pickle.dumps((tokenize, table())))
+    code = "import pickle, sys; f, t = pickle.load(open(sys.argv[1], 'rb')); pickle.dump(f(t), sys.stdout.buffer)"
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "function"], stdout=subprocess.PIPE, check=True)
+    assert pickle.loads(done.stdout) == tokenize(table())
+
+
+def test_its_pickle_does_not_change_from_process_to_process():
+    """Engines know a function again by its pickle, and keep its results by that."""
+    code = """
+import hashlib, pickle, trietok
+tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", additional_special_tokens=["[A]", "[B]", "[C]"])
+tokenizer.add_tokens(["covid-19", "new york"])
+print(hashlib.sha256(pickle.dumps(trietok.TokenizeBatch(tokenizer, "text"))).hexdigest())
+"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(found) == 1
+
+
+def test_several_threads_share_one(english):
+    tokenize = TokenizeBatch(english, "text")
+    batches = [table([f"people {number} of {other}" for other in range(200)]) for number in range(8)]
+    expected = [tokenize(batch) for batch in batches]
+    fresh, found = pickle.loads(pickle.dumps(tokenize)), {}
+
+    def run(number):
+        found[number] = fresh(batches[number])
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[number] for number in range(8)] == expected
+
+
+def test_a_null_among_words_is_named_by_its_row_and_column(english):
+    tokenize = TokenizeBatch(english, "words", is_split_into_words=True)
+    rows = [None, ["a"], None, ["b", None]]
+    for batch in (pa.table({"words": rows}), pa.RecordBatch.from_pydict({"words": rows})):
+        with pytest.raises(InputError, match=r"row 3 of column 'words': word 1 is null; take"):
+            tokenize(batch)
+    late = pa.table({"words": [None] * 5000 + [[None, "a"]]})
+    with pytest.raises(InputError, match=r"row 5000 of column 'words': word 0 is null"):
+        tokenize(late)

@@ -1,0 +1,253 @@
+"""The same function on Ray Data, Spark and HuggingFace datasets, each started here: the ids of one machine, in order.
+
+`pytest -m engines`; each engine is skipped where it is not installed. The recipes are those of `docs/corpora.md`.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from trietok import BertTokenizer, TokenizeBatch
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+pytestmark = pytest.mark.engines
+
+ROOT = pathlib.Path(__file__).parents[2]
+OPTIONS = {"truncation": True, "max_length": 12, "return_special_tokens_mask": True, "return_length": True}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    made = BertTokenizer.from_pretrained("trietok-en")
+    made.add_tokens(["covid-19"])
+    return made
+
+
+@pytest.fixture(scope="module")
+def tokenize(tokenizer):
+    return TokenizeBatch(tokenizer, "text", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def table():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").split("\n")
+    texts = [*lines, "covid-19 and covid", "東京 é", "", None] * 20
+    return pa.table({"id": range(len(texts)), "text": pa.array(texts, pa.string())})
+
+
+@pytest.fixture(scope="module")
+def files(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    half = len(table) // 2
+    pq.write_table(table.slice(0, half), folder / "a.parquet", row_group_size=300)
+    pq.write_table(table.slice(half), folder / "b.parquet", row_group_size=300)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(table, tokenizer, tokenize):
+    """What calls give, text by text, on this machine; and what the function gives is that."""
+    rows = table.to_pylist()
+    for row in rows:
+        encoding = {} if row["text"] is None else {**tokenizer(row["text"], **OPTIONS)}
+        row.update({name: encoding.get(name) for name in tokenize.names})
+    assert tokenize(table).to_pylist() == rows
+    return rows
+
+
+@pytest.fixture(scope="module")
+def python_path():
+    """What the engines' own processes find this package by."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [before])])
+    yield
+    if before is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = before
+
+
+# ---- Ray Data -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ray(python_path, tmp_path_factory):
+    os.environ.setdefault("RAY_DISABLE_IMPORT_WARNING", "1")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray.data")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield ray
+    ray.shutdown()
+
+
+def test_ray_data(ray, files, tokenize, expected):
+    dataset = ray.data.read_parquet(str(files))
+    ids = dataset.map_batches(tokenize, batch_format="pyarrow", batch_size=128, zero_copy_batch=True)
+    found = pa.concat_tables([ray.get(block) for block in ids.to_arrow_refs()])
+    assert found.sort_by("id").to_pylist() == expected
+    assert found.schema.field("input_ids").type == pa.list_(pa.int32())
+
+
+# ---- Spark ----------------------------------------------------------------------------------------------------------
+
+
+def skip_without_java():
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java")
+
+
+@pytest.fixture(scope="module")
+def spark(python_path):
+    pytest.importorskip("pyspark")
+    skip_without_java()
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("trietok")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+def test_spark(spark, files, tokenize, expected):
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    frame = spark.read.parquet(str(files))
+    schema = from_arrow_schema(tokenize.output_schema(pq.read_schema(files / "a.parquet")))
+    ids = frame.mapInArrow(lambda batches: map(tokenize, batches), schema)
+    found = [row.asDict() for row in ids.orderBy("id").collect()]
+    assert found == expected
+
+
+def test_spark_writes_parquet(spark, files, tokenize, expected, tmp_path):
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    frame = spark.read.parquet(str(files)).repartition(3)
+    schema = from_arrow_schema(tokenize.output_schema(pq.read_schema(files / "a.parquet")))
+    frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(str(tmp_path / "ids"))
+    found = pq.read_table(tmp_path / "ids").sort_by("id")
+    assert found.to_pylist() == expected
+
+
+# ---- HuggingFace datasets -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def datasets(python_path, tmp_path_factory):
+    os.environ["HF_DATASETS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    return datasets
+
+
+@pytest.fixture(scope="module")
+def encoded(datasets, files, tokenize):
+    paths = [str(files / "a.parquet"), str(files / "b.parquet")]
+    dataset = datasets.load_dataset("parquet", data_files=paths, split="train")
+    return dataset.with_format("arrow").map(tokenize, batched=True, batch_size=100, num_proc=2).with_format(None)
+
+
+def test_datasets(encoded, expected):
+    assert encoded.num_rows == len(expected)
+    assert list(encoded) == expected
+
+
+def test_datasets_as_numpy(encoded, expected):
+    import numpy
+
+    texts = encoded.filter(lambda text: text is not None, input_columns="text")
+    texts.set_format("numpy", columns=["input_ids", "attention_mask", "length"])
+    rows = [row for row in expected if row["text"] is not None]
+    assert len(texts) == len(rows)
+    for found, row in zip(texts, rows, strict=True):
+        assert isinstance(found["input_ids"], numpy.ndarray)
+        assert found["input_ids"].tolist() == row["input_ids"]
+        assert found["attention_mask"].tolist() == row["attention_mask"]
+        assert found["length"] == row["length"]
+
+
+def test_datasets_as_torch(encoded, expected):
+    torch = pytest.importorskip("torch")
+    texts = encoded.filter(lambda text: text is not None, input_columns="text")
+    texts.set_format("torch", columns=["input_ids"])
+    rows = [row for row in expected if row["text"] is not None]
+    for found, row in zip(texts, rows, strict=True):
+        assert isinstance(found["input_ids"], torch.Tensor)
+        assert found["input_ids"].dtype == torch.int64
+        assert found["input_ids"].tolist() == row["input_ids"]
+
+
+# ---- Dask and Polars ------------------------------------------------------------------------------------------------
+
+
+def test_dask(files, table, tokenize, expected):
+    dask = pytest.importorskip("dask")
+    batches = [dask.delayed(tokenize)(batch) for batch in table.to_batches(max_chunksize=200)]
+    found = pa.Table.from_batches(dask.compute(*batches, scheduler="processes", num_workers=2))
+    assert found.to_pylist() == expected
+
+
+def test_polars(files, table, tokenize, expected):
+    polars = pytest.importorskip("polars")
+    frame = polars.read_parquet(files / "*.parquet")
+    found = polars.from_arrow(tokenize(frame.to_arrow()))
+    assert found.to_dicts() == expected
+
+
+# ---- the recipes of the page ----------------------------------------------------------------------------------------
+
+PAGE = ROOT / "docs" / "corpora.md"
+
+
+def recipes() -> dict[str, str]:
+    """The code of each engine's section."""
+    text = PAGE.read_text(encoding="utf-8")
+    found = re.findall(r"^### (.*?)\n.*?^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+PACKAGES = {
+    "Ray Data": "ray",
+    "Spark": "pyspark",
+    "HuggingFace datasets": "datasets",
+    "Dask": "dask",
+    "Polars": "polars",
+}
+
+
+def test_the_page_has_the_recipes():
+    assert recipes().keys() == PACKAGES.keys()
+
+
+@pytest.mark.parametrize("engine", PACKAGES)
+def test_a_recipe(engine, python_path, files, table, tmp_path):
+    pytest.importorskip(PACKAGES[engine])
+    if engine == "Spark":
+        skip_without_java()
+    (tmp_path / "corpus").symlink_to(files)
+    (tmp_path / "recipe.py").write_text(recipes()[engine], encoding="utf-8")
+    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = pq.read_table(tmp_path / "ids").sort_by("id")
+    made = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512)(table)
+    assert found.select(made.column_names).to_pylist() == made.to_pylist()

@@ -1,0 +1,116 @@
+"""A corpus is encoded while somebody kills it, again and again: nothing lost, nothing twice, the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("zstandard")
+pytest.importorskip("typer")
+
+from tests.cli.commands import environment, posix
+from tests.corpus.shards import contents, write
+
+pytestmark = [pytest.mark.faults, posix]
+
+KILLS = 30
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Some megabytes in four files; no word comes twice, so that they take their time."""
+    rng = random.Random(3)
+    texts = [" ".join(f"{rng.randrange(10**9):x}" for _ in range(12)) for _ in range(24_000)]
+    names = ("a.txt", "b.parquet", "c.jsonl.zst", "d.txt.gz")
+    for number, name in enumerate(names):
+        write(tmp_path / name, texts[number::4] if name != "b.parquet" else texts[1:400:4])
+    (tmp_path / "e.txt").write_bytes(b"fine\n\xff\nfine\n")
+    return [str(tmp_path / name) for name in (*names, "e.txt")]
+
+
+def start(files, out, *options):
+    command = [sys.executable, "-m", "trietok", "encode-files", *files, "-o", str(out), "--shard-size", "0.1"]
+    return subprocess.Popen(
+        [*command, "--resume", "--on-error", "skip", *options],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def is_running(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_killed_thirty_times_at_random_moments(files, tmp_path):
+    began = time.monotonic()
+    whole = start(files, tmp_path / "unbroken", "--workers", "1")
+    assert whole.wait() == 0, whole.stderr.read()
+    lasts = time.monotonic() - began
+    expected = contents(tmp_path / "unbroken")
+    manifest = json.loads(expected["manifest.json"])
+    assert manifest["totals"]["texts"] == 6000 * 3 + 100 + 2
+    assert manifest["totals"]["rejected"] == 1
+    assert len(manifest["shards"]) > 20
+
+    rng = random.Random(8)
+    runs = kills = parts_kept = 0
+    out = tmp_path / "run-0"
+    groups = []
+    while kills < KILLS:
+        child = start(files, out, "--workers", str(rng.choice((1, 2, 3))))
+        groups.append(child.pid)
+        try:
+            child.wait(rng.uniform(0.1, 0.8) * lasts)
+        except subprocess.TimeoutExpired:
+            # All of its processes, or the first alone, whose workers then have to end by themselves.
+            os.killpg(child.pid, signal.SIGKILL) if rng.random() < 0.7 else child.kill()
+            child.wait()
+            kills += 1
+            parts_kept += len(list(out.glob("part-*")))
+            continue
+        assert child.returncode == 0, child.stderr.read()
+        assert contents(out) == expected
+        runs += 1
+        out = tmp_path / f"run-{runs}"
+    last = start(files, out, "--workers", "2")
+    assert last.wait() == 0, last.stderr.read()
+    assert contents(out) == expected
+    assert parts_kept > KILLS  # they were at work when they were killed
+    deadline = time.monotonic() + 20
+    while any(map(is_running, groups)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_running, groups))
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_a_worker_that_dies_is_reported(files, tmp_path):
+    child = start(files, tmp_path / "out", "--workers", "2")
+    while not list((tmp_path / "out").glob("part-*")):
+        assert child.poll() is None
+        time.sleep(0.01)
+    children = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+    workers = [pid for pid in children if b"spawn_main" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert len(workers) == 2
+    os.kill(int(workers[0]), signal.SIGKILL)
+    _, said = child.communicate()
+    assert child.returncode == 1
+    assert said.decode().startswith("trietok: error: a worker process has died, perhaps for want of memory; ")
+    assert said.decode().count("\n") == 1
+    again = start(files, tmp_path / "out", "--workers", "1")
+    assert again.wait() == 0, again.stderr.read()
+    assert not (tmp_path / "out" / ".trietok-encode").exists()

@@ -1,0 +1,248 @@
+"""`encode_files` on rows without text, files that cannot be read and full disks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+
+import pytest
+
+from tests.corpus.shards import contents, ids_of, rows_in, write
+from trietok import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    OptionError,
+    encode_files,
+)
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+zstandard = pytest.importorskip("zstandard")
+
+
+# ---- rows without text ----------------------------------------------------------------------------------------------
+
+BAD_LINES = [
+    (b'{"text": "fine"}', None),
+    (b'{"text": null}', "'text' is null, not text"),
+    (b'{"text": 7}', "'text' is number, not text"),
+    (b'{"text": ["a"]}', "'text' is list, not text"),
+    (b'{"other": "a"}', "no 'text' in the object"),
+    (b"[1]", "a JSON list, not an object"),
+    (b"", "not JSON at character 1: Expecting value"),
+    (b'{"text": "a"', "not JSON at character 13: Expecting ',' delimiter"),
+    (b'{"text": "caf\xe9"}', "byte 0xe9 at offset 13 of the text is not UTF-8"),
+    (b"[" * 100_000, "not JSON that can be read: maximum recursion depth exceeded"),
+    (b'{"text": "fine too"}', None),
+]
+
+
+@pytest.mark.parametrize("shard_bytes", [1, 10**6])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_bad_lines_are_kept_aside(english, tmp_path, name, shard_bytes):
+    raw = b"\n".join(line for line, _ in BAD_LINES)
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    out = tmp_path / "out"
+    options = {"workers": 1, "shard_bytes": shard_bytes}
+    manifest = encode_files([tmp_path / name], out, english, on_error="skip", **options)
+    assert rows_in(out) == ids_of(english, ["fine", "fine too"])
+    rejects = [json.loads(line) for line in (out / "rejects.jsonl").read_text().splitlines()]
+    bad = [(number, reason) for number, (_, reason) in enumerate(BAD_LINES, start=1) if reason]
+    assert [(row["file"], row["row"]) for row in rejects] == [(str(tmp_path / name), number) for number, _ in bad]
+    for row, (_, reason) in zip(rejects, bad, strict=True):
+        assert row["reason"].startswith(reason)
+    assert manifest["totals"]["rejected"] == len(bad)
+    with pytest.raises(
+        FileError, match=r"row 2: 'text' is null, not text\. .*finished shards stay .*--on-error skip goes on"
+    ):
+        encode_files([tmp_path / name], tmp_path / "failed", english, **options)
+
+
+@pytest.mark.parametrize("shard_bytes", [1, 10**6])
+def test_bad_parquet_rows(english, tmp_path, shard_bytes):
+    raw = pa.array([b"fine", None, b"fine", b"caf\xe9", b"fine"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": raw}), tmp_path / "a.parquet", row_group_size=2)
+    out = tmp_path / "out"
+    options = {"workers": 1, "shard_bytes": shard_bytes}
+    encode_files([tmp_path / "a.parquet"], out, english, on_error="skip", **options)
+    assert rows_in(out) == ids_of(english, ["fine"] * 3)
+    rejects = [json.loads(line) for line in (out / "rejects.jsonl").read_text().splitlines()]
+    assert [(row["row"], row["reason"]) for row in rejects] == [
+        (2, "null"),
+        (4, "byte 0xe9 at offset 3 of the text is not UTF-8"),
+    ]
+    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. 0 fin"):
+        encode_files([tmp_path / "a.parquet"], tmp_path / "failed", english, **options)
+
+
+def test_the_first_bad_row_is_named_whoever_meets_it(english, tmp_path):
+    lines = [b"fine"] * 100
+    lines[60] = lines[80] = lines[99] = b"\xff"
+    (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
+    for workers in (1, 2):
+        with pytest.raises(FileError, match=r"a\.txt, row 61: byte 0xff at offset 0 of the text is not UTF-8"):
+            encode_files([tmp_path / "a.txt"], tmp_path / str(workers), english, workers=workers, shard_bytes=40)
+
+
+def test_after_a_bad_row_the_run_goes_on_with_such_rows_aside(english, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"fine\n" * 20 + b"\xff\n" + b"fine\n" * 20)
+    options = {"workers": 1, "shard_bytes": 25}
+    encode_files([tmp_path / "a.txt"], tmp_path / "unbroken", english, on_error="skip", **options)
+    with pytest.raises(FileError, match="row 21"):
+        encode_files([tmp_path / "a.txt"], tmp_path / "out", english, **options)
+    encode_files([tmp_path / "a.txt"], tmp_path / "out", english, on_error="skip", resume=True, **options)
+    assert contents(tmp_path / "out") == contents(tmp_path / "unbroken")
+    assert "rejects.jsonl" in contents(tmp_path / "out")
+
+
+# ---- files that cannot be read --------------------------------------------------------------------------------------
+
+
+def test_files_that_are_not_what_they_say(english, tmp_path):
+    def refused(name, raw, error, said):
+        (tmp_path / name).write_bytes(raw)
+        with pytest.raises(error, match=said):
+            encode_files([tmp_path / name], tmp_path / f"out-{name}", english, workers=1)
+
+    many = b"".join(os.urandom(40).hex().encode() + b"\n" for _ in range(20_000))
+    refused("a.txt.gz", gzip.compress(many)[:-100], FileFormatError, r"a\.txt\.gz is cut off")
+    refused("b.txt.gz", b"plain", FileFormatError, "no gzip file")
+    refused("a.txt.zst", zstandard.compress(many)[:-100], FileFormatError, r"a\.txt\.zst is cut off")
+    refused("b.txt.zst", b"plain", FileFormatError, "no zstd file")
+    refused("a.parquet", b"plain", FileFormatError, r"a\.parquet is no Parquet file")
+    refused("a.csv", b"plain", InputError, r"a\.csv is of no known kind; files end in \.parquet, \.jsonl or \.txt")
+    refused("a.parquet.gz", b"plain", InputError, "of no known kind")
+    refused("a", b"plain", InputError, "of no known kind")
+
+
+def test_several_frames_and_members(english, tmp_path):
+    (tmp_path / "a.txt.zst").write_bytes(zstandard.compress(b"one\ntw") + zstandard.compress(b"o\n"))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"one\ntw") + gzip.compress(b"o\n"))
+    encode_files([tmp_path / "*.*"], tmp_path / "out", english, workers=1)
+    assert rows_in(tmp_path / "out") == ids_of(english, ["one", "two"] * 2)
+
+
+def test_columns_that_do_not_fit(english, tmp_path):
+    pq.write_table(pa.table({"body": ["a"], "n": [1]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet has no column 'text'; it has 'body', 'n'"):
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
+    with pytest.raises(InputError, match=r"a\.parquet: column 'n' holds int64, not text"):
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1, column="n")
+    assert not (tmp_path / "out").exists()
+    encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1, column="body")
+    assert rows_in(tmp_path / "out") == ids_of(english, ["a"])
+
+
+def test_one_path_is_one_file_and_none_is_an_error(english, tmp_path):
+    path = write(tmp_path / "a.txt")
+    for number, given_files in enumerate([path, str(path), str(tmp_path / "*.txt")]):
+        encode_files(given_files, tmp_path / str(number), english, workers=1)
+        assert rows_in(tmp_path / str(number)) == ids_of(english)
+    with pytest.raises(InputError, match="no files are given"):
+        encode_files([], tmp_path / "out", english)
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_that_are_not_there(english, tmp_path):
+    write(tmp_path / "a.txt")
+    for files, error, said in [
+        ([tmp_path / "b.txt"], FileError, r"cannot read .*b\.txt: No such file"),
+        ([tmp_path / "*.parquet"], FileError, r"no file matches .*\*\.parquet"),
+        ([tmp_path], FileError, r"is a directory; give its files, such as .*\*\.parquet"),
+        ([tmp_path / "a.txt", tmp_path / "*.txt"], InputError, r"a\.txt is given twice"),
+    ]:
+        with pytest.raises(error, match=said):
+            encode_files(files, tmp_path / "out", english)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"file_format": "csv"}, InputError, r"file_format is 'csv'; select one of \['parquet', 'npy', 'bin'\]"),
+        ({"on_error": "ignore"}, InputError, "on_error is 'ignore'"),
+        ({"pack": 0}, InputError, "pack is 0; it is a whole number from 1"),
+        ({"workers": 0}, InputError, "workers is 0"),
+        *(
+            ({"shard_bytes": size}, InputError, f"shard_bytes is {size!r}; it is a whole number from 1")
+            for size in (0, 1.5, float("inf"), float("nan"), True, "9")
+        ),
+        ({"drop_last": True}, InputError, "drop_last goes with pack"),
+        ({"return_special_tokens_mask": True}, OptionError, "leave out what asks for special_tokens_mask"),
+        ({"colour": "red"}, OptionError, "unknown keyword"),
+    ],
+)
+def test_options_that_do_not_fit(english, tmp_path, options, error, said):
+    with pytest.raises(error, match=said):
+        encode_files([write(tmp_path / "a.txt")], tmp_path / "out", english, **options)
+
+
+def test_zstandard_is_asked_for_where_it_is_needed(english, tmp_path, monkeypatch):
+    write(tmp_path / "a.txt.zst")
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'trietok\[corpus\]'"):
+        encode_files([tmp_path / "a.txt.zst"], tmp_path / "out", english, workers=1)
+
+
+def test_a_column_that_holds_no_text_is_a_type_error():
+    from trietok.corpus.arrow_columns import check_text_type
+
+    with pytest.raises(InputTypeError, match="cast it to string"):
+        check_text_type(pa.binary(), "text")
+
+
+def test_a_column_of_another_type_is_an_error_though_bad_rows_are_skipped(english, tmp_path):
+    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: column 'text' holds int64, not text"):
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1, on_error="skip")
+
+
+def test_the_size_of_a_parquet_shard_is_that_of_the_encoded_column(english, tmp_path):
+    table = pa.table({"text": ["the people " * 50] * 400})
+    for name, dictionary in (("once", True), ("plain", False)):
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=100, use_dictionary=dictionary)
+        manifest = encode_files(tmp_path / f"{name}.parquet", tmp_path / name, english, workers=1, shard_bytes=50_000)
+        assert len(manifest["shards"]) == (1 if dictionary else 4)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "npy", "bin"])
+def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format):
+    path = write(tmp_path / "a.txt")
+    out = tmp_path / "out"
+    original = os.fsync
+
+    def full(handle):
+        if (out / ".trietok-encode" / "plan.json").exists():
+            raise OSError(28, "No space left on device")
+        original(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    options = {"workers": 1, "file_format": file_format}
+    with pytest.raises(FileError, match=r"cannot write .*part-00000.*: No space left on device\. 0 .*--resume goes on"):
+        encode_files(path, out, english, **options)
+    monkeypatch.undo()
+    encode_files(path, out, english, resume=True, **options)
+    assert rows_in(out) == ids_of(english)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
+    from trietok.corpus import shard_plan
+    from trietok.files import whole
+
+    opened = []
+
+    def full(path, mode="r", **options):
+        if "w" in mode:
+            opened.append(str(path))
+        return open("/dev/full" if "w" in mode else path, mode, **options)
+
+    monkeypatch.setattr(shard_plan if name.endswith("gz") else whole, "open", full, raising=False)
+    with pytest.raises(FileError, match=r"cannot write .*: No space left on device\. Finished shards stay") as caught:
+        encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1)
+    assert caught.value.path == opened[-1]
+    assert opened[-1] in str(caught.value)

@@ -1,0 +1,263 @@
+"""`encode_files` with several workers, stopped and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+
+from tests.corpus.shards import contents, write
+from trietok import BertTokenizer, FileError, InputError, encode_files
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+zstandard = pytest.importorskip("zstandard")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Files of each kind, some hundred rows, and the options that cut them into some twenty shards."""
+    for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz"]):
+        write(tmp_path / name, [f"people {row} of {number} the" for row in range(100)])
+    return [tmp_path / "[abcd].*"], {"shard_bytes": 500, "workers": 1}
+
+
+def test_two_workers_give_the_bytes_of_one(english, tmp_path, corpus):
+    files, options = corpus
+    seen = []
+    encode_files(files, tmp_path / "one", english, progress=seen.append, **options)
+    encode_files(files, tmp_path / "two", english, **{**options, "workers": 2})
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert len(contents(tmp_path / "one")) == len(seen) + 1 > 20
+    assert [state.shards for state in seen] == list(range(1, len(seen) + 1))
+    assert seen[-1].all_bytes - len(seen) <= seen[-1].done_bytes <= seen[-1].all_bytes
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_after(number):
+    def progress(state):
+        if state.shards == number:
+            raise Stop
+
+    return progress
+
+
+@pytest.mark.parametrize("number", [1, 7, 15])
+def test_what_was_stopped_goes_on(english, tmp_path, corpus, number):
+    files, options = corpus
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    out = tmp_path / "out"
+    with pytest.raises(Stop):
+        encode_files(files, out, english, progress=stop_after(number), **options)
+    before = {path.name: path.stat().st_ino for path in out.glob("part-*")}
+    assert len(before) == number
+    (out / ".trietok-encode" / "temporary-1-part-00099.parquet").write_bytes(b"half")
+    encode_files(files, out, english, resume=True, **options)
+    assert contents(out) == contents(tmp_path / "unbroken")
+    assert {name: (out / name).stat().st_ino for name in before} == before  # not made again
+    encode_files(files, out, english, resume=True, **options)  # nothing is left to do
+    assert contents(out) == contents(tmp_path / "unbroken")
+
+
+@pytest.mark.parametrize(
+    "step", ["trietok.corpus.encode_shard.checksum", "os.fsync", "os.replace", "os.fsync of a directory"]
+)
+def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(english, tmp_path, monkeypatch, corpus, step):
+    files, options = corpus
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    out = tmp_path / "out"
+    with pytest.raises(Stop):
+        encode_files(files, out, english, progress=stop_after(2), **options)
+
+    function, _, of_a_directory = step.partition(" of ")
+    original = os.fsync
+
+    def interrupted(*arguments, **options):
+        if not of_a_directory or stat.S_ISDIR(os.fstat(*arguments).st_mode):
+            raise KeyboardInterrupt
+        original(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(function, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            encode_files(files, out, english, resume=True, **options)
+    assert not list(out.rglob("temporary-*"))
+    encode_files(files, out, english, resume=True, **options)
+    assert contents(out) == contents(tmp_path / "unbroken")
+
+
+def test_resume_may_begin_a_run(english, tmp_path, corpus):
+    files, options = corpus
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    encode_files(files, tmp_path / "out", english, resume=True, **options)
+    assert contents(tmp_path / "out") == contents(tmp_path / "unbroken")
+
+
+def test_a_finished_shard_that_is_gone_is_made_again(english, tmp_path, corpus):
+    files, options = corpus
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    out = tmp_path / "out"
+    with pytest.raises(Stop):
+        encode_files(files, out, english, progress=stop_after(5), **options)
+    (out / "part-00002.parquet").unlink()
+    (out / "part-00003.parquet").write_bytes(b"")
+    encode_files(files, out, english, resume=True, **options)
+    assert contents(out) == contents(tmp_path / "unbroken")
+
+
+def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
+    files, options = corpus
+    out = tmp_path / "out"
+    with pytest.raises(Stop):
+        encode_files(files, out, english, progress=stop_after(3), **options)
+    before = contents(out)
+    for tokenizer, more, said in [
+        (BertTokenizer(vocab_file("a")), {}, "differs in its tokenizer fingerprint: it was trietok-1:"),
+        (english, {"pack": 8}, "differs in its options pack: it was None and is 8"),
+        (english, {"shard_bytes": 501}, "options shard_bytes: it was 500 and is 501"),
+        (english, {"add_special_tokens": False}, "options call: it was nothing and is add_special_tokens=False"),
+        (english, {"file_format": "npy"}, "options file_format"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            encode_files(files, out, tokenizer, resume=True, **{**options, **more})
+    with pytest.raises(InputError, match="holds a run already"):
+        encode_files(files, out, english, **options)
+    os.utime(tmp_path / "a.txt", ns=(0, 0))
+    with pytest.raises(InputError, match=r"inputs: it was /.*a\.txt \(\d+ bytes, changed 20.* and is /.*, changed 19"):
+        encode_files(files, out, english, resume=True, **options)
+    os.utime(tmp_path / "a.txt", ns=(0, json.loads(before[".trietok-encode/plan.json"])["inputs"][0]["mtime_ns"]))
+    with pytest.raises(InputError, match="it was 4 files and is 3 files"):
+        encode_files([tmp_path / "[abc].*"], out, english, resume=True, **options)
+    assert contents(out) == before
+
+
+def test_a_run_that_has_finished_nothing_may_become_another(english, tmp_path, corpus):
+    files, options = corpus
+    write(tmp_path / "0.txt", ["fine", "fine"])
+    (tmp_path / "0.txt").write_bytes(b"\xff\n")
+    with pytest.raises(FileError, match=r"0.txt, row 1: byte 0xff"):
+        encode_files([tmp_path / "0.txt", *files], tmp_path / "out", english, **options)
+    encode_files(files, tmp_path / "out", english, pack=8, **options)
+    encode_files(files, tmp_path / "other", english, pack=8, **options)
+    assert contents(tmp_path / "out") == contents(tmp_path / "other")
+
+
+def test_files_of_a_finished_run_that_are_gone_are_made_again(english, tmp_path, corpus):
+    files, options = corpus
+    write(tmp_path / "d.txt", ["the"] * 60)
+    with (tmp_path / "d.txt").open("ab") as file:
+        file.write(b"\xff\n")
+    options = {**options, "on_error": "skip"}
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    expected = contents(tmp_path / "unbroken")
+    out = tmp_path / "out"
+    for gone in (["part-00002.parquet"], ["part-00000.parquet", "rejects.jsonl"], ["rejects.jsonl"]):
+        encode_files(files, out, english, resume=True, **options)
+        for name in gone:
+            (out / name).unlink()
+        with pytest.raises(InputError, match="differs in its options pack"):
+            encode_files(files, out, english, resume=True, pack=8, **options)
+        encode_files(files, out, english, resume=True, **options)
+        assert contents(out) == expected
+    (out / "part-00001.parquet").write_bytes(b"short")
+    (out / "part-00007.parquet").unlink()
+    with pytest.raises(Stop):  # stopped while it is mended, and mended
+        encode_files(files, out, english, resume=True, progress=stop_after(5), **options)
+    encode_files(files, out, english, resume=True, **options)
+    assert contents(out) == expected
+
+
+def test_files_of_another_run_are_never_among_those_of_this_one(english, tmp_path, corpus):
+    files, options = corpus
+    out = tmp_path / "out"
+    encode_files(files, out, english, **options)
+    (out / "manifest.json").unlink()
+    (out / ".trietok-encode").mkdir()
+    before = contents(out)
+    said = (
+        r"not of this run: part-00000\.parquet, part-00001\.parquet, part-00002\.parquet and \d+ more; encode into "
+        "another directory, or remove them"
+    )
+    for more in ({"shard_bytes": 10**6}, {"resume": True}, {"file_format": "npy", "resume": True}):
+        with pytest.raises(InputError, match=said):
+            encode_files(files, out, english, **{**options, **more})
+    assert contents(out) == before
+
+
+def test_a_file_of_another_run_that_comes_meanwhile(english, tmp_path, corpus):
+    files, options = corpus
+    out = tmp_path / "out"
+
+    def another(state):
+        (out / "part-00999.parquet").write_bytes(b"")
+
+    with pytest.raises(InputError, match=r"not of this run: part-00999\.parquet; encode into"):
+        encode_files(files, out, english, progress=another, **options)
+    assert not (out / "manifest.json").exists()
+    (out / "part-00999.parquet").unlink()
+    encode_files(files, out, english, resume=True, **options)
+    (out / "part-00999.parquet").write_bytes(b"")
+    with pytest.raises(InputError, match=r"not of this run: part-00999\.parquet"):
+        encode_files(files, out, english, resume=True, **options)
+
+
+def test_a_shard_whose_record_was_to_come_is_of_the_run(english, tmp_path, corpus):
+    files, options = corpus
+    encode_files(files, tmp_path / "unbroken", english, **options)
+    out = tmp_path / "out"
+    with pytest.raises(Stop):
+        encode_files(files, out, english, progress=stop_after(1), **options)
+    (out / ".trietok-encode" / "00000.json").unlink()
+    with pytest.raises(InputError, match=r"not of this run: part-00000\.parquet"):
+        encode_files(files, out, english, pack=8, **options)
+    encode_files(files, out, english, **options)
+    assert contents(out) == contents(tmp_path / "unbroken")
+
+
+def test_one_run_at_a_time(english, tmp_path, corpus):
+    pytest.importorskip("fcntl")
+    files, options = corpus
+
+    def meanwhile(state):
+        with pytest.raises(InputError, match="another run is at work"):
+            encode_files(files, tmp_path / "out", english, resume=True, **options)
+        raise Stop
+
+    with pytest.raises(Stop):
+        encode_files(files, tmp_path / "out", english, progress=meanwhile, **options)
+
+
+def test_a_directory_of_something_else(english, tmp_path, corpus):
+    files, options = corpus
+    with pytest.raises(InputError, match=r"holds 'a\.txt', which is of no run; give an empty directory"):
+        encode_files(files, tmp_path, english, resume=True, **options)
+    with pytest.raises(FileError, match="cannot write to"):
+        encode_files(files, tmp_path / "a.txt", english, **options)
+
+
+def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
+    files, options = corpus
+
+    def change(state):
+        if state.shards == 3:
+            write(tmp_path / "a.txt", ["other"])
+
+    with pytest.raises(FileError, match=r"a\.txt has changed while it was read; encode into a new") as caught:
+        encode_files(files, tmp_path / "out", english, progress=change, **options)
+    assert "--resume" not in str(caught.value)
+
+
+def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
+    pq.write_table(pa.table({"text": [os.urandom(40).hex() for _ in range(2000)]}), tmp_path / "a.parquet")
+    raw = bytearray((tmp_path / "a.parquet").read_bytes())
+    raw[4:4000] = bytes(3996)
+    (tmp_path / "a.parquet").write_bytes(raw)
+    with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*needs a new output directory") as caught:
+        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
+    assert "--resume" not in str(caught.value)
+    assert ".." not in str(caught.value).replace(str(tmp_path), "")

@@ -1,0 +1,147 @@
+"""Several processes for one: scripts that do not expect them, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+GUARD = 'if __name__ == "__main__":'
+LONGEST = 60  # seconds; a script that hangs is killed then
+
+# Each does its work on two processes, and has to send them a vocabulary, which no pipe takes without a reader.
+SCRIPTS = {
+    "encode_files": """
+import trietok
+tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+trietok.encode_files("texts.txt", "ids", tokenizer, workers=2, shard_bytes=100)
+""",
+    "train_wordpiece": """
+import trietok
+tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+trietok.train_wordpiece(trietok.TextFiles("texts.txt"), words=tokenizer.tokenize, processes=2, vocab_size=60)
+""",
+}
+
+SLOW_TO_IMPORT = """
+import multiprocessing, time
+if multiprocessing.current_process().name != "MainProcess":
+    open("begun", "w").close()
+    time.sleep(3)
+"""
+
+# The first process is ready before another is started, which the work itself has to start then.
+INTERRUPTED = """
+import multiprocessing, os, signal, sys, threading, time
+import multiprocessing.popen_spawn_posix as spawning
+import trietok
+
+MOMENT = "..."
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+def words(text):
+    time.sleep(1)
+    return ["a"]
+
+def launch_and_interrupt(self, process):
+    launch(self, process)
+    launched.append(process)
+    if MOMENT == f"start {len(launched)}":
+        interrupt()
+    time.sleep(1)
+
+def texts():
+    for number in range(6):
+        if MOMENT == "end" and number == 3:
+            threading.Timer(0.3, interrupt).start()
+            interrupt()
+        yield "a" * 2_000_000
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    launch, launched = spawning.Popen._launch, []
+    spawning.Popen._launch = launch_and_interrupt
+    try:
+        trietok.count_words(texts(), words=words, processes=2)
+    except KeyboardInterrupt:
+        print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
+"""
+
+
+def started(tmp_path: pathlib.Path, script: str) -> subprocess.Popen:
+    """A script in a process group of its own, as a terminal starts it; in its directory are texts of many shards."""
+    (tmp_path / "texts.txt").write_text("the people of the united states\n" * 100)
+    (tmp_path / "script.py").write_text(script)
+    return subprocess.Popen(
+        [sys.executable, "script.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def said(script: subprocess.Popen) -> str:
+    """What a script wrote on standard error until it ended; one that does not end fails."""
+    try:
+        return script.communicate(timeout=LONGEST)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(script.pid, signal.SIGKILL)
+        return script.communicate()[1] + "\nthe script hangs"
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_without_a_guard_ends_and_says_what_is_missing(tmp_path, name):
+    if name == "encode_files":
+        pytest.importorskip("pyarrow")
+    script = started(tmp_path, SCRIPTS[name])
+    errors = said(script)
+    assert script.returncode == 1
+    messages = [line for line in errors.splitlines() if line.startswith("trietok.errors.")]
+    assert messages  # of the processes that were started, and last of the script itself
+    assert all(GUARD in message for message in messages)
+    assert errors.splitlines()[-1] == messages[-1]
+    assert "=1 " in messages[-1]
+    assert "another run" not in errors
+
+
+def test_with_a_guard_the_run_that_failed_without_it_goes_through(tmp_path):
+    pytest.importorskip("pyarrow")
+    script = SCRIPTS["encode_files"]
+    said(started(tmp_path, script))
+    lines = script.strip().splitlines()
+    guarded = started(tmp_path, "\n".join([lines[0], GUARD, *(f"    {line}" for line in lines[1:])]))
+    assert (said(guarded), guarded.returncode) == ("", 0)
+    assert (tmp_path / "ids" / "manifest.json").exists()
+    assert not (tmp_path / "ids" / ".trietok-encode").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
+    """Pressed while the processes that it started import the script, which takes them a while."""
+    if name == "encode_files":
+        pytest.importorskip("pyarrow")
+    script = started(tmp_path, SLOW_TO_IMPORT + SCRIPTS[name])
+    deadline = time.monotonic() + LONGEST
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.killpg(script.pid, signal.SIGINT)
+    errors = said(script)
+    assert "the script hangs" not in errors
+    assert errors.splitlines()[-1] == "KeyboardInterrupt"
+    assert script.returncode in (1, 130, -signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@pytest.mark.parametrize("moment", ["start 1", "start 2", "end"])
+def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
+    """A process that is left would keep standard error open, for which the test waits."""
+    assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"

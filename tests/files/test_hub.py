@@ -1,0 +1,435 @@
+"""Finding a tokenizer's files on a hub, which answers on 127.0.0.1.
+
+huggingface_hub reads its settings when it is imported, so every load from the hub runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.files.hub_loader import Loader, Parent
+from tests.files.hub_server import Hub
+from tests.files.models import CASED, CONFIG, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
+
+ONE_ROUND = 30  # seconds; huggingface_hub itself tries again for up to 23 seconds, in some versions
+
+needs_hub = pytest.mark.skipif(
+    importlib.util.find_spec("huggingface_hub") is None, reason="huggingface_hub is not installed"
+)
+
+
+@pytest.fixture
+def hub():
+    with Hub() as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def parent():
+    with Parent() as parent:
+        yield parent
+
+
+@pytest.fixture
+def load(parent, hub, tmp_path):
+    return Loader(parent, hub, tmp_path / "home")
+
+
+def failed(result: dict) -> str:
+    """The message of a load that should have failed with one sentence."""
+    assert "ids" not in result, result
+    assert result["error"][0] == "FileError", result
+    assert "\n" not in result["message"]
+    return result["message"]
+
+
+@needs_hub
+def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
+    commit = hub.add("org/model", MODEL)
+    assert [result.get("ids") for result in load(("org/model", {}))] == [CASED]
+    # Every wanted file is asked for once, the ones that are there are fetched, and all are of the first one's commit.
+    log = hub.take_log()
+    assert [path for method, _, _, path in log if method == "HEAD"] == WANTED
+    assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
+    assert {revision for _, _, revision, path in log if path != "vocab.txt"} == {commit}
+
+    # Again: one question whether the branch has moved. By its commit: none. Forced: everything that is there.
+    again, by_commit = load(("org/model", {}), ("org/model", {"revision": commit}))
+    assert again["ids"] == by_commit["ids"] == CASED
+    assert hub.take_log() == [("HEAD", "org/model", "main", "vocab.txt")]
+    assert load(("org/model", {"force_download": True}))[0]["ids"] == CASED
+    log = hub.take_log()
+    assert [path for method, _, _, path in log if method == "HEAD"] == WANTED
+    assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
+
+    # A hub that fails, answers nonsense or is gone does not matter now, nor does the offline mode.
+    for failure in (500, 503, "not a hub"):
+        hub.fail["*"] = failure
+        result = load(("org/model", {}))[0]
+        assert result["ids"] == CASED
+        assert result["slept"] <= ONE_ROUND
+    assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
+    only_cache = ("org/model", {"local_files_only": True})
+    assert [result["ids"] for result in load(("org/model", {}), HF_HUB_OFFLINE="1")] == [CASED]
+    assert [result["ids"] for result in load(only_cache)] == [CASED]
+    assert hub.take_log() == []
+    hub.close()
+    gone = load(("org/model", {}), only_cache, ("org/model", {"revision": commit}))
+    assert [result["ids"] for result in gone] == [CASED] * 3
+    assert [result["slept"] for result in gone] == [0, 0, 0]
+    assert load.said == ""
+    assert "cannot be reached" in failed(load(("org/model", {"force_download": True}))[0])
+
+
+@needs_hub
+def test_without_a_cache_a_hub_out_of_reach_is_asked_for_one_file(hub, load):
+    hub.add("org/model", MODEL)
+    for failure, words in (
+        (500, "HTTP status 500 for vocab.txt"),
+        (503, "HTTP status 503 for vocab.txt"),
+        ("not a hub", "is not the hub"),
+        ("hang up", "vocab.txt"),
+    ):
+        hub.fail["*"] = failure
+        result = load(("org/model", {}))[0]
+        assert words in failed(result)
+        assert result["slept"] <= ONE_ROUND
+        assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
+    hub.close()
+    result = load(("org/model", {}))[0]
+    assert "the hub cannot be reached and vocab.txt is not in the cache" in failed(result)
+    assert result["slept"] <= ONE_ROUND
+
+
+@needs_hub
+def test_a_hub_that_fails_half_way_does_not_make_another_tokenizer(hub, load):
+    """Without its tokenizer_config.json the model would lower-case, and nobody would know."""
+    hub.add("org/model", MODEL)
+    hub.fail["tokenizer_config.json"] = 500
+    result, from_cache = load(("org/model", {}), ("org/model", {"local_files_only": True}))
+    assert "HTTP status 500 for tokenizer_config.json" in failed(result)
+    # In offline mode the user has said that the cache is all there is.
+    assert from_cache["ids"] == load(("org/model", {}), HF_HUB_OFFLINE="1")[0]["ids"] == UNCASED
+    hub.close()
+    message = failed(load(("org/model", {}))[0])
+    assert "tokenizer_config.json is not in the cache" in message
+    assert "local_files_only=True" in message
+
+
+@needs_hub
+@pytest.mark.parametrize("failure", [500, "hang up", "cut off"])
+def test_a_download_that_breaks_leaves_no_half_file(hub, load, failure):
+    hub.add("org/model", MODEL)
+    hub.fail["GET vocab.txt"] = failure
+    result, from_cache = load(("org/model", {}), ("org/model", {"local_files_only": True}))
+    assert "vocab.txt" in failed(result)
+    assert result["slept"] <= ONE_ROUND
+    failed(from_cache)
+    assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
+    hub.fail.clear()
+    assert load(("org/model", {}))[0]["ids"] == CASED
+
+
+@needs_hub
+def test_a_push_during_the_load_does_not_mix_two_commits(hub, load):
+    first = hub.add("org/model", MODEL)
+
+    def push(method, name, revision, path):
+        if method == "GET" and path == "vocab.txt":
+            without = VOCAB.replace("world\n", "other\n").replace("World\n", "Other\n")
+            hub.add("org/model", {"vocab.txt": without, "added_tokens.json": '{"world": 99}'})
+
+    hub.after_request = push
+    assert load(("org/model", {}))[0]["ids"] == CASED
+    assert {revision for _, _, revision, path in hub.take_log() if path != "vocab.txt"} == {first}
+    assert load(("org/model", {}))[0]["ids"] == [2, 5, 99, 3]
+
+
+@needs_hub
+def test_offline_with_an_empty_cache(hub, load):
+    hub.add("org/model", MODEL)
+    for result in [
+        *load(("org/model", {"local_files_only": True})),
+        *load(("org/model", {}), HF_HUB_OFFLINE="1"),
+    ]:
+        assert "not in the cache and the hub is not to be asked" in failed(result)
+    both = ("org/model", {"force_download": True})
+    failed(load(("org/model", {"force_download": True, "local_files_only": True}))[0])
+    failed(load(both, HF_HUB_OFFLINE="1")[0])
+    assert hub.log == []
+
+
+@needs_hub
+def test_a_hub_out_of_reach_is_one_error_at_once(hub, load, tmp_path):
+    hub.close()
+    for result in load(("org/model", {}), ("org/model", {"force_download": True})):
+        assert "the hub cannot be reached" in failed(result)
+        assert (result["slept"], result["shown"]) == (0, 1)
+    assert load.said == ""
+    dead = {"HTTP_PROXY": "http://127.0.0.1:9", "HF_ENDPOINT": "http://hub.invalid"}
+    assert "the hub cannot be reached" in failed(load(("org/model", {}), **dead)[0])
+    # Nobody answers at all: the connection is neither taken nor refused.
+    silent = """
+import socket, threading
+socket.create_connection = lambda *arguments, **options: threading.Event().wait(50)
+"""
+    result = load(("org/model", {}), prologue=silent, HF_HUB_ETAG_TIMEOUT="1")[0]
+    assert "has not answered within 1 seconds (HF_HUB_ETAG_TIMEOUT" in failed(result)
+    assert (result["slept"], load.said) == (0, "")
+
+
+@needs_hub
+@pytest.mark.parametrize("command", ["encode", "decode"])
+def test_a_command_says_it_in_one_line(tmp_path, command):
+    pytest.importorskip("typer")
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "HF_HOME": str(tmp_path)}
+    env |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "trietok", command, "-m", "trietok-em", "2"],
+        capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("trietok: error: cannot load trietok-em from the HuggingFace hub: ")
+    assert done.stderr.endswith("; did you mean trietok-en?\n")
+    assert done.stderr.count("\n") == 1
+
+
+@needs_hub
+def test_a_hub_behind_a_proxy_is_reached(hub, load):
+    """The tests' hub answers whatever host it is asked for, as a proxy does."""
+    hub.add("http://hub.invalid/org/model", MODEL)
+    assert load(("org/model", {}), HTTP_PROXY=hub.url, HF_ENDPOINT="http://hub.invalid")[0].get("ids") == CASED
+
+
+@needs_hub
+def test_that_the_model_lacks_the_first_file_is_remembered(hub, load):
+    hub.add("org/model", {"vocab.txt": VOCAB})
+    look = """
+from trietok.files.find import find_files
+assert list(find_files("org/model", ["config.json", "vocab.txt"]).found) == ["vocab.txt"]
+"""
+    load(prologue=look)
+    hub.close()
+    load(prologue=look)
+    assert load.said == ""
+
+
+@needs_hub
+def test_what_a_mistyped_name_may_mean(hub, load, tmp_path):
+    work = tmp_path / "work"
+    for name in ("my-model", "models/my-bert", "my-modern"):
+        (work / name).mkdir(parents=True)
+    for name in ("my-model", "models/my-bert"):
+        (work / name / "vocab.txt").write_text(VOCAB)
+    hub.add("org/model", MODEL)
+    meant = {
+        "trietok-em": "trietok-en",
+        "Trietok-ZH": "trietok-zh",
+        "my-modle": "my-model",
+        "./my-modle": "./my-model",
+        "models/my-brt": "models/my-bert",
+        "models/my-bert2/": "models/my-bert",
+    }
+    loads = [(name, {}) for name in meant]
+    for where in ({}, {"HF_HUB_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}):
+        for name, result in zip(meant, load(*loads, cwd=work, **where), strict=True):
+            assert failed(result).endswith(f"; did you mean {meant[name]}?")
+            assert result["shown"] == 1
+    for result in load(("nothing-like-it", {}), ("no/such/place", {}), ("my-modern-art", {}), cwd=work):
+        assert "did you mean" not in failed(result)
+
+
+@needs_hub
+def test_what_is_not_there(hub, load):
+    commit = hub.add("org/model", MODEL)
+    hub.add("org/other", {"README.md": "", "tokenizer.json": TOKENIZER_JSON})
+    hub.add("org/weights", {"model.safetensors": ""})
+    hub.add("org/vocab-only", {"vocab.txt": VOCAB})
+    nothing, as_user, revision, short, no_vocab, no_file, no_folder, vocab_only = load(
+        ("org/nothing", {}),
+        ("org/nothing", {"token": "hf_anybody"}),
+        ("org/model", {"revision": "v9"}),
+        ("org/model", {"revision": commit[:7]}),
+        ("org/other", {}),
+        ("org/weights", {}),
+        ("org/model", {"subfolder": "tokenizer"}),
+        ("org/vocab-only", {}),
+    )
+    for result in (nothing, as_user):
+        assert "no model of that name is open to you" in failed(result)
+    assert "it has no revision v9" in failed(revision)
+    assert f"it has no revision {commit[:7]}" in failed(short)
+    assert "org/other has no vocab.txt, which BertTokenizer needs; it has tokenizer.json" in failed(no_vocab)
+    assert "org/weights has none of the files of a tokenizer" in failed(no_file)
+    assert "folder tokenizer of org/model has none of the files" in failed(no_folder)
+    assert vocab_only["ids"] == UNCASED
+    asked = [(name, revision, path) for _, name, revision, path in hub.log]
+    assert [path for name, _, path in asked if name == "org/nothing"] == ["vocab.txt", "vocab.txt"]
+    assert [path for name, revision, path in asked if revision == "v9"] == ["vocab.txt"]
+
+
+@needs_hub
+def test_private_and_gated_models(hub, load):
+    hub.add("org/private", MODEL, token="hf_secret")
+    hub.add("org/gated", MODEL, token="hf_secret", gated=True)
+    no_token, wrong, gated, gated_wrong, right, gated_right = load(
+        ("org/private", {}),
+        ("org/private", {"token": "hf_wrong"}),
+        ("org/gated", {}),
+        ("org/gated", {"token": "hf_wrong"}),
+        ("org/private", {"token": "hf_secret"}),
+        ("org/gated", {"token": "hf_secret"}),
+    )
+    for result in (no_token, wrong):
+        assert "pass token=..." in failed(result)
+    for result in (gated, gated_wrong):
+        assert "ask on the model's page" in failed(result)
+    assert not any("hf_" in result["message"] for result in (no_token, wrong, gated, gated_wrong))
+    assert right["ids"] == gated_right["ids"] == CASED
+    asked = [(name, path) for _, name, _, path in hub.log]
+    assert asked[:4] == [("org/private", "vocab.txt")] * 2 + [("org/gated", "vocab.txt")] * 2
+
+    # The token of the environment counts, unless it is declined; token=True asks for one and there is none.
+    del hub.tokens[:]
+    again = {"force_download": True}
+    assert load(("org/private", again), HF_TOKEN="hf_secret")[0]["ids"] == CASED
+    assert set(hub.tokens) == {"hf_secret"}
+    assert "pass token=..." in failed(load(("org/private", {**again, "token": False}), HF_TOKEN="hf_secret")[0])
+    no_login, line_break, malformed = load(
+        ("org/private", {"token": True}),
+        ("org/private", {**again, "token": "hf_secret\n"}),
+        ("org/private", {"token": "hf_secret\nX-Other: 1"}),
+    )
+    assert "no token is stored here" in failed(no_login)
+    assert line_break["ids"] == CASED
+    assert "hf_" not in failed(malformed)
+
+
+@needs_hub
+def test_revision_subfolder_and_cache_dir(hub, load, tmp_path):
+    hub.add("org/model", MODEL)
+    hub.add("org/model", {"vocab.txt": VOCAB}, "v1")
+    hub.add("org/model", {"vocab.txt": VOCAB.replace("world", "World")}, "refs/pr/3")
+    hub.add("org/model", {f"a/tokenizer/{file}": text for file, text in MODEL.items()}, "nested")
+    hub.add("plain", MODEL)
+    hub.moved["old-name"] = "plain"
+    cache = tmp_path / "elsewhere"
+    loads = [
+        ("org/model", {}),
+        ("org/model", {"revision": "v1"}),
+        ("org/model", {"revision": "refs/pr/3"}),
+        ("org/model", {"revision": "nested", "subfolder": "a/tokenizer"}),
+        ("org/model", {"revision": "nested", "subfolder": "/a/tokenizer/"}),
+        ("plain", {"cache_dir": str(cache), "subfolder": ""}),
+        ("old-name", {}),
+    ]
+    expected = [CASED, UNCASED, [2, 5, 1, 3], CASED, CASED, CASED, CASED]
+    assert [result.get("ids") for result in load(*loads)] == expected
+    assert {path.name for path in cache.rglob("*.txt")} == {"vocab.txt"}
+    hub.take_log()
+    assert [result.get("ids") for result in load(*loads[:6])] == expected[:6]
+    assert len(hub.take_log()) == 6  # each asks once whether its revision has moved
+    assert [result.get("ids") for result in load(*loads, HF_HUB_OFFLINE="1")] == expected
+    assert hub.log == []
+    leaves = load(("org/model", {"subfolder": "a/../.."}))[0]
+    assert "leads out of org/model" in failed(leaves)
+    assert hub.log == []
+
+
+@needs_hub
+def test_nothing_else_is_fetched_and_nothing_is_run(hub, load, tmp_path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("wrong\n" * 9)
+    code = f"open({str(tmp_path / 'run')!r}, 'w')"
+    config = {
+        "auto_map": {"AutoTokenizer": ["tokenization.Own", None]},
+        "tokenizer_file": str(outside),
+        "special_tokens_map_file": str(outside),
+        "name_or_path": str(outside),
+        "custom_files": ["../outside.txt"],
+    }
+    files = {**MODEL, "tokenizer_config.json": json.dumps({**json.loads(CONFIG), **config})}
+    hub.add("org/model", {**files, "tokenization.py": code, "__init__.py": code, "config.json": "{}"})
+    results = load(("org/model", {}), ("org/model", {"trust_remote_code": True, "force_download": True}))
+    assert [result.get("ids") for result in results] == [CASED, CASED]
+    assert {path for _, _, _, path in hub.log} == set(WANTED)
+    assert not (tmp_path / "run").exists()
+
+
+@needs_hub
+def test_a_vocabulary_path_in_the_settings_is_not_followed(hub, load, tmp_path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("wrong\n" * 9)
+    config = json.dumps({**json.loads(CONFIG), "vocab_file": str(outside)})
+    hub.add("org/model", {**MODEL, "tokenizer_config.json": config})
+    assert load(("org/model", {}))[0].get("ids") == CASED
+
+
+@needs_hub
+def test_a_local_directory_or_file_of_that_name_wins(hub, load, tmp_path):
+    hub.add("org/model", MODEL)
+    hub.add("file", MODEL)
+    directory = tmp_path / "work" / "org" / "model"
+    directory.mkdir(parents=True)
+    (directory / "vocab.txt").write_text(VOCAB)
+    (tmp_path / "work" / "file").write_text(VOCAB)
+    results = load(("org/model", {"revision": "v9"}), ("file", {}), ("org/none", {}), cwd=tmp_path / "work")
+    assert [result.get("ids") for result in results[:2]] == [UNCASED, UNCASED]
+    failed(results[2])
+    assert [name for _, name, _, _ in hub.log] == ["org/none"]
+
+
+def test_without_huggingface_hub(hub, load):
+    hub.add("org/model", MODEL)
+    built_in, model = load(
+        ("trietok-en", {}), ("org/model", {}), prologue="import sys; sys.modules['huggingface_hub'] = None"
+    )
+    assert built_in["ids"]
+    assert model["error"][:2] == ["MissingDependencyError", "TrietokError"]
+    assert "ImportError" in model["error"]
+    assert "org/model is neither a directory nor a file here" in model["message"]
+    assert "pip install 'trietok[hub]'" in model["message"]
+    assert hub.log == []
+
+
+# ---- AutoTokenizer on the hub ---------------------------------------------------------------------------------------
+
+MPNET = {
+    "vocab.txt": "".join(f"{token}\n" for token in ("<s>", "<pad>", "</s>", "[UNK]", "<mask>", "hello", "world")),
+    "tokenizer_config.json": '{"tokenizer_class": "MPNetTokenizer"}',
+}
+AUTO = "import trietok; trietok.BertTokenizer = trietok.AutoTokenizer\n"  # what the child process loads with
+
+
+@needs_hub
+def test_the_class_of_a_name_on_the_hub(hub, load):
+    hub.add("org/model", MPNET)
+    hub.add("org/parts", {f"encoder/{name}": text for name, text in MPNET.items()})
+    hub.add("org/by-type", {"vocab.txt": MPNET["vocab.txt"], "config.json": '{"model_type": "mpnet"}'})
+    hub.add("org/other", {"vocab.txt": "a\n", "config.json": '{"model_type": "roberta"}'})
+    hub.add("org/none", {"vocab.txt": "a\n"})
+    results = load(
+        ("org/model", {}),
+        ("org/parts", {"subfolder": "encoder"}),
+        ("org/by-type", {"revision": "main"}),
+        ("org/other", {}),
+        ("org/none", {}),
+        ("org/nowhere", {}),
+        prologue=AUTO,
+    )
+    assert [result.get("ids") for result in results] == [[0, 5, 6, 2]] * 3 + [None] * 3
+    assert "the model_type is 'roberta'" in results[3]["message"]
+    assert [result["error"][0] for result in results[3:]] == ["TokenizerClassError", "FileError", "FileError"]
+    # What a second load asks: whether the branch has moved, once for the class and once for the tokenizer.
+    hub.take_log()
+    load(("org/model", {}), prologue=AUTO)
+    assert [path for _, _, _, path in hub.take_log()] == ["tokenizer_config.json", "vocab.txt"]
+    assert load(("org/model", {"local_files_only": True}), prologue=AUTO)[0]["ids"] == [0, 5, 6, 2]
+    assert hub.take_log() == []

@@ -1,0 +1,138 @@
+"""What `trietok train bpe` makes, given to those who load WordPiece vocabularies: they say what it is."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+
+from trietok import (
+    AutoTokenizer,
+    BertTokenizer,
+    BertTokenizerFast,
+    Bpe,
+    FileError,
+    PreTrainedTokenizer,
+    TokenizerClassError,
+    check,
+    load_vocab,
+    train_bpe,
+)
+from trietok.training import Segmenter, save_chinese_bpe, train_chinese_bpe
+
+
+@pytest.fixture
+def bpe(tmp_path) -> pathlib.Path:
+    """A directory as `trietok train bpe` writes it."""
+    train_bpe(["low lower lowest"], vocab_size=20, unk_token="<unk>").save(tmp_path / "bpe")
+    return tmp_path / "bpe"
+
+
+@pytest.fixture
+def recipe(tmp_path) -> pathlib.Path:
+    """A directory as `trietok train bpe --recipe chinese` writes it."""
+    save_chinese_bpe(train_chinese_bpe(["天天向上", "天天"], vocab_size=8), tmp_path / "recipe", log=["a line"])
+    return tmp_path / "recipe"
+
+
+def says_what_it_is(message: str, directory: pathlib.Path) -> bool:
+    """Whether a message names the directory, what made it and what loads it, all of it in one line."""
+    made_by, loads = {
+        "bpe": ("`trietok train bpe`", ("trietok.Bpe.from_directory", "Tokenizer.from_file", "AutoTokenizer")),
+        "recipe": ("`trietok train bpe --recipe chinese`", ("trietok.training.Segmenter", "trietok.load_vocab(")),
+    }[directory.name]
+    known = (f"{directory} holds a byte-pair encoding", made_by, "no WordPiece vocabulary", *loads)
+    return "\n" not in message and all(words in message for words in known)
+
+
+BOTH = pytest.mark.parametrize("name", ["bpe", "recipe"])
+
+
+@BOTH
+@pytest.mark.parametrize("command", ["encode", "tokenize", "decode", "check"])
+def test_every_command_says_what_the_directory_is(request, name, command):
+    pytest.importorskip("typer")
+    from tests.cli.commands import run
+
+    directory = request.getfixturevalue(name)
+    if command == "check":
+        result = run(command, str(directory))
+        assert result.stdout.splitlines()[1] == "error: other-kind"
+        message = result.stdout.splitlines()[2]
+        assert len(result.stdout.splitlines()) == 3
+    else:
+        result = run(command, "-m", str(directory), "2")
+        assert result.stderr.startswith("trietok: error: ")
+        assert result.stderr.count("\n") == 1
+        message = result.stderr.rstrip("\n")
+    assert result.exit_code == 1
+    assert says_what_it_is(message, directory)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast, AutoTokenizer])
+def test_so_do_the_classes(request, name, kind):
+    directory = request.getfixturevalue(name)
+    files = {"bpe": ("vocab.json", "merges.txt", "tokenizer.json"), "recipe": ("vocab.txt",)}[name]
+    with pytest.raises(FileError) as caught:
+        kind.from_pretrained(directory)
+    assert says_what_it_is(str(caught.value), directory)
+    assert caught.value.path == str(directory)
+    assert isinstance(caught.value, TokenizerClassError) == (kind is AutoTokenizer)
+    with pytest.raises(FileError) as caught:
+        kind.from_pretrained(directory.parent, subfolder=name)
+    assert says_what_it_is(str(caught.value), directory)
+    if kind is not AutoTokenizer:
+        for file in files:
+            with pytest.raises(FileError) as caught:
+                kind.from_pretrained(directory / file)
+            assert says_what_it_is(str(caught.value), directory)
+
+
+def test_what_the_messages_name_does_load_them(bpe, recipe):
+    assert Bpe.from_directory(bpe).tokenize("low") == ["low"]
+    assert Segmenter(load_vocab(recipe / "vocab.txt")).left_to_right("天天") == ["天天"]
+    tokenizers = pytest.importorskip("tokenizers")
+    assert tokenizers.Tokenizer.from_file(str(bpe / "tokenizer.json")).encode("low").tokens == ["low"]
+
+
+def test_a_byte_pair_encoding_of_others(bpe):
+    content = json.loads((bpe / "tokenizer.json").read_text())
+    content["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    for text in (json.dumps(content), "{", None):
+        (bpe / "tokenizer.json").write_text(text) if text else (bpe / "tokenizer.json").unlink()
+        with pytest.raises(FileError, match="holds a byte-pair encoding") as caught:
+            BertTokenizer.from_pretrained(bpe)
+        assert "train bpe" not in str(caught.value)
+        assert "transformers' AutoTokenizer" in str(caught.value)
+
+
+def test_what_does_load_is_let_alone(bpe, recipe):
+    assert BertTokenizer.from_pretrained(recipe, unk_token="<unk>").tokenize("向") == ["向"]
+    lines = (recipe / "vocab.txt").read_text(encoding="utf-8")
+    (recipe / "vocab.txt").write_text(f"[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n{lines}", encoding="utf-8")
+    assert check(recipe).ok
+    assert BertTokenizer.from_pretrained(recipe).tokenize("向") == ["向"]
+
+    class OfPairs(PreTrainedTokenizer):
+        vocab_files_names = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
+        vocab_size = 1
+
+        def __init__(self, vocab_file, merges_file, **options):
+            self.paths = vocab_file, merges_file
+            super().__init__(**options)
+
+        def get_vocab(self):
+            return {"<unk>": 0}
+
+        def _convert_token_to_id(self, token):
+            return 0
+
+    assert OfPairs.from_pretrained(bpe, tokenizer_class=None).paths == (
+        str(bpe / "vocab.json"),
+        str(bpe / "merges.txt"),
+    )
+    (bpe / "tokenizer_config.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"tokenizer_config\.json"):  # its own mistake, not that of its kind
+        OfPairs.from_pretrained(bpe)

@@ -1,0 +1,198 @@
+"""Files as texts: lines, JSON lines, tables, packed ones, and what is wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+
+import pytest
+
+from trietok import FileError, FileFormatError, InputError, TextFiles, train_wordpiece
+from trietok.errors import MissingDependencyError
+
+TEXTS = ["one\r", "", "two\u2028three", "Öl 東京"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A function that writes a file and returns its path."""
+
+    def write(name: str, content: bytes | str):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return path
+
+    return write
+
+
+def json_lines(texts: list[str | None], column: str = "text") -> str:
+    return "".join(json.dumps({"id": 1, column: text}) + "\n" for text in texts)
+
+
+def test_a_line_is_a_text_and_ends_at_a_line_feed_only(file):
+    assert list(TextFiles(file("a.txt", "\n".join(TEXTS)))) == TEXTS
+    assert list(TextFiles(file("b", "\n".join(TEXTS) + "\n"))) == TEXTS
+    assert list(TextFiles(file("c.txt", ""))) == []
+
+
+def test_packed_files(file):
+    path = file("a.txt.gz", gzip.compress("\n".join(TEXTS).encode()))
+    texts = TextFiles(path)
+    assert list(texts) == TEXTS
+    assert texts.bytes_read == texts.total_bytes == path.stat().st_size
+    assert list(TextFiles(file("a.jsonl.gz", gzip.compress(json_lines(TEXTS).encode())))) == TEXTS
+
+
+def test_files_packed_by_zstd_and_other_names_of_json_lines(file):
+    zstandard = pytest.importorskip("zstandard")
+    packed = zstandard.compress("\n".join(TEXTS).encode())
+    assert list(TextFiles(file("a.txt.zst", packed))) == TEXTS
+    assert list(TextFiles(file("a.JSONL.zst", zstandard.compress(json_lines(TEXTS).encode())))) == TEXTS
+    assert list(TextFiles(file("a.ndjson", json_lines(TEXTS)))) == TEXTS
+    assert "cut off" in refusal(file("b.txt.zst", packed[:-3]))
+
+
+def test_lines_of_packed_files_may_be_longer_than_a_block(file):
+    texts = ["a" * 3_000_000, "", "b" * 1_500_000]
+    assert list(TextFiles(file("a.txt.gz", gzip.compress("\n".join(texts).encode())))) == texts
+
+
+def test_json_lines(file):
+    assert list(TextFiles(file("a.jsonl", "\ufeff" + json_lines([*TEXTS, None]) + "\n \n"))) == TEXTS
+    assert list(TextFiles(file("a.jsonl", json_lines(TEXTS, "body")), column="body")) == TEXTS
+
+
+def test_tables(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    table = pyarrow.table(
+        {"id": range(5), "text": [*TEXTS, None], "large": pyarrow.array([*TEXTS, ""], "large_string")}
+    )
+    parquet.write_table(table, path, row_group_size=2)
+    texts = TextFiles(path)
+    assert list(texts) == TEXTS
+    assert texts.bytes_read == texts.total_bytes
+    assert list(TextFiles(path, column="large")) == [*TEXTS, ""]
+    with pytest.raises(FileFormatError, match=r"a.parquet has no column 'body'; choose one of 'id', 'large', 'text'"):
+        list(TextFiles(path, column="body"))
+    with pytest.raises(FileFormatError, match="'id' holds int64, not texts"):
+        list(TextFiles(path, column="id"))
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FileFormatError, match="is no Parquet file"):
+        list(TextFiles(path))
+
+
+def test_tables_need_pyarrow(file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'trietok\[parquet\]'"):
+        list(TextFiles(file("a.parquet", b"")))
+
+
+def test_files_are_read_once_each_in_the_order_of_their_names(file):
+    paths = [file(name, name) for name in ("b.txt", "a.txt", "c.txt")]
+    texts = TextFiles([*paths, paths[0]])
+    assert list(texts) == ["a.txt", "b.txt", "c.txt"] == list(texts)
+    assert texts.bytes_read == texts.total_bytes == 15
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links")
+def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
+    path = file("q.txt", "once")
+    (tmp_path / "link.txt").symlink_to("q.txt")
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path)
+    names = ["./q.txt", "q.txt", "in/../q.txt", "link.txt", path]
+    for order in (names, names[::-1]):
+        texts = TextFiles(order)
+        assert (texts.paths, list(texts), texts.total_bytes) == (["q.txt"], ["once"], 4)
+    file("r.txt", "once")
+    assert list(TextFiles(["./r.txt", "q.txt"])) == ["once", "once"]
+
+
+def test_standard_input(file):
+    texts = TextFiles(["-", file("a.txt", "b")], standard_input=io.BytesIO(b"typed\nlines"))
+    assert list(texts) == ["typed", "lines", "b"]
+    assert texts.total_bytes is None
+
+
+# ---- what is wrong --------------------------------------------------------------------------------------------------
+
+
+def refusal(path, **options) -> str:
+    with pytest.raises((FileError, FileFormatError)) as caught:
+        list(TextFiles(path, **options))
+    assert caught.value.path == str(path)
+    return str(caught.value).replace(str(path), "FILE")
+
+
+def test_bytes_that_are_not_utf8(file):
+    path = file("a.txt", b"fine\nnot \xff fine\n")
+    message = refusal(path)
+    assert message.startswith("FILE, line 2: byte 0xff at offset 9 of the file is not UTF-8;")
+    assert "--errors replace" in message
+    assert list(TextFiles(path, errors="replace")) == ["fine", "not \ufffd fine"]
+    assert "offset 9 of the unpacked file" in refusal(file("a.txt.gz", gzip.compress(path.read_bytes())))
+    assert list(train_wordpiece(TextFiles(path, errors="replace"), vocab_size=99))[-1] == "not"
+
+
+def test_errors_is_one_of_two(file):
+    with pytest.raises(InputError, match="'strict' or 'replace', not 'ignore'"):
+        TextFiles(file("a.txt", ""), errors="ignore")
+    with pytest.raises(InputError, match="no file"):
+        TextFiles([])
+
+
+def test_missing_files_and_directories_are_refused_before_any_is_read(tmp_path, file):
+    fine = file("a.txt", "text")
+    with pytest.raises(FileError, match=r"cannot read .*missing.txt: No such file"):
+        TextFiles([fine, tmp_path / "missing.txt"])
+    with pytest.raises(FileError, match=r"is a directory; give its files, such as .*/\*\.txt"):
+        TextFiles([fine, tmp_path])
+    with pytest.raises(FileError, match="no file can have that name"):
+        TextFiles("a\0b")
+
+
+def test_damaged_packed_files(file):
+    packed = gzip.compress(b"text\n" * 1000)
+    assert "cannot be unpacked" in refusal(file("a.txt.gz", packed[:-20]))
+    assert "cannot be unpacked" in refusal(file("b.txt.gz", b"not packed"))
+
+
+def test_json_lines_that_hold_no_text(file):
+    assert refusal(file("a.jsonl", '{"text": "a"}\n{"text": \n')).startswith("FILE, line 2: not JSON")
+    assert (
+        refusal(file("b.jsonl", '["a"]\n')) == "FILE, line 1: a JSON list, not an object {...} with the text in 'text'"
+    )
+    message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
+    assert message == "FILE, line 1: no 'text' in the object; choose one of 'body', 'id' with column=... (--column)"
+    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is number, not text"
+    assert "not JSON" in refusal(file("e.jsonl", "[" * 100_000))
+
+
+def test_texts_of_a_table_that_are_not_utf8(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for number, (binary, text) in enumerate(
+        [(pyarrow.binary(), pyarrow.string()), (pyarrow.large_binary(), pyarrow.large_string())]
+    ):
+        values = pyarrow.array([*["Öl".encode()] * 3000, None, b"fine", b"low\xe9r"], binary)
+        texts = pyarrow.Array.from_buffers(text, len(values), values.buffers())
+        path = tmp_path / f"{number}.parquet"
+        parquet.write_table(pyarrow.table({"text": texts}), path)
+        assert refusal(path) == (
+            "FILE, row 3003: byte 0xe9 at offset 3 of the text in 'text' is not UTF-8; write the file anew with texts, "
+            "or go on with errors='replace' (--errors replace)"
+        )
+        assert list(TextFiles(path, errors="replace")) == [*["Öl"] * 3000, "fine", "low\ufffdr"]
+
+
+def test_two_columns_of_one_name(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    columns = [pyarrow.array(["a"]), pyarrow.array(["b"]), pyarrow.array(["c"])]
+    parquet.write_table(pyarrow.Table.from_arrays(columns, names=["text", "text", "other"]), path)
+    assert refusal(path).startswith("FILE has 2 columns named 'text', and which is meant cannot be told;")
+    assert list(TextFiles(path, column="other")) == ["c"]

@@ -1,0 +1,415 @@
+"""tokenizer.json: what is read, what is refused, and that reading and writing are each other's inverse."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trietok
+from trietok import AddedToken
+from trietok.files.tokenizer_json.format import read_tokenizer_json, tokenizer_json_text, write_tokenizer_json
+from trietok.files.tokenizer_json.ids import rust_ids
+from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
+from trietok.inputs.post_processors import (
+    BertProcessing,
+    Piece,
+    RobertaProcessing,
+    TemplatePiece,
+    TemplateProcessing,
+    TemplateToken,
+)
+
+DATA = pathlib.Path(__file__).parents[1] / "data"
+INVALID = sorted(path for path in (DATA / "invalid_tokenizer_json").iterdir())
+LONGEST_MESSAGE = 600  # characters beside the path
+
+VOCABULARY = {token: i for i, token in enumerate("[PAD] [UNK] [CLS] [SEP] [MASK] the people ##s".split())}
+
+SMALL = """{
+  "version": "1.0",
+  "truncation": {
+    "direction": "Left",
+    "max_length": 64,
+    "strategy": "OnlyFirst",
+    "stride": 2
+  },
+  "padding": {
+    "strategy": {
+      "Fixed": 64
+    },
+    "direction": "Left",
+    "pad_to_multiple_of": 8,
+    "pad_id": 1,
+    "pad_type_id": 3,
+    "pad_token": "[UNK]"
+  },
+  "added_tokens": [
+    {
+      "id": 0,
+      "content": "[CLS]",
+      "single_word": false,
+      "lstrip": false,
+      "rstrip": false,
+      "normalized": false,
+      "special": true
+    },
+    {
+      "id": 4,
+      "content": "<é>",
+      "single_word": true,
+      "lstrip": true,
+      "rstrip": true,
+      "normalized": true,
+      "special": false
+    }
+  ],
+  "normalizer": {
+    "type": "BertNormalizer",
+    "clean_text": false,
+    "handle_chinese_chars": true,
+    "strip_accents": null,
+    "lowercase": false
+  },
+  "pre_tokenizer": {
+    "type": "BertPreTokenizer"
+  },
+  "post_processor": {
+    "type": "TemplateProcessing",
+    "single": [
+      {
+        "SpecialToken": {
+          "id": "[CLS]",
+          "type_id": 2
+        }
+      },
+      {
+        "Sequence": {
+          "id": "A",
+          "type_id": 0
+        }
+      }
+    ],
+    "pair": [
+      {
+        "Sequence": {
+          "id": "B",
+          "type_id": 1
+        }
+      },
+      {
+        "Sequence": {
+          "id": "A",
+          "type_id": 0
+        }
+      }
+    ],
+    "special_tokens": {
+      "[CLS]": {
+        "id": "[CLS]",
+        "ids": [
+          0
+        ],
+        "tokens": [
+          "[CLS]"
+        ]
+      }
+    }
+  },
+  "decoder": {
+    "type": "WordPiece",
+    "prefix": "@@",
+    "cleanup": false
+  },
+  "model": {
+    "type": "WordPiece",
+    "unk_token": "[UNK]",
+    "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 50,
+    "vocab": {
+      "[CLS]": 0,
+      "[UNK]": 1,
+      "\\"\\u0001\\n": 2,
+      "한": 3
+    }
+  }
+}"""
+
+SMALL_VALUE = TokenizerJson(
+    vocabulary={"[CLS]": 0, "[UNK]": 1, '"\x01\n': 2, "한": 3},
+    max_input_chars_per_word=50,
+    normalizer=BertNormalizer(clean_text=False, lowercase=False),
+    post_processor=TemplateProcessing(
+        single=(TemplatePiece("[CLS]", 2), TemplatePiece("A", 0, is_sequence=True)),
+        pair=(TemplatePiece("B", 1, is_sequence=True), TemplatePiece("A", 0, is_sequence=True)),
+        special_tokens={"[CLS]": TemplateToken("[CLS]", (0,), ("[CLS]",))},
+    ),
+    decoder=WordPieceDecoder("@@", cleanup=False),
+    added_tokens={
+        0: AddedToken("[CLS]", special=True),
+        4: AddedToken("<é>", single_word=True, lstrip=True, rstrip=True),
+    },
+    truncation=Truncation("Left", 64, "OnlyFirst", 2),
+    padding=Padding(64, "Left", 8, 1, 3, "[UNK]"),
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function that writes a text, or an object as JSON, and reads it as a tokenizer.json."""
+
+    def read_text(content) -> TokenizerJson:
+        path = tmp_path / "tokenizer.json"
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return read_tokenizer_json(path)
+
+    return read_text
+
+
+# ---- one file, both ways --------------------------------------------------------------------------------------------
+
+
+def test_every_part_is_read(read):
+    assert read(SMALL) == SMALL_VALUE
+
+
+def test_every_part_is_written():
+    assert tokenizer_json_text(SMALL_VALUE) == SMALL
+
+
+def test_in_one_line(read):
+    text = tokenizer_json_text(SMALL_VALUE, pretty=False)
+    assert "\n" not in text
+    assert ": " not in text
+    assert read(text) == SMALL_VALUE
+
+
+def test_a_file_is_written_whole(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    write_tokenizer_json(path, SMALL_VALUE)
+    assert path.read_bytes() == SMALL.encode("utf-8")
+
+
+def test_entries_are_written_in_the_order_of_their_ids():
+    value = TokenizerJson({"b": 2, "[UNK]": 0, "a": 1}, added_tokens={2: AddedToken("b"), 1: AddedToken("a")})
+    whole = json.loads(tokenizer_json_text(value))
+    assert list(whole["model"]["vocab"]) == ["[UNK]", "a", "b"]
+    assert [token["id"] for token in whole["added_tokens"]] == [1, 2]
+
+
+# ---- what may be left out -------------------------------------------------------------------------------------------
+
+
+def test_what_may_be_missing_has_its_default(read):
+    whole = json.loads(SMALL)
+    for key in ("version", "truncation", "padding", "added_tokens", "normalizer", "post_processor", "decoder"):
+        del whole[key]
+    del whole["model"]["type"]
+    value = read(whole)
+    assert (value.normalizer, value.post_processor, value.decoder) == (None, None, None)
+    assert (value.truncation, value.padding, value.added_tokens) == (None, None, {})
+    assert value.vocabulary == SMALL_VALUE.vocabulary
+
+
+def test_keys_that_old_files_lack(read):
+    whole = json.loads(SMALL)
+    del whole["truncation"]["direction"], whole["padding"]["pad_to_multiple_of"], whole["normalizer"]["strip_accents"]
+    value = read(whole)
+    assert value.truncation == Truncation("Right", 64, "OnlyFirst", 2)
+    assert value.padding == Padding(64, "Left", None, 1, 3, "[UNK]")
+    assert value.normalizer == SMALL_VALUE.normalizer
+
+
+def test_the_order_of_keys_does_not_matter(read):
+    def reverse(item):
+        return {key: reverse(item[key]) for key in reversed(item)} if isinstance(item, dict) else item
+
+    assert read(reverse(json.loads(SMALL))) == SMALL_VALUE
+
+
+# ---- templates ------------------------------------------------------------------------------------------------------
+
+
+def test_no_post_processor_is_the_texts_alone():
+    assert TokenizerJson({"[UNK]": 0}).pieces() == (Piece(0, sequence=0),)
+    assert TokenizerJson({"[UNK]": 0}).pieces(pair=True) == (Piece(0, sequence=0), Piece(1, sequence=1))
+
+
+def test_a_template_token_of_two_ids():
+    token = TemplateToken("start", (1, 0), ("[UNK]", "[CLS]"))
+    text = TemplatePiece("A", 0, is_sequence=True)
+    template = TemplateProcessing((TemplatePiece("start", 4), text), (text,), {"start": token})
+    assert template.pieces(pair=False) == (
+        Piece(4, token="[UNK]", token_id=1),
+        Piece(4, token="[CLS]", token_id=0),
+        Piece(0, sequence=0),
+    )
+
+
+def test_a_template_token_that_is_nowhere_else_keeps_its_id(read):
+    # Splinter's converter writes "." so, with the unknown token's id, where the vocabulary has no full stop
+    whole = json.loads(SMALL)
+    whole["post_processor"]["special_tokens"]["."] = {"id": ".", "ids": [1], "tokens": ["."]}
+    assert read(whole).post_processor.special_tokens["."] == TemplateToken(".", (1,), (".",))
+
+
+@pytest.mark.parametrize(
+    ("processor", "single", "pair"),
+    [
+        (BertProcessing(("[SEP]", 3), ("[CLS]", 2)), "2:0 A:0 3:0", "2:0 A:0 3:0 B:1 3:1"),
+        (RobertaProcessing(("[SEP]", 3), ("[CLS]", 2), False, True), "2:0 A:0 3:0", "2:0 A:0 3:0 3:0 B:0 3:0"),
+    ],
+)
+def test_processors_with_a_template_of_their_own(read, processor, single, pair):
+    def shown(pieces):
+        names = [piece.token_id if piece.sequence is None else "AB"[piece.sequence] for piece in pieces]
+        return " ".join(f"{name}:{piece.type_id}" for name, piece in zip(names, pieces, strict=True))
+
+    value = TokenizerJson(VOCABULARY, post_processor=processor)
+    assert (shown(value.pieces()), shown(value.pieces(pair=True))) == (single, pair)
+    assert read(tokenizer_json_text(value)) == value
+
+
+# ---- ids ------------------------------------------------------------------------------------------------------------
+
+
+def test_added_tokens_are_numbered_on_from_the_size():
+    assert list(rust_ids({"[UNK]": 0, "a": 1}, ["<x>", "a", "<y>"])) == [2, 1, 3]
+
+
+def test_a_hole_is_not_counted():
+    assert list(rust_ids({"[UNK]": 0, "b": 5}, ["<x>"])) == [2]
+
+
+def test_an_added_token_of_the_vocabulary_does_not_count_either():
+    assert list(rust_ids({"[UNK]": 0, "b": 5}, ["b", "<x>", "<y>"])) == [5, 2, 3]
+
+
+def test_holes_without_new_tokens_are_kept(read):
+    value = TokenizerJson({"[UNK]": 0, "a": 7}, added_tokens={7: AddedToken("a")})
+    assert read(tokenizer_json_text(value)).vocabulary == {"[UNK]": 0, "a": 7}
+
+
+def test_writing_refuses_what_would_be_numbered_otherwise(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_text("there before")
+    value = TokenizerJson({"[UNK]": 0, "a": 7}, added_tokens={8: AddedToken("<x>")})
+    with pytest.raises(trietok.VocabularyError, match="would give it 2") as caught:
+        write_tokenizer_json(path, value)
+    assert (caught.value.token, caught.value.expected_id, caught.value.found_id) == ("<x>", 2, 8)
+    assert (caught.value.path, path.read_text()) == (str(path), "there before")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "place"),
+    [
+        ({"truncation": Truncation(strategy="longest_first")}, "FileFormatError", "truncation.strategy"),
+        ({"padding": Padding(strategy=-1)}, "FileFormatError", "padding.strategy.Fixed"),
+        ({"unk_token": "<unk>"}, "VocabularyError", "model.unk_token"),
+        ({"vocabulary": {"[UNK]": 0, "a": 0}}, "VocabularyError", "model.vocab"),
+        ({"vocabulary": {"[UNK]": 0, "\ud800": 1}}, "FileFormatError", "model.vocab"),
+        ({"post_processor": BertProcessing(("[SEP]", 1), ("[CLS]", 9))}, "VocabularyError", "post_processor.cls"),
+    ],
+)
+def test_what_could_not_be_read_is_not_written(tmp_path, change, error, place):
+    value = TokenizerJson(**{"vocabulary": {"[UNK]": 0, "[SEP]": 1}, **change})
+    with pytest.raises(trietok.TrietokError, match=place) as caught:
+        write_tokenizer_json(tmp_path / "tokenizer.json", value)
+    assert type(caught.value).__name__ == error
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", INVALID, ids=lambda folder: folder.name)
+def test_what_is_invalid_is_refused_with_its_place(folder):
+    want = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    with pytest.raises(trietok.TrietokError) as caught:
+        read_tokenizer_json(folder / "tokenizer.json")
+    message = str(caught.value).replace(str(folder), "")
+    assert type(caught.value).__name__ == want["error"], message
+    assert [part for part in want["message"] if part not in message] == [], message
+    assert len(message) <= LONGEST_MESSAGE
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(trietok.FileError, match=r"tokenizer\.json"):
+        read_tokenizer_json(tmp_path / "tokenizer.json")
+
+
+# ---- any value ------------------------------------------------------------------------------------------------------
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+TOKEN = TEXT.filter(bool)
+FLAGS = st.fixed_dictionaries({name: st.booleans() for name in "single_word lstrip rstrip normalized special".split()})
+
+
+@st.composite
+def values(draw) -> TokenizerJson:
+    """Anything that a file can say, with ids the Rust tokenizer keeps."""
+    tokens = draw(st.lists(TEXT, min_size=1, max_size=8, unique=True))
+    vocabulary = {token: i for i, token in enumerate(tokens)}
+    new = [token for token in draw(st.lists(TOKEN, max_size=4, unique=True)) if token not in vocabulary]
+    old = [token for token in tokens if token and draw(st.booleans())]
+    ids = {**{token: vocabulary[token] for token in old}, **{token: len(tokens) + i for i, token in enumerate(new)}}
+    added = {i: AddedToken(token, **draw(FLAGS)) for token, i in sorted(ids.items(), key=lambda entry: entry[1])}
+    known = st.sampled_from([*vocabulary.items(), *ids.items()])
+    number = st.integers(0, 9)
+    return TokenizerJson(
+        vocabulary=vocabulary,
+        unk_token=draw(st.sampled_from(tokens)),
+        continuing_subword_prefix=draw(TEXT),
+        max_input_chars_per_word=draw(number),
+        normalizer=draw(
+            st.none()
+            | st.builds(BertNormalizer, st.booleans(), st.booleans(), st.none() | st.booleans(), st.booleans())
+        ),
+        post_processor=draw(
+            st.none()
+            | st.builds(BertProcessing, known, known)
+            | st.builds(RobertaProcessing, known, known, st.booleans(), st.booleans())
+            | templates(known, number)
+        ),
+        decoder=draw(st.none() | st.builds(WordPieceDecoder, TEXT, st.booleans())),
+        added_tokens=added,
+        truncation=draw(st.none() | truncations(number)),
+        padding=draw(st.none() | paddings(number)),
+    )
+
+
+@st.composite
+def templates(draw, known, number) -> TemplateProcessing:
+    tokens = {}
+    for name in draw(st.lists(TEXT, max_size=3, unique=True)):
+        entries = draw(st.lists(known, max_size=2))
+        tokens[name] = TemplateToken(draw(TEXT), tuple(i for _, i in entries), tuple(token for token, _ in entries))
+
+    def template(sequences: str) -> tuple[TemplatePiece, ...]:
+        names = draw(st.lists(st.sampled_from(sorted(tokens)), max_size=3)) if tokens else []
+        pieces = [TemplatePiece(name, draw(number)) for name in names]
+        pieces += [TemplatePiece(name, draw(number), is_sequence=True) for name in sequences]
+        return tuple(draw(st.permutations(pieces)))
+
+    return TemplateProcessing(template("A"), template("AB"), tokens)
+
+
+def truncations(number) -> st.SearchStrategy[Truncation]:
+    sides, strategies = st.sampled_from(["Left", "Right"]), ["LongestFirst", "OnlyFirst", "OnlySecond"]
+    return st.builds(Truncation, sides, number, st.sampled_from(strategies), number)
+
+
+def paddings(number) -> st.SearchStrategy[Padding]:
+    sides = st.sampled_from(["Left", "Right"])
+    return st.builds(Padding, st.just("BatchLongest") | number, sides, st.none() | number, number, number, TEXT)
+
+
+@given(values(), st.booleans())
+def test_what_is_written_is_read_again(tmp_path_factory, value, pretty):
+    path = tmp_path_factory.getbasetemp() / "tokenizer.json"
+    write_tokenizer_json(path, value, pretty=pretty)
+    assert read_tokenizer_json(path) == value

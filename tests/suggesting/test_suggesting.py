@@ -1,0 +1,397 @@
+"""Suggestions: which words, in which order, what adding them saves and what it leaves as it is."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trietok
+from tests.conftest import SPECIAL
+from tests.reference import suggesting as reference
+from trietok import AddedToken, BertTokenizer, InputError, InputTypeError, VocabularyError, WordCounts, add_suggestions
+
+LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
+PIECES = ["co", "##vid", "##vidien", "##ien"]
+
+
+def suggest(tokenizer, texts, **options):
+    return trietok.suggest_tokens(tokenizer, texts, **{"min_frequency": 1, **options})
+
+
+def words(suggestions) -> list[str]:
+    return [each.word for each in suggestions.suggestions]
+
+
+def number_of_tokens(tokenizer, texts) -> int:
+    return sum(len(tokenizer.tokenize(text)) for text in texts)
+
+
+def unknown_in(tokenizer, texts) -> int:
+    return sum(tokenizer.tokenize(text).count("[UNK]") for text in texts)
+
+
+# ---- which words, in which order ------------------------------------------------------------------------------------
+
+
+def test_ranked_by_the_tokens_saved(small):
+    tokenizer = small(*LETTERS, *PIECES)
+    found = suggest(tokenizer, ["Covid covid sos", "vis covid sos"])
+    assert [each[:5] for each in found.suggestions] == [
+        ("sos", 2, ["s", "##o", "##s"], 4, False),
+        ("covid", 3, ["co", "##vid"], 3, False),
+        ("vis", 1, ["v", "##i", "##s"], 2, False),
+    ]
+
+
+def test_of_equals_the_more_frequent_then_the_lower_code_points(small):
+    tokenizer = small(*LETTERS)
+    assert words(suggest(tokenizer, ["di di cs vs vs sos"])) == ["di", "vs", "sos", "cs"]
+
+
+def test_an_unknown_word_counts_as_its_weight(small):
+    tokenizer = small(*LETTERS)
+    texts = ["ä€ ä€ sos sos"]
+    (unknown, _) = found = suggest(tokenizer, texts, unknown_weight=2.5).suggestions
+    assert [each.word for each in found] == ["a€", "sos"]
+    assert (unknown.is_unknown, unknown.tokens_saved, unknown.score) == (True, 0, 5.0)
+    assert words(suggest(tokenizer, texts, unknown_weight=1)) == ["sos", "a€"]
+    assert words(suggest(tokenizer, texts, unknown_weight=0)) == ["sos"]
+
+
+def test_single_tokens_and_rare_words_are_no_candidates(small):
+    tokenizer = small(*LETTERS, "covid")
+    assert words(suggest(tokenizer, ["covid covid [CLS] c sos sos di"], min_frequency=2)) == ["sos"]
+
+
+def test_at_most_so_many(small):
+    assert words(suggest(small(*LETTERS), ["sos di cs"], max_suggestions=2)) == ["sos", "cs"]
+
+
+def test_words_are_those_of_the_basic_tokenizer(small):
+    texts = ["CÖD-cod 東 co\u00add"]
+    assert words(suggest(small(*LETTERS), texts)) == ["cod", "-", "東"]
+    cased = small(*LETTERS, do_lower_case=False)
+    assert set(words(suggest(cased, texts))) == {"CÖD", "cod", "-", "東"}
+    whitespace_only = small(*LETTERS, do_basic_tokenize=False)
+    assert set(words(suggest(whitespace_only, ["c,d c"]))) == {"c,d"}
+
+
+def test_a_word_too_long_stays_unknown(small):
+    tokenizer = small(*LETTERS)
+    texts = ["c" * 101 + " " + "c" * 100]
+    assert words(suggest(tokenizer, texts)) == ["c" * 100]
+
+
+def test_words_inside_added_tokens_do_not_count(small):
+    tokenizer = small(*LETTERS)
+    tokenizer.add_tokens(["covid-19"])
+    found = suggest(tokenizer, ["Covid-19 covid"])
+    assert [each[:2] for each in found.suggestions] == [("covid", 1)]
+    assert (found.tokens_before, found.tokens_after) == (6, 2)
+
+
+def test_a_word_never_split_without_an_id(small):
+    tokenizer = small(*LETTERS, never_split=["C.D"], do_lower_case=False)
+    texts = ["C.D c"]
+    found = suggest(tokenizer, texts)
+    assert (words(found), found.unknown_before, found.unknown_after) == (["C.D"], 1, 0)
+    add_suggestions(tokenizer, found)
+    assert tokenizer.unk_token_id not in tokenizer.encode(texts[0])
+
+
+# ---- what it does to other words ------------------------------------------------------------------------------------
+
+
+def test_longer_words_that_begin_with_a_suggestion_are_named(small):
+    tokenizer = small(*LETTERS, *PIECES)
+    found = suggest(tokenizer, ["covid covid covidien covids"], max_suggestions=1)
+    assert words(found) == ["covid"]
+    assert found.changed == [
+        ("covidien", 1, ["co", "##vidien"], ["covid", "##ien"]),
+        ("covids", 1, ["co", "##vid", "##s"], ["covid", "##s"]),
+    ]
+    assert found.left_out == []
+
+
+def test_a_word_that_makes_another_longer_is_left_out(small):
+    tokenizer = small(*[each for each in LETTERS if each != "##ien"], "co", "##vid", "##vidien")
+    found = suggest(tokenizer, ["covid covid covid covidien"], max_suggestions=1)
+    assert found.left_out == [("covid", 3, "'covidien' would become [UNK]")]
+    assert words(found) == ["covidien"]
+
+
+def test_a_hundredth_of_harm_is_taken(small):
+    tokenizer = small(*LETTERS, "##vidien", "co", "##vid")
+    for frequency, suggested in ((199, False), (200, True)):
+        found = suggest(tokenizer, ["covid"] * frequency + ["cs covidie covidien"] * 2, min_frequency=10)
+        assert ("covid" in words(found)) is suggested
+    (worse,) = found.changed
+    assert worse == ("covidien", 2, ["co", "##vidien"], ["[UNK]"])
+    add_suggestions(tokenizer, found)
+    assert tokenizer.tokenize("covidien") == ["[UNK]"]
+
+
+def test_leave_others(small):
+    tokenizer = small(*LETTERS, *PIECES)
+    texts = ["covid covid covids sos sos"]
+    assert words(suggest(tokenizer, texts)) == ["sos", "covid", "covids"]
+    found = suggest(tokenizer, texts, leave_others=True)
+    assert (words(found), found.changed) == (["sos", "covids"], [])
+    assert found.left_out == [("covid", 2, "'covids' would become covid ##s")]
+
+
+def test_one_suggestion_may_begin_with_another(small):
+    tokenizer = small(*LETTERS, *PIECES)
+    texts = ["covid covids covid", "covids, covidsos"]
+    found = suggest(tokenizer, texts)
+    assert set(words(found)) == {"covid", "covids", "covidsos", ","}
+    add_suggestions(tokenizer, found)
+    assert tokenizer.tokenize(" ".join(texts)) == ["covid", "covids", "covid", "covids", ",", "covidsos"]
+
+
+# ---- what it comes to -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adding", ["wordpiece", "added"])
+def test_the_estimate_is_what_adding_saves(english, adding):
+    docs = Path(__file__).parents[2] / "docs"
+    pages = [(docs / name).read_text("utf-8") for name in ("hf_compatibility.md", "command_line.md")]
+    texts = "\n".join(pages).split("\n")
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    found = suggest(tokenizer, texts, adding=adding, max_suggestions=120)
+    assert found.tokens_before == number_of_tokens(english, texts)
+    assert found.unknown_before == unknown_in(english, texts)
+    assert [step.suggestions for step in found.milestones] == [50, 100, 120]
+    for step in found.milestones:
+        grown = BertTokenizer.from_pretrained("trietok-en")
+        add_suggestions(grown, found, most=step.suggestions)
+        assert (step.tokens, step.unknown) == (number_of_tokens(grown, texts), unknown_in(grown, texts))
+    assert found.mean_after == found.tokens_after / len(texts) == found.milestones[-1].tokens / len(texts)
+    assert found.tokens_after < found.tokens_before
+
+
+def test_coverage(small):
+    tokenizer = small(*LETTERS)
+    found = suggest(tokenizer, ["sos sos di €"], max_suggestions=2, unknown_weight=0)
+    assert [step.coverage for step in found.milestones] == [5 / 6]  # five tokens of six extra and unknown ones
+    assert suggest(tokenizer, ["sos sos di €"]).milestones[-1].coverage == 1.0
+
+
+def test_added_tokens_stand_alone(small):
+    """As an added token a word is matched as it is written, where no word character touches it."""
+    tokenizer = small(*LETTERS, *PIECES)
+    texts = ["covid-covid covids cövid covid_covid COVID"]
+    (covid,) = suggest(tokenizer, texts, adding="added", max_suggestions=1).suggestions
+    assert covid[:2] == ("covid", 3)
+    assert {each.word: each.frequency for each in suggest(tokenizer, texts).suggestions}["covid"] == 6
+
+
+def test_added_tokens_beside_symbols_are_left_out(small):
+    tokenizer = small(*LETTERS, "##€")
+    found = suggest(tokenizer, ["di di di€"], adding="added")
+    assert found.left_out == [("di", 3, "'di€' would become di [UNK]")]
+
+
+def test_an_added_token_must_not_hide_one_that_is_there(small):
+    """In `bab` a single word `ba` is found and rejected, and the `ab` that was found before begins inside it."""
+    tokenizer = small("b", "##a")
+    tokenizer.add_tokens(["ab"])
+    found = suggest(tokenizer, ["ba ba bab"], adding="added", max_suggestions=1)
+    assert found.left_out == [("ba", 2, "'bab' would become [UNK]")]
+
+
+def test_the_order_of_the_texts_makes_no_difference(english):
+    texts = ["zoology of whales", "whales and zoology", "unwhaling zoologists unwhaling", "€ 100€"] * 2
+    found = suggest(english, texts)
+    shuffled = random.Random(1).sample(texts, len(texts))
+    assert suggest(english, iter(shuffled)) == found
+
+
+ALPHABET = "abcé€東, "
+entries = st.lists(st.text("abc", min_size=1, max_size=3), max_size=8)
+
+
+@given(
+    begin=entries,
+    inside=entries,
+    texts=st.lists(st.text(ALPHABET, max_size=25), min_size=1, max_size=4),
+    most=st.integers(1, 8),
+    min_frequency=st.integers(1, 2),
+    leave_others=st.booleans(),
+)
+def test_as_the_reference_says(begin, inside, texts, most, min_frequency, leave_others):
+    vocab = list(dict.fromkeys([*SPECIAL, *begin, *("##" + piece for piece in inside)]))
+    options = {"min_frequency": min_frequency, "leave_others": leave_others}
+    if not any(text.strip(" ") for text in texts):
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "vocab.txt")
+        path.write_text("\n".join(vocab) + "\n", encoding="utf-8")
+        tokenizer = BertTokenizer(path)
+    found = suggest(tokenizer, texts, max_suggestions=most, **options)
+    expected, changed = reference.suggest(vocab, texts, most=most, **options)
+    assert [each[:3] for each in found.suggestions] == expected
+    assert {change.text: change.after for change in found.changed} == changed
+    assert found.tokens_before == reference.number_of_tokens(vocab, texts)
+    add_suggestions(tokenizer, found)
+    assert found.tokens_after == reference.number_of_tokens([*vocab, *words(found)], texts)
+    assert found.tokens_after == number_of_tokens(tokenizer, texts)
+    assert found.unknown_after == unknown_in(tokenizer, texts)
+
+
+@given(
+    begin=entries,
+    inside=entries,
+    there=st.lists(st.sampled_from(["ab", "a b", "b,", "€", "c a", " b"]), max_size=2),
+    texts=st.lists(st.text("abB_€東,é ", min_size=1, max_size=25), min_size=1, max_size=4),
+    most=st.integers(1, 8),
+)
+def test_added_tokens_save_what_was_said(begin, inside, there, texts, most):
+    vocab = list(dict.fromkeys([*SPECIAL, *begin, *("##" + piece for piece in inside)]))
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "vocab.txt")
+        path.write_text("\n".join(vocab) + "\n", encoding="utf-8")
+        tokenizer = BertTokenizer(path)
+    tokenizer.add_tokens([AddedToken(content, single_word=content == "€") for content in there])
+    if not number_of_tokens(tokenizer, texts):
+        return
+    found = suggest(tokenizer, texts, adding="added", max_suggestions=most)
+    assert found.tokens_before == number_of_tokens(tokenizer, texts)
+    add_suggestions(tokenizer, found)
+    assert found.tokens_after == number_of_tokens(tokenizer, texts)
+    assert found.unknown_after == unknown_in(tokenizer, texts)
+
+
+# ---- memory ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_rarest_words_are_forgotten_and_still_count(small):
+    tokenizer = small(*LETTERS)
+    texts = ["sos sos sos", "di cs vs", "di sos"]
+    found = suggest(tokenizer, texts, max_words=2)
+    assert [each[:2] for each in found.suggestions] == [("sos", 4), ("di", 1)]
+    assert (found.words, found.forgotten, found.lost_at_most) == (8, 3, 1)
+    assert (found.tokens_before, found.tokens_after) == (number_of_tokens(tokenizer, texts), 20 - 8 - 1)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=8), st.integers(1, 8))
+def test_counts_are_too_low_by_at_most_what_is_said(texts, most):
+    counts = WordCounts()
+    everything = [word for text in texts for word in text]
+    for text in texts:
+        counts.add(Counter(text))
+        counts.prune(most)
+        assert len(counts) <= most
+    assert counts.total + counts.pruned_occurrences == len(everything)
+    for word in set(everything):
+        assert 0 <= everything.count(word) - counts.get(word, 0) <= counts.pruned_below
+
+
+# ---- adding them ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adding", ["wordpiece", "added"])
+def test_added_saved_and_loaded(small, tmp_path, adding):
+    tokenizer = small(*LETTERS, *PIECES)
+    texts = ["Covid covid covidien sos"]
+    size = len(tokenizer)
+    found = suggest(tokenizer, texts, adding=adding, max_suggestions=2)
+    assert words(found) == ["covid", "sos"]
+    then = {"wordpiece": "covid ##ien", "added": "co ##vidien"}
+    applied = add_suggestions(tokenizer, found)
+    assert applied == (2, 1, 1 if adding == "wordpiece" else 0)
+    assert tokenizer.tokenize("covidien") == then[adding].split()
+    assert [tokenizer.encode(word, add_special_tokens=False) for word in words(found)] == [[size], [size + 1]]
+    tokenizer.save_pretrained(tmp_path / "out")
+    assert BertTokenizer.from_pretrained(tmp_path / "out").encode(texts[0]) == tokenizer.encode(texts[0])
+
+
+def test_for_that_tokenizer_only(small, english):
+    found = suggest(small(*LETTERS), ["sos"])
+    with pytest.raises(InputError, match="gives other ids"):
+        add_suggestions(english, found)
+
+
+def test_what_does_not_hold_is_not_added(small):
+    tokenizer = small(*LETTERS, *PIECES)
+    found = suggest(tokenizer, ["covid covids"], max_suggestions=1, unknown_weight=0)
+    assert words(found) == ["covids"]
+    other = suggest(tokenizer, ["covid covid covids"], max_suggestions=1)
+    size = len(tokenizer)
+    with pytest.raises(VocabularyError, match="ids of 'covids' would change"):
+        add_suggestions(tokenizer, other._replace(changed=[]))
+    tokenizer.max_embedding_rows = size
+    with pytest.raises(VocabularyError, match="embedding rows"):
+        add_suggestions(tokenizer, found)
+    assert len(tokenizer) == size
+
+
+def test_none_or_the_first(small):
+    tokenizer = small(*LETTERS)
+    found = suggest(tokenizer, ["sos sos di"])
+    assert add_suggestions(tokenizer, found, most=0).added == 0
+    assert add_suggestions(tokenizer, found, most=1).added == 1
+    assert tokenizer.tokenize("sos di") == ["sos", "d", "##i"]
+    with pytest.raises(InputError, match="most is -1"):
+        add_suggestions(tokenizer, found, most=-1)
+
+
+# ---- what it refuses, what it shows ---------------------------------------------------------------------------------
+
+
+class OwnWords(BertTokenizer):
+    def _tokenize(self, text, split_special_tokens=False, **kwargs):
+        return list(text)
+
+
+def test_what_is_refused(small, vocab_file):
+    tokenizer = small(*LETTERS)
+    for texts in ([], ["", " "], ["\u200b"]):
+        with pytest.raises(InputError, match="there is no word"):
+            suggest(tokenizer, texts)
+    with pytest.raises(InputTypeError, match="a list of texts"):
+        suggest(tokenizer, "sos")
+    with pytest.raises(InputTypeError, match="a text is a str, not int"):
+        suggest(tokenizer, [7])
+    with pytest.raises(InputTypeError, match="takes a BertTokenizer, not str"):
+        suggest("trietok-en", ["sos"])
+    with pytest.raises(InputTypeError, match="has a _tokenize of its own"):
+        suggest(OwnWords(vocab_file(*LETTERS)), ["sos"])
+    for option in ({"max_suggestions": 0}, {"min_frequency": 1.5}, {"max_words": True}, {"unknown_weight": -1}):
+        with pytest.raises(InputError, match=f"{next(iter(option))} is"):
+            suggest(tokenizer, ["sos"], **option)
+    with pytest.raises(InputError, match="adding is 'anyhow'; it is 'wordpiece' or 'added'"):
+        suggest(tokenizer, ["sos"], adding="anyhow")
+    tokenizer.wordpiece_tokenizer.continuing_subword_prefix = ""
+    with pytest.raises(InputError, match="no continuing_subword_prefix"):
+        suggest(tokenizer, ["sos"])
+
+
+def test_nothing_to_suggest(small):
+    found = suggest(small(*LETTERS), ["c o", "d"])
+    assert str(found) == "nothing to suggest: 2 texts, 3 tokens"
+    assert (found.milestones, found.tokens_after) == ([], 3)
+
+
+def test_readable_and_as_json(small):
+    found = suggest(small(*LETTERS, *PIECES), ["covid covids € covid"], max_suggestions=2, unknown_weight=2.5)
+    assert str(found).split("\n") == [
+        "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token become 0",
+        "the first 2: 5.00 tokens a text, 0 unknown, 80.0% of what splitting costs",
+        "1 other word would be cut otherwise, 1 occurrence",
+        "word   frequency  tokens saved  now",
+        "€              1             0  [UNK]",
+        "covid          2             2  co ##vid",
+    ]
+    values = json.loads(json.dumps(found.to_dict()))
+    assert values["suggestions"][1]["pieces"] == ["co", "##vid"]
+    assert values["changed"][0]["text"] == "covids"
+    assert (values["mean_before"], values["mean_after"]) == (8.0, 5.0)
+    assert "sample" not in values

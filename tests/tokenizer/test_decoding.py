@@ -1,0 +1,98 @@
+"""Ids to tokens and to text: looked up where that is what the methods say, and never instead of them."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+from unittest import mock
+
+import pytest
+
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputTypeError, TokenIdError
+
+PROFILES = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+
+
+def calls_of(function, *arguments) -> int:
+    """How many functions written in Python run on the way."""
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "call"
+
+    gc.disable()  # what runs at a collection is not counted
+    sys.setprofile(count)
+    try:
+        function(*arguments)
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return calls
+
+
+@PROFILES
+def test_looking_ids_up_costs_no_call_for_each(kind):
+    tokenizer = kind.from_pretrained("trietok-en")
+    ids = tokenizer("the people of the united states").input_ids
+    tokenizer.decode(ids)
+    for method in (tokenizer.convert_ids_to_tokens, BertTokenizer.from_pretrained("trietok-en").decode):
+        method(ids)
+        assert calls_of(method, ids * 100) == calls_of(method, ids)
+
+
+@PROFILES
+def test_every_id_as_it_is_alone(kind, vocab_file):
+    tokenizer = kind(vocab_file("twice", "once", "twice"), additional_special_tokens=["<a>"])
+    tokenizer.add_tokens([AddedToken("<b>")])
+    ids = list(range(tokenizer.max_id + 1))
+    assert tokenizer.convert_ids_to_tokens([6, 5, 7]) == ["once", "[UNK]", "twice"]
+    for skip in (False, True):
+        alone = [token for i in ids for token in tokenizer.convert_ids_to_tokens([i], skip_special_tokens=skip)]
+        assert tokenizer.convert_ids_to_tokens(ids, skip_special_tokens=skip) == alone
+    assert tokenizer.convert_ids_to_tokens(ids)[-2:] == ["<a>", "<b>"]
+    assert tokenizer.convert_ids_to_tokens(tuple(ids)) == tokenizer.convert_ids_to_tokens(iter(ids))
+    assert tokenizer.convert_ids_to_tokens([6.0, True]) == ["once", "[UNK]"]
+    assert tokenizer.convert_ids_to_tokens([]) == []
+    with pytest.raises(TokenIdError, match="id 10 is outside"):
+        tokenizer.convert_ids_to_tokens([6, 10])
+    for wrong in (6 + 0j, "6", None, [6]):
+        with pytest.raises(InputTypeError, match="an id is a whole number"):
+            tokenizer.convert_ids_to_tokens([6, wrong])
+
+
+@PROFILES
+def test_changes_of_the_vocabulary_are_seen(kind, vocab_file):
+    tokenizer = kind(vocab_file("[unused1]", "one"))
+    assert tokenizer.decode([5, 6]) == "[unused1] one"
+    tokenizer.assign_unused("[unused1]", "<x>", special=False)
+    tokenizer.add_wordpieces(["##two"])
+    tokenizer.add_tokens(["three"])
+    assert tokenizer.decode([5, 6, 7, 8]).split() == ["<x>", "onetwo", "three"]
+    tokenizer.remove_tokens(["<x>"])
+    assert tokenizer.decode([5, 6]) == "[unused1] one"
+
+
+@PROFILES
+def test_methods_of_ones_own_are_asked(kind, vocab_file):
+    class Shouting(kind):
+        def _convert_id_to_token(self, index):
+            return super()._convert_id_to_token(index).upper()
+
+    path = vocab_file("one", "two")
+    assert Shouting(path).decode([5, 6]) == "ONE TWO"
+    tokenizer = kind(path)
+    assert tokenizer.decode([5, 6]) == "one two"
+    with mock.patch.object(BertTokenizer, "_convert_id_to_token", return_value="patched"):
+        assert tokenizer.decode([5, 6]) == "patched patched"
+    tokenizer._convert_id_to_token = lambda index: "set"
+    assert tokenizer.decode([5, 6]) == "set set"
+
+
+@PROFILES
+def test_a_pickle_does_not_grow_by_decoding(kind, vocab_file):
+    tokenizer = kind(vocab_file("one", "two"))
+    before = len(pickle.dumps(tokenizer))
+    assert tokenizer.decode([5, 6]) == "one two"
+    assert len(pickle.dumps(tokenizer)) == before

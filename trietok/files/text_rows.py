@@ -1,0 +1,193 @@
+"""What all readers of files with texts share: which files, of which kind, and what a row of one holds.
+
+In: paths and globs, or the bytes of a row. Out: a `TextFile` each; or a text, None for a null, `BadRow` for what is
+none. A row is a line of a .txt, a line of a .jsonl, or a row of a column of a .parquet.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from trietok.errors import FileError, FileFormatError, MissingDependencyError
+
+KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_BLOCK = 1 << 20  # bytes
+
+
+class BadRow(NamedTuple):
+    """A row that holds no text, and why."""
+
+    reason: str
+
+
+Text = str | BadRow
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+class TextFile(NamedTuple):
+    """A file with texts.
+
+    Attributes:
+        name: its path, as it was given or as a glob found it.
+        kind: `"parquet"`, `"jsonl"` or `"txt"`; None where the name does not say it.
+        compression: of the file as a whole: `"gzip"`, `"zstd"` or None.
+        size: in bytes.
+        mtime_ns: when it was last changed.
+    """
+
+    name: str
+    kind: str | None
+    compression: str | None
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def at(cls, path: str) -> TextFile:
+        """The file at a path.
+
+        Raises:
+            FileError: it cannot be found, or is a directory.
+        """
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise FileError(f"cannot read {path or repr(path)}: {error.strerror}", path=path) from error
+        except ValueError:  # a NUL in the name
+            raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
+        if os.path.isdir(path):
+            example = os.path.join(path, "*.txt")
+            raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
+        stem, suffix = os.path.splitext(path.lower())
+        compression = COMPRESSIONS.get(suffix)
+        if compression is not None:
+            suffix = os.path.splitext(stem)[1]
+        kind = KINDS.get(suffix)
+        if kind == "parquet" and compression is not None:
+            kind = None
+        return cls(path, kind, compression, status.st_size, status.st_mtime_ns)
+
+
+def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+    """The paths, and for each glob the files it finds, by name.
+
+    Raises:
+        FileError: from the iterator, where a glob finds none.
+    """
+    for given in paths:
+        path = os.fspath(given)
+        if os.path.exists(path) or not glob.has_magic(path):
+            yield path
+            continue
+        matches = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
+        if not matches:
+            raise FileError(f"no file matches {path}", path=path)
+        yield from matches
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------
+
+
+def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> Text:
+    """Bytes as text, or what is wrong with them.
+
+    Args:
+        raw: the bytes.
+        errors: what to do with bytes that are not UTF-8, as for `bytes.decode`.
+        of: what they are counted in.
+        offset: where they begin there.
+
+    >>> decoded(b"caf\\xe9"), decoded(b"caf\\xe9", "replace")
+    (BadRow(reason='byte 0xe9 at offset 3 of the text is not UTF-8'), 'caf�')
+    """
+    try:
+        return raw.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        place = offset + error.start
+        return BadRow(f"byte 0x{raw[error.start]:02x} at offset {place} of the {of} is not UTF-8")
+
+
+def text_of_json(line: str, column: str) -> Text | None:
+    """The text in a line of JSON; None for a null.
+
+    >>> text_of_json('{"text": "low"}', "text"), text_of_json('{"text": null}', "text"), text_of_json("[1]", "text")
+    ('low', None, BadRow(reason="a JSON list, not an object {...} with the text in 'text'"))
+    """
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError as error:
+        return BadRow(f"not JSON at character {error.pos + 1}: {error.msg}")
+    except (ValueError, RecursionError) as error:  # a number of too many digits, brackets nested too deeply
+        return BadRow(f"not JSON that can be read: {error}")
+    if not isinstance(values, dict):
+        return BadRow(f"a JSON {_json_name(values)}, not an object {{...}} with the text in {column!r}")
+    if column not in values:
+        return BadRow(f"no {column!r} in the object; {choose_column(values)}")
+    text = values[column]
+    return text if text is None or isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not text")
+
+
+def _json_name(value: Any) -> str:
+    names = {dict: "object", list: "list", str: "text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def choose_column(names: Iterable[str]) -> str:
+    """What a user can do where there is no such column: take one of these."""
+    known = ", ".join(sorted(map(repr, names))[:20])
+    return f"choose one of {known} with column=... (--column)" if known else "there is nothing else either"
+
+
+# ---- Parquet --------------------------------------------------------------------------------------------------------
+
+
+def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
+    """pyarrow, or a module of it.
+
+    Raises:
+        MissingDependencyError: it is not installed; the extra says how it could be.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[{extra}]'", extra=extra
+        ) from error
+
+
+def open_parquet(path: str, extra: str = "corpus") -> Any:
+    """A Parquet file, to be read stretch by stretch.
+
+    Raises:
+        FileError, FileFormatError: it cannot be read, or is none.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    pyarrow = import_pyarrow(extra=extra)
+    try:
+        return import_pyarrow("pyarrow.parquet", extra).ParquetFile(path, buffer_size=_BLOCK, pre_buffer=False)
+    except pyarrow.ArrowInvalid as error:
+        raise FileFormatError(f"{path} is no Parquet file: {error}", path=path) from None
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
+
+
+def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[Any]:
+    """The rows of an array as str, None where there is none, and `BadRow` where the bytes are not UTF-8.
+
+    >>> import pyarrow
+    >>> texts_of(pyarrow.array(["a", None]))
+    ['a', None]
+    """
+    try:
+        texts: list[Any] = column.to_pylist()
+        return texts
+    except UnicodeDecodeError:
+        rows = column.cast(import_pyarrow().large_binary()).to_pylist()
+    return [None if raw is None else decoded(raw, errors, of=of) for raw in rows]
