@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import trietok
+from tests.text.kernel_cases import compiled_kernel
 from trietok.text import kernel
 
 module: Any = sys.modules["trietok.text._kernel"]
@@ -36,19 +37,19 @@ def plain(text: str) -> list[int]:
 def new_kernel() -> Any:
     entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
     classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True)
-    vocabulary = module.Vocabulary(entries, list(range(len(entries))), "##", 7, 100)
-    return module.Kernel(
-        vocabulary, classify.classify, classify.stay_apart, hand_over, plain, 1 << 18, bytes(range(16))
+    return compiled_kernel(
+        entries, classify.classify, hand_over, stay_apart=classify.stay_apart, plain=plain, limit=1 << 18
     )
 
 
-def use(compiled: Any) -> tuple[list[list[int]], bytearray, list[int]]:
+def use(compiled: Any) -> tuple[object, ...]:
     """All that a kernel does."""
     rows = compiled.rows([*TEXTS[-30:], "a\ud800"])
     rows.cut(40, True)
     ids = [compiled.ids(text, [1], [2]) for text in TEXTS]
+    spans = [compiled.spans(text) for text in TEXTS[::50]]
     compiled.forget()
-    return ids, rows.int64(50, b"", b"", 0, True), compiled.ids(TEXTS[-1])
+    return ids, spans, rows.int64(50, b"", b"", 0, True), rows.int32(b"", b""), compiled.ids(TEXTS[-1])
 
 
 def use_new() -> object:

@@ -6,7 +6,7 @@ import contextlib
 import pathlib
 import random
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -44,6 +44,26 @@ def kernel_of(name: str) -> Iterator[None]:
     with kernel.using_kernel(name, chunks_before_kernel=0) as is_there:
         assert is_there
         yield
+
+
+def compiled_kernel(
+    entries: Sequence[str],
+    classify: Callable[[int], Any],
+    hand_over: Callable[[str], Any],
+    *,
+    stay_apart: Callable[[str], bool] = bool,
+    plain: Callable[[str], list[int]] = list,  # type: ignore[assignment]
+    limit: int = 1 << 20,
+    module: Any = None,
+) -> Any:
+    """A compiled kernel by itself. Ids are places in `entries`; the unknown one is that after the last."""
+    module = kernel._kernel if module is None else module
+    ids = {entry: number for number, entry in enumerate(entries)}
+    vocabulary = kernel.vocabulary_of(ids, "##", len(ids), 100)
+    steps = lambda chunk: (1, len(chunk))  # noqa: E731
+    return module.Kernel(
+        vocabulary, classify, stay_apart, hand_over, plain, steps, (0x4E00, 0x9000), limit, bytes(range(16))
+    )
 
 
 @cache

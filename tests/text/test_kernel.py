@@ -27,6 +27,7 @@ from tests.text.kernel_cases import (
     CONTEXTS,
     ODD,
     Recipe,
+    compiled_kernel,
     differences,
     kernel_of,
     random_text,
@@ -281,21 +282,15 @@ def test_python_may_encode_while_the_kernel_asks_it():
             inner.append(compiled.ids("[inner] a"))
         return [len(chunk)]
 
-    from trietok.text import _kernel
-
-    vocabulary = _kernel.Vocabulary(["a"], [1], "##", 0, 100)
     classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
-    compiled = _kernel.Kernel(vocabulary, classify, bool, hand_over, hand_over, 1 << 20, bytes(16))
-    assert compiled.ids("a [outer] b") == [1, 7, 0]
-    assert inner == [[7, 1]]
+    compiled = compiled_kernel(["a"], classify, hand_over)
+    assert compiled.ids("a [outer] b") == [0, 7, 1]
+    assert inner == [[7, 0]]
 
 
 @pytest.mark.parametrize("answer", [None, (), (9, 0, 0, b""), (1, 0, 0, "text"), (1, 0, 0, b"x" * 65), (4, 0, 0, b"")])
 def test_an_answer_that_says_nothing_is_an_error(answer):
-    from trietok.text import _kernel
-
-    vocabulary = _kernel.Vocabulary(["a"], [1], "##", 0, 100)
-    compiled = _kernel.Kernel(vocabulary, lambda code: answer, bool, list, list, 1 << 20, bytes(16))
+    compiled = compiled_kernel(["a"], lambda code: answer, list)
     with pytest.raises((ValueError, TypeError, SystemError)):
         compiled.ids("a")
 
@@ -411,11 +406,8 @@ def test_the_environment_switches_the_kernel_off(value, name):
     pads_left=st.booleans(),
 )
 def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
-    from trietok.text import _kernel
-
-    vocabulary = _kernel.Vocabulary(["a", "##a", "b", "##b", "e"], [5, 6, 7, 8, 9], "##", 0, 100)
     classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
-    compiled = _kernel.Kernel(vocabulary, classify, bool, lambda chunk: [3], list, 1 << 20, bytes(16))
+    compiled = compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
     rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
     if room is not None:
         rows.cut(room, from_left)

@@ -7,18 +7,15 @@
    (`hand_over`): the part of it between characters that are set apart, or all of it where an added token may reach
    further. So there is one set of rules, and Python has it. What words and handed-over chunks became is remembered.
 
-   `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts words into pieces, `_kernel_calls.h` reads texts,
-   `_kernel_results.h` makes Python objects of ids, and here are the types and the module.
-
-   Threads: a kernel's lock guards what it remembers. The lock is not held while Python is asked, so Python may call the
-   kernel again; and no thread waits for it with the GIL in hand, so no two threads wait for each other. A batch is
-   encoded without the GIL. */
+   `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts words into pieces, `_kernel_state.h` is a kernel and a call to
+   it, `_kernel_characters.h` asks what becomes of characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and
+   `_kernel_rows.h` make Python objects of ids, and here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <structmember.h>
 
-#include "_kernel_results.h"
+#include "_kernel_rows.h"
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------- */
 
@@ -27,12 +24,13 @@ PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, 
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernel(kernel, 1);
-    unsigned long long words = kernel->memory.words, chunks = kernel->memory.chunks,
+    const Table *table = table_of(&kernel->memory);
+    unsigned long long words = table->words, chunks = table->chunks, spans = table->steps,
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
                        times_full = kernel->memory.times_full, handed_over = kernel->handed_over;
-    PyThread_release_lock(kernel->lock);
-    return Py_BuildValue("{sKsKsKsKsK}", "words", words, "chunks", chunks, "bytes", bytes, "times_full", times_full,
-        "handed_over", handed_over);
+    unlock_kernel(kernel);
+    return Py_BuildValue("{sKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes, "times_full",
+        times_full, "handed_over", handed_over);
 }
 
 PyDoc_STRVAR(forget_doc, "forget()\n--\n\nForget what words and chunks became.");
@@ -41,13 +39,14 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernel(kernel, 1);
     int failed = forget_all(&kernel->memory);
-    PyThread_release_lock(kernel->lock);
+    sweep(kernel);
+    unlock_kernel(kernel);
     if (failed)
         return PyErr_NoMemory();
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(hold_doc, "hold()\n--\n\nWait until nobody works with the kernel, and let nobody: until `release`.");
+PyDoc_STRVAR(hold_doc, "hold()\n--\n\nWait until nothing is written into the kernel, and let nothing be: until `release`.");
 
 static PyObject *Kernel_hold(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
@@ -55,11 +54,18 @@ static PyObject *Kernel_hold(Kernel *kernel, PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(release_doc, "release()\n--\n\nUndo `hold`.");
+PyDoc_STRVAR(release_doc,
+    "release(in_child, /)\n--\n\nUndo `hold`. A forked process has none of the other threads, so none of their calls.");
 
-static PyObject *Kernel_release(Kernel *kernel, PyObject *Py_UNUSED(ignored))
+static PyObject *Kernel_release(Kernel *kernel, PyObject *in_child)
 {
-    PyThread_release_lock(kernel->lock);
+    int forked = PyObject_IsTrue(in_child);
+    if (forked < 0)
+        return NULL;
+    for (size_t i = 0; forked && i < kernel->readers_size; i++)
+        if (kernel->readers[i].thread != PyThread_get_thread_ident())
+            kernel->readers[i].epoch = 0;
+    unlock_kernel(kernel);
     Py_RETURN_NONE;
 }
 
@@ -71,6 +77,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
     Py_VISIT(kernel->stay_apart);
     Py_VISIT(kernel->hand_over);
     Py_VISIT(kernel->plain);
+    Py_VISIT(kernel->steps);
     return 0;
 }
 
@@ -80,6 +87,7 @@ static int Kernel_clear(Kernel *kernel)
     Py_CLEAR(kernel->stay_apart);
     Py_CLEAR(kernel->hand_over);
     Py_CLEAR(kernel->plain);
+    Py_CLEAR(kernel->steps);
     return 0;
 }
 
@@ -94,9 +102,11 @@ static void Kernel_dealloc(Kernel *kernel)
     for (size_t i = 0; i < kernel->numbers_size; i++)
         Py_XDECREF(kernel->numbers[i]);
     for (size_t i = 0; i < PAGES; i++)
-        give_back(kernel->pages[i]);
+        give_back(atomic_load_explicit(&kernel->pages[i], memory_order_relaxed));
+    for (size_t i = 0; i < OUTPUT_BLOCKS; i++)
+        give_back(kernel->outputs[i]);
     give_back(kernel->numbers);
-    give_back(kernel->outputs);
+    give_back(kernel->readers);
     free_memory(&kernel->memory);
     if (kernel->lock)
         PyThread_free_lock(kernel->lock);
@@ -104,32 +114,35 @@ static void Kernel_dealloc(Kernel *kernel)
     Py_DECREF(type);
 }
 
-enum { NUMBERS_KEPT = 1 << 17, FIRST_OUTPUTS = 4096 };
+enum { NUMBERS_KEPT = 1 << 17 };
 
 static int set_up(Kernel *kernel, size_t limit, const char *seed)
 {
     memcpy(kernel->memory.seed, seed, sizeof kernel->memory.seed);
     kernel->memory.seed[1] |= 1;
-    kernel->limit = limit;
+    kernel->memory.limit = kernel->limit = limit;
+    atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
     kernel->lock = PyThread_allocate_lock();
-    kernel->outputs = new_zeroed(FIRST_OUTPUTS, 1);
     kernel->numbers = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers);
-    if (!kernel->lock || !kernel->outputs || !kernel->numbers || forget_all(&kernel->memory))
+    kernel->readers = new_zeroed(FIRST_READERS, sizeof *kernel->readers);
+    if (!kernel->lock || !kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
         return -1;
-    kernel->outputs_size = FIRST_OUTPUTS;
     kernel->numbers_size = NUMBERS_KEPT;
-    return reserve(kernel, FIRST_OUTPUTS) ? 0 : -1;
+    kernel->readers_size = FIRST_READERS;
+    return 0;
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, classify, stay_apart, hand_over, plain, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, classify, stay_apart, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
     "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word).\n"
     "    stay_apart: two characters -> whether normalization leaves them as they are.\n"
-    "    hand_over: chunk -> its ids.\n"
+    "    hand_over: chunk -> its ids; None where its text has to go the plain way.\n"
     "    plain: text -> the list of its ids.\n"
+    "    steps: chunk -> the steps from its bounds to the next.\n"
+    "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
     "    limit: how many bytes may be remembered.\n"
     "    seed: 16 random bytes.");
 
@@ -137,64 +150,115 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 
 /* ---- the vocabulary ------------------------------------------------------------------------------------------------ */
 
-static int add_entries(Pieces *pieces, PyObject *entries, PyObject *ids, const char *prefix, size_t prefix_length)
+enum { PLAIN_ERROR = -1, TOO_LARGE = -2 };
+
+/* Add the entries between line ends, once as they are and, without their prefix, once for the rests of words. */
+static int add_entries(Pieces *pieces, size_t size, const int32_t *ids, size_t count, const char *prefix, size_t prefix_size)
 {
-    Py_ssize_t count = PyList_Size(entries);
-    for (Py_ssize_t i = 0; i < count && i < PyList_Size(ids); i++) {
-        size_t length;
-        const uint8_t *entry = utf8_of(PyList_GetItem(entries, i), &length);
-        long long id = PyLong_AsLongLong(PyList_GetItem(ids, i));
-        if (PyErr_Occurred())
-            return -1;
-        if (id < 0 || id > INT32_MAX)
-            return -2;
-        if (!entry) /* no text of UTF-8 holds half a surrogate pair */
-            continue;
-        int result = add_entry(pieces, FRONT, entry, length, (int32_t)id);
-        if (!result && length > prefix_length && !memcmp(entry, prefix, prefix_length))
-            result = add_entry(pieces, REST, entry + prefix_length, length - prefix_length, (int32_t)id);
-        if (result)
-            return result;
+    size_t start = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *entry = pieces->bytes + start, *stop = memchr(entry, '\n', size - start);
+        if (!stop || ids[i] < 0)
+            return TOO_LARGE;
+        size_t length = (size_t)(stop - entry);
+        if (length && add_entry(pieces, FRONT, start, length, ids[i]))
+            return TOO_LARGE;
+        if (length > prefix_size && !memcmp(entry, prefix, prefix_size)
+            && add_entry(pieces, REST, start + prefix_size, length - prefix_size, ids[i]))
+            return TOO_LARGE;
+        start += length + 1;
     }
-    return 0;
+    return start == size ? 0 : TOO_LARGE;
 }
 
 PyDoc_STRVAR(vocabulary_doc,
-    "Vocabulary(entries, ids, prefix, unknown, longest_word, /)\n--\n\n"
-    "The entries of a vocabulary, to cut words into. ValueError for entries or ids that are too large.");
+    "Vocabulary(entries, ids, prefix, unknown, longest_word, seed, /)\n--\n\n"
+    "The entries of a vocabulary, to cut words into: lines of UTF-8, each with its end, and an int32 for each line.\n\n"
+    "ValueError for entries or ids that are too large.");
+
+static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
+{
+    Pieces *pieces = &vocabulary->pieces;
+    const char *entries, *ids, *prefix, *seed;
+    Py_ssize_t size, ids_size, prefix_size, longest_word, seed_size;
+    int unknown;
+    if (!PyArg_ParseTuple(arguments, "y#y#s#iny#", &entries, &size, &ids, &ids_size, &prefix, &prefix_size, &unknown,
+            &longest_word, &seed, &seed_size))
+        return PLAIN_ERROR;
+    size_t count = (size_t)ids_size / sizeof(int32_t);
+    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES || (uint64_t)size >= UINT32_MAX)
+        return TOO_LARGE;
+    memcpy(pieces->seed, seed, sizeof pieces->seed);
+    pieces->seed[1] |= 1;
+    pieces->unknown = unknown;
+    pieces->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
+    if (make_pieces(pieces, entries, (size_t)size, count)) {
+        PyErr_NoMemory();
+        return PLAIN_ERROR;
+    }
+    int32_t *numbers = (int32_t *)resized(NULL, (size_t)ids_size + sizeof *numbers); /* where int32 may lie */
+    if (!numbers) {
+        PyErr_NoMemory();
+        return PLAIN_ERROR;
+    }
+    memcpy(numbers, ids, count * sizeof *numbers);
+    int result = add_entries(pieces, (size_t)size, numbers, count, prefix, (size_t)prefix_size);
+    give_back(numbers);
+    return result;
+}
 
 static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
-    PyObject *entries, *ids;
-    const char *prefix;
-    Py_ssize_t prefix_length, longest_word;
-    int unknown;
-    if (!PyArg_ParseTuple(arguments, "O!O!s#in", &PyList_Type, &entries, &PyList_Type, &ids, &prefix, &prefix_length,
-            &unknown, &longest_word))
-        return NULL;
     Vocabulary *vocabulary = (Vocabulary *)PyType_GenericAlloc(type, 0);
     if (!vocabulary)
         return NULL;
-    vocabulary->pieces.unknown = unknown;
-    vocabulary->pieces.longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
-    int result = grow_edges(&vocabulary->pieces, (size_t)PyList_Size(entries));
+    int result = fill_vocabulary(vocabulary, arguments);
     if (!result)
-        result = add_entries(&vocabulary->pieces, entries, ids, prefix, (size_t)prefix_length);
-    if (!result && unknown >= 0)
         return (PyObject *)vocabulary;
     Py_DECREF((PyObject *)vocabulary);
-    if (PyErr_Occurred())
-        return NULL;
-    if (result == -1)
-        return PyErr_NoMemory();
-    PyErr_SetString(PyExc_ValueError, "no kernel for this vocabulary: an entry or an id is too large");
+    if (result == TOO_LARGE)
+        PyErr_SetString(PyExc_ValueError, "no kernel for this vocabulary: an entry or an id is too large");
     return NULL;
+}
+
+PyDoc_STRVAR(vocabulary_ids_doc,
+    "ids(word, /)\n--\n\nThe ids of a word's pieces, as a list; None for a word that the kernel cannot read.");
+
+static PyObject *Vocabulary_ids(Vocabulary *vocabulary, PyObject *word)
+{
+    size_t size;
+    const uint8_t *bytes = utf8_of(word, &size);
+    if (!bytes && PyErr_Occurred())
+        return NULL;
+    if (!bytes || !size)
+        Py_RETURN_NONE;
+    int32_t *ids = resized(NULL, size * sizeof *ids);
+    uint8_t *copy = resized(NULL, size + READ_AT_ONCE);
+    PyObject *list = NULL;
+    if (ids && copy) {
+        memcpy(copy, bytes, size);
+        memset(copy + size, 0, READ_AT_ONCE);
+        size_t count = ids_of_word(&vocabulary->pieces, copy, size, (size_t)PyUnicode_GetLength(word), ids);
+        list = PyList_New((Py_ssize_t)count);
+        for (size_t i = 0; list && i < count; i++) {
+            PyObject *number = PyLong_FromLong(ids[i]);
+            if (number)
+                PyList_SetItem(list, (Py_ssize_t)i, number);
+            else
+                Py_CLEAR(list);
+        }
+    } else {
+        PyErr_NoMemory();
+    }
+    give_back(ids);
+    give_back(copy);
+    return list;
 }
 
 static void Vocabulary_dealloc(Vocabulary *vocabulary)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)vocabulary);
-    give_back(vocabulary->pieces.edges);
+    free_pieces(&vocabulary->pieces);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(vocabulary);
     Py_DECREF(type);
 }
@@ -203,8 +267,13 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
+static PyMethodDef vocabulary_methods[] = {
+    {"ids", FUNCTION(Vocabulary_ids), METH_O, vocabulary_ids_doc},
+    {NULL, NULL, 0, NULL},
+};
 static PyType_Slot vocabulary_slots[] = {
     {Py_tp_doc, (void *)vocabulary_doc},
+    {Py_tp_methods, vocabulary_methods},
     {Py_tp_new, Vocabulary_new},
     {Py_tp_dealloc, Vocabulary_dealloc},
     {0, NULL},
@@ -221,6 +290,7 @@ static PyMethodDef rows_methods[] = {
     {"cut", FUNCTION(Rows_cut), METH_VARARGS, cut_doc},
     {"lists", FUNCTION(Rows_lists), METH_VARARGS, lists_doc},
     {"int64", FUNCTION(Rows_int64), METH_VARARGS, int64_doc},
+    {"int32", FUNCTION(Rows_int32), METH_VARARGS, int32_doc},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot rows_slots[] = {
@@ -238,10 +308,12 @@ static PyType_Spec rows_spec = {
 static PyMethodDef kernel_methods[] = {
     {"ids", FUNCTION(Kernel_ids), METH_FASTCALL, ids_doc},
     {"rows", FUNCTION(Kernel_rows), METH_O, rows_doc},
+    {"rows_between", FUNCTION(Kernel_rows_between), METH_VARARGS, rows_between_doc},
+    {"spans", FUNCTION(Kernel_spans), METH_O, spans_doc},
     {"info", FUNCTION(Kernel_info), METH_NOARGS, info_doc},
     {"forget", FUNCTION(Kernel_forget), METH_NOARGS, forget_doc},
     {"hold", FUNCTION(Kernel_hold), METH_NOARGS, hold_doc},
-    {"release", FUNCTION(Kernel_release), METH_NOARGS, release_doc},
+    {"release", FUNCTION(Kernel_release), METH_O, release_doc},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef kernel_members[] = {
@@ -278,12 +350,13 @@ static PyTypeObject *type_of_rows(PyObject *kernel)
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
-    PyObject *vocabulary, *classify, *stay_apart, *hand_over, *plain;
+    PyObject *vocabulary, *classify, *stay_apart, *hand_over, *plain, *steps;
     const char *seed;
     Py_ssize_t seed_length, limit;
+    unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
-            &hand_over, &plain, &limit, &seed, &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
+            &hand_over, &plain, &steps, &alone_first, &alone_last, &limit, &seed, &seed_length))
         return NULL;
     if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
@@ -297,6 +370,9 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     kernel->stay_apart = Py_NewRef(stay_apart);
     kernel->hand_over = Py_NewRef(hand_over);
     kernel->plain = Py_NewRef(plain);
+    kernel->steps = Py_NewRef(steps);
+    kernel->alone_first = alone_first;
+    kernel->alone_last = alone_last;
     if (set_up(kernel, (size_t)limit, seed)) {
         Py_DECREF((PyObject *)kernel);
         return PyErr_NoMemory();

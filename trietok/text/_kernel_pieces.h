@@ -2,121 +2,193 @@
 
    In: the entries of a vocabulary with their ids, then words of UTF-8. Out: the ids of their pieces.
 
-   Two prefix tries, of what may begin a word and of what may continue one, are one hash table of edges: a node and a
-   byte → the next node and the id of the entry that ends there. What is compared are whole keys, never hashes alone.
-   The tries are made once and only read afterwards, so any number of kernels and threads may share them. */
+   The entries lie one behind the other, and a hash table leads to them: of those that may begin a word, and of those
+   that may continue one, without their prefix. What the first three bytes of a rest are tells which lengths an entry
+   there may have; these are tried, the longest first. So a piece costs a step for each such length, whatever the length
+   of the word. What is compared are whole entries, never hashes alone. All is made once and only read afterwards, so
+   any number of kernels and threads may share it. */
 #ifndef TRIETOK_KERNEL_PIECES_H
 #define TRIETOK_KERNEL_PIECES_H
 
 #include "_kernel_memory.h"
 
-enum { FRONT = 0, REST = 1, MOST_NODES = 1 << 24, LONGEST_ENTRY = 1024, EDGES_PER_ENTRY = 6, NO_ID = -1 };
+enum {
+    FRONT = 0,
+    REST = 1,
+    LONGEST_ENTRY = 1024,   /* bytes */
+    FIRST_LONG = 63,        /* entries of so many bytes and more have one bit together */
+    MOST_LONG_LENGTHS = 64, /* how many lengths such entries may have */
+    MOST_ENTRIES = 1 << 26,
+    NO_ID = -1
+};
 
 typedef struct {
-    uint32_t from; /* the node, and the byte in the last 8 bits */
-    uint32_t to;   /* 0 for an empty place: no edge leads to `FRONT` */
-    int32_t id;    /* of the entry that ends there, or `NO_ID` */
-} Edge;
+    uint32_t start; /* in `bytes` */
+    uint16_t length;
+    uint16_t root;
+    int32_t id;
+} Entry;
 
 typedef struct {
-    Edge *edges;
-    uint32_t mask, used;
+    uint32_t hash;
+    uint32_t entry; /* its number plus one; 0 in an empty place */
+} Place;
+
+typedef struct {
+    Place *places;
+    uint32_t mask; /* the number of places, a power of two, less one */
+    Entry *entries;
+    uint32_t count;
+    uint8_t *bytes;    /* of all entries, and READ_AT_ONCE more */
+    uint64_t *lengths; /* by a hash of root and first three bytes: bit n is set where an entry of n bytes may be */
+    uint32_t lengths_mask;
+    uint16_t long_lengths[MOST_LONG_LENGTHS]; /* the longest first */
+    size_t long_count;
+    uint64_t seed[2];
     int32_t unknown;
     uint64_t longest_word; /* code points */
 } Pieces;
 
-static inline uint32_t edge_place(const Pieces *pieces, uint32_t from)
+/* READ_AT_ONCE bytes behind `bytes` must be there to be read. */
+static inline uint64_t entry_hash(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
-    return (uint32_t)((from * (uint64_t)0x9e3779b97f4a7c15u) >> 32) & pieces->mask;
+    uint64_t tag = (uint64_t)root << 32 | length;
+    if (length > READ_AT_ONCE)
+        return mixed(hash_of(pieces->seed, bytes, length) ^ tag, pieces->seed[1]);
+    Pair pair = pair_of(bytes, length);
+    return mixed(pair.low ^ pieces->seed[0] ^ tag, pair.high ^ pieces->seed[1]);
 }
 
-static inline Edge *edge_of(const Pieces *pieces, uint32_t from)
+static inline uint64_t *lengths_at(const Pieces *pieces, int root, const uint8_t *bytes)
 {
-    for (uint32_t place = edge_place(pieces, from);; place = (place + 1) & pieces->mask) {
-        Edge *edge = &pieces->edges[place];
-        if (!edge->to || edge->from == from)
-            return edge;
+    uint64_t three = (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)root << 24;
+    return &pieces->lengths[(three * 0x9e3779b97f4a7c15u >> 32) & pieces->lengths_mask];
+}
+
+/* The id of an entry; NO_ID where there is none. */
+static inline int32_t id_of_entry(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
+{
+    uint64_t hash = entry_hash(pieces, root, bytes, length);
+    for (uint32_t at = (uint32_t)hash & pieces->mask;; at = (at + 1) & pieces->mask) {
+        Place place = pieces->places[at];
+        if (!place.entry)
+            return NO_ID;
+        if (place.hash != (uint32_t)(hash >> 32))
+            continue;
+        const Entry *entry = &pieces->entries[place.entry - 1];
+        if (entry->length == length && entry->root == root && !memcmp(pieces->bytes + entry->start, bytes, length))
+            return entry->id;
     }
 }
 
-/* Make room for twice the edges, or first for those of so many entries. */
-static int grow_edges(Pieces *pieces, size_t entries)
+/* ---- making it ---------------------------------------------------------------------------------------------------- */
+
+/* Note that entries may have this length. -1 where there are too many lengths. */
+static int note_long_length(Pieces *pieces, size_t length)
 {
-    size_t before = pieces->edges ? (size_t)pieces->mask + 1 : 0, after = before ? 2 * before : 1024;
-    while (after < EDGES_PER_ENTRY * entries && after < MOST_NODES)
-        after *= 2;
-    Edge *old = pieces->edges, *edges = new_zeroed(after, sizeof(Edge));
-    if (!edges)
+    size_t at = 0;
+    while (at < pieces->long_count && pieces->long_lengths[at] > length)
+        at++;
+    if (at < pieces->long_count && pieces->long_lengths[at] == length)
+        return 0;
+    if (pieces->long_count == MOST_LONG_LENGTHS)
         return -1;
-    pieces->edges = edges;
-    pieces->mask = (uint32_t)(after - 1);
-    for (size_t i = 0; i < before; i++)
-        if (old[i].to)
-            *edge_of(pieces, old[i].from) = old[i];
-    give_back(old);
+    memmove(pieces->long_lengths + at + 1, pieces->long_lengths + at, (pieces->long_count - at) * sizeof(uint16_t));
+    pieces->long_lengths[at] = (uint16_t)length;
+    pieces->long_count++;
     return 0;
 }
 
-/* -1 for no memory, -2 for more entries than nodes can be numbered, or too long a one. */
-static int add_entry(Pieces *pieces, uint32_t root, const uint8_t *bytes, size_t length, int32_t id)
+/* Add an entry whose bytes are in `bytes` already. -1 where it, or the number of lengths, is too large. */
+static int add_entry(Pieces *pieces, int root, size_t start, size_t length, int32_t id)
 {
-    uint32_t node = root;
-    Edge *edge = NULL;
-    if (length > LONGEST_ENTRY)
-        return -2;
-    for (size_t i = 0; i < length; i++) {
-        if (2 * (uint64_t)pieces->used >= pieces->mask && grow_edges(pieces, 0))
-            return -1;
-        uint32_t from = node << 8 | bytes[i];
-        edge = edge_of(pieces, from);
-        if (!edge->to) {
-            if (pieces->used + 2 >= MOST_NODES)
-                return -2;
-            *edge = (Edge){from, REST + ++pieces->used, NO_ID};
-        }
-        node = edge->to;
-    }
-    if (edge)
-        edge->id = id;
+    const uint8_t *bytes = pieces->bytes + start;
+    if (length > LONGEST_ENTRY || (length >= FIRST_LONG && note_long_length(pieces, length)))
+        return -1;
+    if (length >= 3)
+        *lengths_at(pieces, root, bytes) |= (uint64_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
+    uint64_t hash = entry_hash(pieces, root, bytes, length);
+    uint32_t at = (uint32_t)hash & pieces->mask;
+    while (pieces->places[at].entry)
+        at = (at + 1) & pieces->mask;
+    pieces->entries[pieces->count] = (Entry){(uint32_t)start, (uint16_t)length, (uint16_t)root, id};
+    pieces->places[at] = (Place){(uint32_t)(hash >> 32), ++pieces->count};
     return 0;
 }
 
-/* The longest entry at the front of what is left of a word; `*end` is set to behind it. */
-static int32_t longest_entry(const Pieces *pieces, uint32_t node, const uint8_t *at, const uint8_t **end)
+/* Room for so many entries of so many bytes. -1 for no memory. */
+static int make_pieces(Pieces *pieces, const char *bytes, size_t size, size_t entries)
 {
-    const uint8_t *word_end = *end;
-    int32_t id = NO_ID;
-    for (; at < word_end; at++) {
-        const Edge *edge = edge_of(pieces, node << 8 | *at);
-        if (!edge->to)
-            break;
-        node = edge->to;
-        if (edge->id != NO_ID) {
-            id = edge->id;
-            *end = at + 1;
-        }
-    }
-    return id;
+    size_t places = 1024, lengths = 1024;
+    while (places < 4 * entries) /* each entry may begin a word and continue one */
+        places *= 2;
+    while (lengths < entries)
+        lengths *= 2;
+    pieces->places = new_zeroed(places, sizeof *pieces->places);
+    pieces->lengths = new_zeroed(lengths, sizeof *pieces->lengths);
+    pieces->entries = new_zeroed(2 * entries, sizeof *pieces->entries);
+    pieces->bytes = new_zeroed(size + READ_AT_ONCE, 1);
+    if (!pieces->places || !pieces->lengths || !pieces->entries || !pieces->bytes)
+        return -1;
+    pieces->mask = (uint32_t)(places - 1);
+    pieces->lengths_mask = (uint32_t)(lengths - 1);
+    memcpy(pieces->bytes, bytes, size);
+    return 0;
 }
 
-/* The ids of a word that is not empty; there is room for as many as it has bytes. Returns how many there are. */
-static size_t ids_of_word(const Pieces *pieces, const uint8_t *word, size_t length, size_t code_points, int32_t *ids)
+static void free_pieces(Pieces *pieces)
 {
-    size_t count = 0;
+    give_back(pieces->places);
+    give_back(pieces->lengths);
+    give_back(pieces->entries);
+    give_back(pieces->bytes);
+}
+
+/* ---- cutting words ------------------------------------------------------------------------------------------------ */
+
+/* The id of the longest entry at the front of a rest, whose length is set. */
+static inline int32_t longest_entry(const Pieces *pieces, int root, const uint8_t *rest, size_t left, size_t *length)
+{
+    uint64_t lengths = left >= 3 ? *lengths_at(pieces, root, rest) | 6 : 6;
+    if (lengths >> FIRST_LONG) {
+        for (size_t i = 0; i < pieces->long_count; i++) {
+            int32_t id = pieces->long_lengths[i] > left
+                             ? NO_ID
+                             : id_of_entry(pieces, root, rest, *length = pieces->long_lengths[i]);
+            if (id != NO_ID)
+                return id;
+        }
+        lengths &= ~((uint64_t)1 << FIRST_LONG);
+    }
+    if (left < FIRST_LONG)
+        lengths &= ((uint64_t)2 << left) - 1;
+    while (lengths) {
+        *length = 63 - (size_t)__builtin_clzll(lengths);
+        int32_t id = id_of_entry(pieces, root, rest, *length);
+        if (id != NO_ID)
+            return id;
+        lengths ^= (uint64_t)1 << *length;
+    }
+    return NO_ID;
+}
+
+/* The ids of a word that is not empty; there is room for as many as it has bytes, and READ_AT_ONCE bytes more can be
+   read. Returns how many there are. */
+static size_t ids_of_word(const Pieces *pieces, const uint8_t *word, size_t size, size_t code_points, int32_t *ids)
+{
+    size_t count = 0, at = 0, length = 0;
     if (code_points <= pieces->longest_word) {
-        for (const uint8_t *at = word; at < word + length;) {
-            const uint8_t *end = word + length;
-            int32_t id = longest_entry(pieces, at == word ? FRONT : REST, at, &end);
-            if (id == NO_ID) {
-                count = 0;
+        for (; at < size; at += length) {
+            int32_t id = longest_entry(pieces, at ? REST : FRONT, word + at, size - at, &length);
+            if (id == NO_ID)
                 break;
-            }
             ids[count++] = id;
-            at = end;
         }
     }
-    if (!count)
-        ids[count++] = pieces->unknown;
+    if (at < size) {
+        ids[0] = pieces->unknown;
+        return 1;
+    }
     return count;
 }
 

@@ -1,34 +1,26 @@
-/* What Python gets: the ids of a text as a list, those of many texts as `Rows` in one buffer.
+/* What Python gets for one text: a list of ids, or of spans.
 
-   In: str objects. Out: Python objects. A text that has no UTF-8, or is of a subclass of str, goes Python's plain way. */
+   In: a str. Out: Python objects. A text that has no UTF-8, or is of a subclass of str, goes Python's plain way. */
 #ifndef TRIETOK_KERNEL_RESULTS_H
 #define TRIETOK_KERNEL_RESULTS_H
 
-#include "_kernel_calls.h"
-
-typedef struct {
-    PyObject_HEAD
-    Kernel *kernel;
-    int32_t *ids;
-    size_t *starts, *ends; /* of each row in `ids` */
-    Py_ssize_t count;
-} Rows;
+#include "_kernel_texts.h"
 
 /* ---- lists of ints ------------------------------------------------------------------------------------------------ */
 
-/* A new reference to the int of an id; those of small ids are made once. */
-static PyObject *number_of(Kernel *kernel, int32_t id)
+/* A new reference to the int of a number; small ones are made once. */
+static inline PyObject *number_of(Kernel *kernel, long long number)
 {
-    if ((size_t)id >= kernel->numbers_size)
-        return PyLong_FromLong(id);
-    PyObject *number = kernel->numbers[id];
-    if (!number) {
-        number = kernel->numbers[id] = PyLong_FromLong(id);
-        if (!number)
+    if ((size_t)number >= kernel->numbers_size)
+        return PyLong_FromLongLong(number);
+    PyObject *made = kernel->numbers[number];
+    if (!made) {
+        made = kernel->numbers[number] = PyLong_FromLongLong(number);
+        if (!made)
             return NULL;
     }
-    Py_INCREF(number);
-    return number;
+    Py_INCREF(made);
+    return made;
 }
 
 /* Put the items of `from`, a list or NULL, into `list` from `at` on. Returns where they end. */
@@ -121,256 +113,66 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     if (!bytes)
         return PyErr_Occurred() ? NULL : plain_list(kernel, front, text, back);
     Call call;
-    begin(&call, kernel, 0);
-    int failed = encode_text(&call, bytes, size) != 0;
-    PyThread_release_lock(kernel->lock);
-    PyObject *list = failed ? NULL : list_of(kernel, front, call.ids, call.count, back);
-    end(&call);
-    if (failed && !PyErr_Occurred())
-        PyErr_NoMemory();
-    return list;
+    if (begin(&call, kernel, size > BYTES_WITH_GIL))
+        return NULL;
+    Outcome outcome = encode_text(&call, bytes, size);
+    take_gil(&call);
+    PyObject *list = outcome == DONE ? list_of(kernel, front, call.ids, call.count, back) : NULL;
+    end(&call, outcome == FAILURE);
+    return outcome == FOR_PLAIN ? plain_list(kernel, front, text, back) : list;
 }
 
-/* ---- rows: the ids of many texts in one buffer --------------------------------------------------------------------- */
+/* ---- spans -------------------------------------------------------------------------------------------------------- */
 
-static PyTypeObject *type_of_rows(PyObject *kernel);
-
-static void Rows_dealloc(Rows *rows)
+static PyObject *pair_of_numbers(Kernel *kernel, long long start, long long stop)
 {
-    PyTypeObject *type = Py_TYPE((PyObject *)rows);
-    Py_XDECREF((PyObject *)rows->kernel);
-    give_back(rows->ids);
-    give_back(rows->starts);
-    give_back(rows->ends);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(rows);
-    Py_DECREF(type);
+    PyObject *first = number_of(kernel, start), *second = number_of(kernel, stop);
+    PyObject *pair = first && second ? PyTuple_Pack(2, first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return pair;
 }
 
-static size_t row_length(const Rows *rows, Py_ssize_t row) { return rows->ends[row] - rows->starts[row]; }
-
-PyDoc_STRVAR(lengths_doc, "lengths()\n--\n\nHow many ids each row has.");
-
-static PyObject *Rows_lengths(Rows *rows, PyObject *Py_UNUSED(ignored))
+/* The spans that steps lead to. */
+static PyObject *spans_of(Kernel *kernel, const int32_t *steps, size_t count)
 {
-    PyObject *list = PyList_New(rows->count);
-    for (Py_ssize_t row = 0; list && row < rows->count; row++) {
-        PyObject *length = PyLong_FromSize_t(row_length(rows, row));
-        if (length)
-            PyList_SetItem(list, row, length);
+    PyObject *spans = PyList_New((Py_ssize_t)count / 2);
+    long long at = -1; /* a space before the text, as it were */
+    for (size_t i = 0; spans && i + 1 < count; i += 2) {
+        long long start = at + steps[i];
+        at = start + steps[i + 1];
+        PyObject *pair = pair_of_numbers(kernel, start, at);
+        if (pair)
+            PyList_SetItem(spans, (Py_ssize_t)i / 2, pair);
         else
-            Py_CLEAR(list);
+            Py_CLEAR(spans);
     }
-    return list;
+    return spans;
 }
 
-PyDoc_STRVAR(cut_doc, "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end.");
+PyDoc_STRVAR(spans_doc,
+    "spans(text, /)\n--\n\n"
+    "The spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
+    "A chunk with characters behind its last token ends with an empty span.");
 
-static PyObject *Rows_cut(Rows *rows, PyObject *arguments)
+static PyObject *Kernel_spans(Kernel *kernel, PyObject *text)
 {
-    Py_ssize_t room;
-    int from_left;
-    if (!PyArg_ParseTuple(arguments, "np", &room, &from_left))
-        return NULL;
-    for (Py_ssize_t row = 0; row < rows->count; row++) {
-        if (room < 0 || row_length(rows, row) <= (size_t)room)
-            continue;
-        if (from_left)
-            rows->starts[row] = rows->ends[row] - (size_t)room;
-        else
-            rows->ends[row] = rows->starts[row] + (size_t)room;
-    }
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(lists_doc, "lists(front, back, /)\n--\n\nEach row as a list of ids between those of two lists.");
-
-static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
-{
-    PyObject *front, *back;
-    if (!PyArg_ParseTuple(arguments, "OO", &front, &back) || !is_list_or_absent(front) || !is_list_or_absent(back))
-        return NULL;
-    PyObject *lists = PyList_New(rows->count);
-    for (Py_ssize_t row = 0; lists && row < rows->count; row++) {
-        PyObject *list = list_of(rows->kernel, front, rows->ids + rows->starts[row], row_length(rows, row), back);
-        if (list)
-            PyList_SetItem(lists, row, list);
-        else
-            Py_CLEAR(lists);
-    }
-    return lists;
-}
-
-typedef struct {
-    size_t width;
-    const char *front, *back; /* int64 numbers */
-    Py_ssize_t front_size, back_size;
-    int64_t padding;
-    int pads_left;
-} Shape;
-
-static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
-{
-    for (size_t i = 0; i < count; i++)
-        *to++ = number;
-    return to;
-}
-
-static void fill_row(const Rows *rows, Py_ssize_t row, const Shape *shape, int64_t *to)
-{
-    const int32_t *ids = rows->ids + rows->starts[row];
-    size_t length = row_length(rows, row), front = (size_t)shape->front_size / 8, back = (size_t)shape->back_size / 8,
-           missing = shape->width - length - front - back;
-    if (shape->pads_left)
-        to = fill_with(to, missing, shape->padding);
-    memcpy(to, shape->front, front * 8);
-    to += front;
-    for (size_t i = 0; i < length; i++)
-        *to++ = ids[i];
-    memcpy(to, shape->back, back * 8);
-    if (!shape->pads_left)
-        fill_with(to + back, missing, shape->padding);
-}
-
-PyDoc_STRVAR(int64_doc,
-    "int64(width, front, back, padding, pads_left, /)\n--\n\n"
-    "All rows as int64 of one width, each between what is in `front` and `back`, with padding for what it lacks.");
-
-static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
-{
-    Shape shape;
-    Py_ssize_t width;
-    long long padding;
-    if (!PyArg_ParseTuple(arguments, "ny#y#Lp", &width, &shape.front, &shape.front_size, &shape.back,
-            &shape.back_size, &padding, &shape.pads_left))
-        return NULL;
-    size_t around = (size_t)shape.front_size / 8 + (size_t)shape.back_size / 8;
-    for (Py_ssize_t row = 0; row < rows->count; row++) {
-        if (width < 0 || row_length(rows, row) + around > (size_t)width) {
-            PyErr_SetString(PyExc_ValueError, "a row is longer than the width");
-            return NULL;
-        }
-    }
-    if (width && rows->count > PY_SSIZE_T_MAX / 8 / width)
-        return PyErr_NoMemory();
-    shape.width = (size_t)width;
-    shape.padding = padding;
-    PyObject *array = PyByteArray_FromStringAndSize(NULL, rows->count * width * 8);
-    if (!array)
-        return NULL;
-    int64_t *numbers = (int64_t *)(void *)PyByteArray_AsString(array);
-    for (Py_ssize_t row = 0; row < rows->count; row++)
-        fill_row(rows, row, &shape, numbers + row * width);
-    return array;
-}
-
-static Rows *new_rows(Kernel *kernel, Py_ssize_t count)
-{
-    PyTypeObject *type = type_of_rows((PyObject *)kernel);
-    Rows *rows = type ? (Rows *)PyType_GenericAlloc(type, 0) : NULL;
-    if (!rows)
-        return NULL;
-    Py_INCREF((PyObject *)kernel);
-    rows->kernel = kernel;
-    rows->count = count;
-    rows->starts = new_zeroed((size_t)count, sizeof *rows->starts);
-    rows->ends = new_zeroed((size_t)count, sizeof *rows->ends);
-    if (rows->starts && rows->ends)
-        return rows;
-    Py_DECREF((PyObject *)rows);
-    PyErr_NoMemory();
-    return NULL;
-}
-
-/* A text of a batch: its UTF-8; `bytes` is NULL where Python's plain way has to encode it. */
-typedef struct {
-    PyObject *text;
-    const uint8_t *bytes;
     size_t size;
-} Item;
-
-/* The items of a tuple, which must outlive them. */
-static Item *items_of(PyObject *texts, Py_ssize_t count)
-{
-    Item *items = new_zeroed((size_t)count, sizeof *items);
-    if (!items)
-        PyErr_NoMemory();
-    for (Py_ssize_t i = 0; items && i < count; i++) {
-        items[i].text = PyTuple_GetItem(texts, i);
-        items[i].bytes = utf8_of(items[i].text, &items[i].size);
-        if (!items[i].bytes && PyErr_Occurred()) {
-            give_back(items);
-            items = NULL;
-        }
-    }
-    return items;
-}
-
-static int encode_plainly(Call *call, PyObject *text)
-{
-    enter_python(call);
-    PyObject *ids = PyObject_CallFunctionObjArgs(call->kernel->plain, text, NULL);
-    int result = take_ids(call, ids);
-    Py_XDECREF(ids);
-    leave_python(call);
-    return result;
-}
-
-static int encode_items(Call *call, const Item *items, Rows *rows)
-{
-    size_t read = 0;
-    for (Py_ssize_t row = 0; row < rows->count; row++) {
-        const Item *item = &items[row];
-        rows->starts[row] = call->count;
-        if (item->bytes ? encode_text(call, item->bytes, item->size) : encode_plainly(call, item->text))
-            return -1;
-        rows->ends[row] = call->count;
-        read += item->size;
-        if (read > BYTES_BETWEEN_LOOKS) {
-            read = 0;
-            if (look_for_signals(call))
-                return -1;
-        }
-    }
-    return 0;
-}
-
-/* Give the ids of a call to rows. */
-static int keep_ids(Call *call, Rows *rows)
-{
-    if (call->ids == call->ids_at_hand && widen(call, 0))
-        return -1;
-    rows->ids = call->ids;
-    call->ids = call->ids_at_hand;
-    return 0;
-}
-
-PyDoc_STRVAR(rows_doc, "rows(texts, /)\n--\n\nThe ids of each text, worked out without the GIL.");
-
-static PyObject *Kernel_rows(Kernel *kernel, PyObject *sequence)
-{
-    PyObject *texts = PySequence_Tuple(sequence);
-    if (!texts)
+    const uint8_t *bytes = utf8_of(text, &size);
+    if (!bytes && PyErr_Occurred())
         return NULL;
-    Py_ssize_t count = PyTuple_Size(texts);
-    Item *items = items_of(texts, count);
-    Rows *rows = items ? new_rows(kernel, count) : NULL;
-    if (rows) {
-        Call call;
-        begin(&call, kernel, 1);
-        int failed = encode_items(&call, items, rows) != 0 || keep_ids(&call, rows);
-        PyThread_release_lock(kernel->lock);
-        PyEval_RestoreThread(call.released);
-        end(&call);
-        if (failed) {
-            if (!PyErr_Occurred())
-                PyErr_NoMemory();
-            Py_DECREF((PyObject *)rows);
-            rows = NULL;
-        }
-    }
-    give_back(items);
-    Py_DECREF(texts);
-    return (PyObject *)rows;
+    if (!bytes)
+        Py_RETURN_NONE;
+    Call call;
+    if (begin(&call, kernel, size > BYTES_WITH_GIL))
+        return NULL;
+    Outcome outcome = put_steps(&call, bytes, size);
+    take_gil(&call);
+    PyObject *spans = outcome == DONE ? spans_of(kernel, call.ids, call.count) : NULL;
+    end(&call, outcome == FAILURE);
+    if (outcome == FOR_PLAIN)
+        Py_RETURN_NONE;
+    return spans;
 }
 
 #endif

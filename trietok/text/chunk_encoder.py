@@ -154,6 +154,10 @@ class WordMemory(Memory):
         token_id = self._vocab.get(word)
         if token_id is not None and len(word) <= self._longest and word not in self._encoder:
             return (token_id,)
+        if self.kernel_vocabulary is not None:
+            ids = self.kernel_vocabulary.ids(word)
+            if ids is not None:
+                return tuple(ids)
         pieces = self._wordpiece.pieces_of(word)
         if not any(piece in self._encoder for piece in pieces):
             try:
@@ -296,9 +300,11 @@ class ChunkEncoder(TextEncoder):
         """The span of each token of `text`; see `TextEncoder.spans`."""
         if not self._has_chunked_spans(text):
             return self.stages.locate(text).spans
-        bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
-        next(bounds)
-        spans = list(zip(bounds, bounds, strict=True))
+        spans = None if self.kernel is None else self.kernel.spans(text)
+        if spans is None:
+            bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
+            next(bounds)
+            spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
 
     def chunks(self, text: str) -> list[str]:
@@ -364,11 +370,18 @@ class ChunkEncoder(TextEncoder):
             words.kernel_vocabulary = new_vocabulary(self.stages)
         share = 3 * self._chunks.limit // 4
         self.kernel = new_kernel(
-            words.kernel_vocabulary, self._classifier(), self._ids_of_chunk, self._plain_ids, share
+            words.kernel_vocabulary,
+            self._classifier(),
+            self._ids_of_chunk,
+            self._plain_ids,
+            self._steps_of_chunk,
+            share + self._steps.limit,
         )
         if self.kernel is not None:
             self._chunks.limit -= share
             self._chunks.forget()
+            self._steps.limit = 0
+            self._steps.forget()
 
     def _classifier(self) -> Classifier:
         return SlowClassifier(self._basic, self._added.encoder, self._added.is_plain)

@@ -14,9 +14,10 @@ import threading
 import unicodedata
 import weakref
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,6 +50,7 @@ _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
+COMMON_CHINESE = (0x4E00, 0x9FEF)  # one block: if its ends are Chinese, all of it is
 
 
 class _Choice(NamedTuple):
@@ -141,6 +143,10 @@ class Classifier(ABC):
     def stay_apart(self, pair: str) -> bool:
         """Whether normalization leaves two characters as they are, side by side."""
 
+    def alone(self) -> tuple[int, int]:
+        """The first and the last of code points that are set between spaces and become themselves; (1, 0) for none."""
+        return 1, 0
+
     def _is_key(self, *forms: str) -> bool:
         """Whether an added token may stand around a character that has these forms on its way."""
         return any(not self.keys.isdisjoint(form) for form in forms)
@@ -183,6 +189,12 @@ class SlowClassifier(Classifier):
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
 
+    def alone(self) -> tuple[int, int]:
+        first, last = COMMON_CHINESE
+        if self._chinese_apart and are_plain_chinese() and not any(first <= ord(key) <= last for key in self.keys):
+            return COMMON_CHINESE
+        return super().alone()
+
     def _is_common_chinese(self, char: str) -> bool:
         """Whether a character is Chinese and no stage changes it; texts have thousands of them."""
         return (
@@ -221,12 +233,32 @@ class SlowClassifier(Classifier):
 
 
 @cache
+def are_plain_chinese() -> bool:
+    """Whether all of `COMMON_CHINESE` are assigned, Chinese, and the same in every form."""
+    first, last = COMMON_CHINESE
+    chars = "".join(map(chr, range(first, last + 1)))
+    is_same = unicodedata.is_normalized("NFD", chars) and unicodedata.is_normalized("NFC", chars)
+    return is_same and chars.isprintable() and all(map(is_chinese_char, (first, last)))
+
+
+# Blocks without characters that are composed of others, but for Hangul, and too large to look at each time.
+_NOT_COMPOSED = ((0x3100, 0xFB1D), (0xFB50, 0x10000), (0x12000, 0x16100), (0x16E00, 0x1D100), (0x1D200, 0x20000))
+_HANGUL_VOWELS_AND_ENDS = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
+
+
+@cache
 def may_compose() -> frozenset[str]:
     """The characters that may compose with what is before them: whatever is not the first of a decomposition."""
-    parts = range(0xC0, 0x3400), range(0xA000, 0xD800), range(0xF900, 0x20000)  # no Chinese, private use, surrogates
-    planes = " ".join(map(chr, chain(*parts)))
-    decomposed = unicodedata.normalize("NFD", planes).split(" ")
-    return frozenset(char for chars in decomposed if len(chars) > 1 for char in chars[1:])
+    starts = [0xC0, *(stop for _, stop in _NOT_COMPOSED)]
+    stops = [*(start for start, _ in _NOT_COMPOSED), 0x20000]
+    characters = " ".join(map(chr, chain.from_iterable(map(range, starts, stops))))
+    decomposed = unicodedata.normalize("NFD", characters).split(" ")
+    return frozenset(
+        (
+            *(char for chars in decomposed if len(chars) > 1 for char in chars[1:]),
+            *map(chr, _HANGUL_VOWELS_AND_ENDS),
+        )
+    )
 
 
 class RustClassifier(Classifier):
@@ -261,6 +293,14 @@ class RustClassifier(Classifier):
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
 
+    def alone(self) -> tuple[int, int]:
+        first, last = COMMON_CHINESE
+        if any(first <= ord(key) <= last for key in self.keys) or not are_plain_chinese():
+            return super().alone()
+        answers = [self.classify(code_point) for code_point in COMMON_CHINESE]
+        is_alone = all(kind == ALONE and flags == IS_BOUNDARY for kind, _, flags, _ in answers)
+        return COMMON_CHINESE if is_alone else super().alone()
+
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
 
@@ -281,18 +321,51 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
         with bulk():
             entries = dict(wordpiece.vocab)
             entries.update({content: stages.to_id(content) for content in stages.added.encoder if content in entries})
-            ids = list(entries.values())
-        prefix, longest = wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word
-        return _kernel.Vocabulary(list(entries), ids, prefix, unknown, min(longest, LONGEST_WORD))
-    except (LookupError, TypeError, ValueError):  # an entry or an id that is no text or number of the usual size
+            return vocabulary_of(
+                entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word
+            )
+    except (LookupError, OverflowError, TypeError, ValueError):  # an entry or an id that is no text or number of use
         return None
+
+
+def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_word: int) -> _kernel.Vocabulary:
+    """Entries with their ids for a kernel.
+
+    Args:
+        entries: the ids by entry; those that no text gives are taken out.
+        prefix: what entries begin with that continue a word.
+        unknown: the id of what no entries make up.
+        longest_word: how many code points a word may have that is cut.
+
+    Raises:
+        OverflowError, TypeError, ValueError: an entry or an id is no text or number that the kernel can use.
+    """
+    lines = _lines(entries)
+    ids = array("i", entries.values()).tobytes()
+    return _kernel.Vocabulary(lines, ids, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
+
+
+def _lines(entries: dict[str, int]) -> bytes:
+    """Entries as lines of UTF-8. Those with a line end, or half a surrogate pair, are taken out: no word is such."""
+    lines = "\n".join([*entries, ""])
+    try:
+        utf8 = lines.encode()
+    except UnicodeEncodeError:
+        utf8 = b""
+    if utf8 and lines.count("\n") == len(entries):
+        return utf8
+    for entry in list(entries):
+        if "\n" in entry or any("\ud800" <= char <= "\udfff" for char in entry):
+            del entries[entry]
+    return "\n".join([*entries, ""]).encode()
 
 
 def new_kernel(
     vocabulary: _kernel.Vocabulary | None,
     classifier: Classifier,
-    hand_over: Callable[[str], Iterable[int]],
+    hand_over: Callable[[str], Iterable[int] | None],
     plain: Callable[[str], list[int]],
+    steps: Callable[[str], Iterable[int]],
     limit: int,
 ) -> _kernel.Kernel | None:
     """A kernel for one encoder; None where there is none.
@@ -300,23 +373,31 @@ def new_kernel(
     Args:
         vocabulary: of `new_vocabulary`.
         classifier: what it asks of characters.
-        hand_over: what it asks of chunks between spaces: their ids.
+        hand_over: what it asks of chunks between spaces: their ids; or None where the text has to go the plain way.
         plain: what it asks of texts that it cannot read.
+        steps: what it asks of chunks between spaces: the steps between the bounds of their tokens.
         limit: how many bytes it may remember.
     """
     global _made
     if vocabulary is None or limit < LEAST_LIMIT:
         return None
     _made += 1
-    seed = os.urandom(16)
     kernel = _kernel.Kernel(
-        vocabulary, classifier.classify, classifier.stay_apart, hand_over, plain, min(limit, MOST_LIMIT), seed
+        vocabulary,
+        classifier.classify,
+        classifier.stay_apart,
+        hand_over,
+        plain,
+        steps,
+        classifier.alone(),
+        min(limit, MOST_LIMIT),
+        os.urandom(16),
     )
     _kernels.add(kernel)
     return kernel
 
 
-# A fork copies a kernel as it is, be it in the middle of a batch of another thread. So it waits for kernels at rest.
+# A fork copies a kernel as it is, be it in the middle of a change by another thread. So it waits until all is written.
 _kernels: weakref.WeakSet[_kernel.Kernel] = weakref.WeakSet()
 _held: list[_kernel.Kernel] = []
 _forking = threading.RLock()  # one thread at a time
@@ -329,11 +410,15 @@ def _hold_kernels() -> None:
         _held.append(kernel)
 
 
-def _release_kernels() -> None:
+def _release_kernels(in_child: bool) -> None:
     while _held:
-        _held.pop().release()
+        _held.pop().release(in_child)
     _forking.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_kernels, after_in_parent=_release_kernels, after_in_child=_release_kernels)
+    os.register_at_fork(
+        before=_hold_kernels,
+        after_in_parent=partial(_release_kernels, False),
+        after_in_child=partial(_release_kernels, True),
+    )

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
             """Each row as a list of ids between those of two lists."""
             ...
 
-        def int64(self, width: int, front: bytes, back: bytes, padding: int, pads_left: bool, /) -> bytearray:
+        def int32(self, front: bytes, back: bytes, /) -> bytes | bytearray:
+            """All rows as int32, one behind the other, each between int32 numbers."""
+            ...
+
+        def int64(
+            self, width: int, front: bytes, back: bytes, padding: int, pads_left: bool, filler: int = -1, /
+        ) -> bytearray:
             """All rows as int64, each of `width` numbers, with the padding id for what it lacks.
 
             Args:
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
                 front, back: int64 numbers around each row.
                 padding: the padding id.
                 pads_left: whether padding comes first.
+                filler: a number instead of each id, for masks and type ids; negative for the ids.
             """
             ...
 
@@ -61,11 +68,18 @@ class ListRows:
     def lists(self, front: list[int], back: list[int]) -> list[list[int]]:
         return [[*front, *row, *back] for row in self._rows]
 
-    def int64(self, width: int, front: bytes, back: bytes, padding: Any, pads_left: bool) -> bytearray:
+    def int32(self, front: bytes, back: bytes) -> bytes:
+        return b"".join([part for row in self._rows for part in (front, array("i", row).tobytes(), back)])
+
+    def int64(
+        self, width: int, front: bytes, back: bytes, padding: Any, pads_left: bool, filler: int = -1
+    ) -> bytearray:
         around = (len(front) + len(back)) // 8
-        filler = b"" if padding is None else array("q", [padding]).tobytes()
+        padding_bytes = b"" if padding is None else array("q", [padding]).tobytes()
+        filler_bytes = array("q", [filler]).tobytes()
         parts: list[bytes] = []
         for row in self._rows:
-            ids, fill = array("q", row).tobytes(), filler * (width - around - len(row))
-            parts += (fill, front, ids, back) if pads_left else (front, ids, back, fill)
+            numbers = array("q", row).tobytes() if filler < 0 else filler_bytes * len(row)
+            fill = padding_bytes * (width - around - len(row))
+            parts += (fill, front, numbers, back) if pads_left else (front, numbers, back, fill)
         return bytearray().join(parts)
