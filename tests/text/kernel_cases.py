@@ -41,7 +41,7 @@ ADDED = (
 @contextlib.contextmanager
 def kernel_of(name: str) -> Iterator[None]:
     """Encoders that are made here use this kernel, from their first text on."""
-    with kernel.using_kernel(name, chunks_before_kernel=0) as is_there:
+    with kernel.using_kernel(name, text_before_kernel=0) as is_there:
         assert is_there
         yield
 

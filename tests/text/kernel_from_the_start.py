@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from trietok.text import kernel
 
-assert kernel.choose_kernel("compiled", chunks_before_kernel=0), "not built: python -m trietok.text.build_kernel"
+assert kernel.choose_kernel("compiled", text_before_kernel=0), "not built: python -m trietok.text.build_kernel"
 
 
 def pytest_terminal_summary(terminalreporter):

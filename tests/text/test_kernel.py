@@ -253,7 +253,7 @@ def test_a_fork_while_another_thread_encodes():
     program = """
         import os, threading, trietok
         from trietok.text import kernel
-        assert kernel.choose_kernel("compiled", chunks_before_kernel=0)
+        assert kernel.choose_kernel("compiled", text_before_kernel=0)
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         expected = tokenizer("hello world")["input_ids"]
         texts = ["some words that are encoded " * 200] * 200

@@ -168,7 +168,22 @@ static int add_entries(Pieces *pieces, size_t size, const int32_t *ids, size_t c
             return TOO_LARGE;
         start += length + 1;
     }
+    place_entries(pieces);
     return start == size ? 0 : TOO_LARGE;
+}
+
+/* How many lines begin with a prefix. */
+static size_t count_rests(const char *lines, size_t size, const char *prefix, size_t prefix_size)
+{
+    size_t count = 0;
+    for (const char *line = lines; line < lines + size; count++) {
+        const char *stop = memchr(line, '\n', size - (size_t)(line - lines));
+        if (!stop)
+            break;
+        count -= (size_t)(stop - line) < prefix_size || memcmp(line, prefix, prefix_size);
+        line = stop + 1;
+    }
+    return count;
 }
 
 PyDoc_STRVAR(vocabulary_doc,
@@ -192,7 +207,7 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     pieces->seed[1] |= 1;
     pieces->unknown = unknown;
     pieces->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
-    if (make_pieces(pieces, entries, (size_t)size, count)) {
+    if (make_pieces(pieces, entries, (size_t)size, count, count_rests(entries, (size_t)size, prefix, (size_t)prefix_size))) {
         PyErr_NoMemory();
         return PLAIN_ERROR;
     }

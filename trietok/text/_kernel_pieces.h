@@ -3,7 +3,7 @@
    In: the entries of a vocabulary with their ids, then words of UTF-8. Out: the ids of their pieces.
 
    The entries lie one behind the other, and a hash table leads to them: of those that may begin a word, and of those
-   that may continue one, without their prefix. What the first three bytes of a rest are tells which lengths an entry
+   that may continue one, without their prefix. What the first four bytes of a rest are tells which lengths an entry
    there may have; these are tried, the longest first. So a piece costs a step for each such length, whatever the length
    of the word. What is compared are whole entries, never hashes alone. All is made once and only read afterwards, so
    any number of kernels and threads may share it. */
@@ -16,31 +16,35 @@ enum {
     FRONT = 0,
     REST = 1,
     LONGEST_ENTRY = 1024,   /* bytes */
-    FIRST_LONG = 63,        /* entries of so many bytes and more have one bit together */
+    BYTES_TOLD_BY = 4,      /* entries of fewer bytes are always tried */
+    FIRST_LONG = 31,        /* entries of so many bytes and more have one bit together */
     MOST_LONG_LENGTHS = 64, /* how many lengths such entries may have */
     MOST_ENTRIES = 1 << 26,
+    ENTRIES_AHEAD = 16,
     NO_ID = -1
 };
 
 typedef struct {
-    uint32_t start; /* in `bytes` */
-    uint16_t length;
+    uint32_t hash;
+    uint32_t start;  /* in `bytes` */
+    uint16_t length; /* 0 in an empty place */
     uint16_t root;
     int32_t id;
 } Entry;
 
+/* An entry that is not in its place yet. */
 typedef struct {
-    uint32_t hash;
-    uint32_t entry; /* its number plus one; 0 in an empty place */
-} Place;
+    uint32_t place;
+    Entry entry;
+} Added;
 
 typedef struct {
-    Place *places;
-    uint32_t mask; /* the number of places, a power of two, less one */
     Entry *entries;
-    uint32_t count;
+    Added *added;
+    size_t count;
+    uint32_t mask;     /* the number of places for entries, a power of two, less one */
     uint8_t *bytes;    /* of all entries, and READ_AT_ONCE more */
-    uint64_t *lengths; /* by a hash of root and first three bytes: bit n is set where an entry of n bytes may be */
+    uint32_t *lengths; /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be */
     uint32_t lengths_mask;
     uint16_t long_lengths[MOST_LONG_LENGTHS]; /* the longest first */
     size_t long_count;
@@ -59,10 +63,12 @@ static inline uint64_t entry_hash(const Pieces *pieces, int root, const uint8_t 
     return mixed(pair.low ^ pieces->seed[0] ^ tag, pair.high ^ pieces->seed[1]);
 }
 
-static inline uint64_t *lengths_at(const Pieces *pieces, int root, const uint8_t *bytes)
+static inline uint32_t *lengths_at(const Pieces *pieces, int root, const uint8_t *bytes)
 {
-    uint64_t three = (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)root << 24;
-    return &pieces->lengths[(three * 0x9e3779b97f4a7c15u >> 32) & pieces->lengths_mask];
+    uint32_t first;
+    memcpy(&first, bytes, BYTES_TOLD_BY);
+    uint64_t hash = ((uint64_t)root << 32 | first) * 0x9e3779b97f4a7c15u;
+    return &pieces->lengths[(hash >> 32) & pieces->lengths_mask];
 }
 
 /* The id of an entry; NO_ID where there is none. */
@@ -70,13 +76,11 @@ static inline int32_t id_of_entry(const Pieces *pieces, int root, const uint8_t 
 {
     uint64_t hash = entry_hash(pieces, root, bytes, length);
     for (uint32_t at = (uint32_t)hash & pieces->mask;; at = (at + 1) & pieces->mask) {
-        Place place = pieces->places[at];
-        if (!place.entry)
+        const Entry *entry = &pieces->entries[at];
+        if (!entry->length)
             return NO_ID;
-        if (place.hash != (uint32_t)(hash >> 32))
-            continue;
-        const Entry *entry = &pieces->entries[place.entry - 1];
-        if (entry->length == length && entry->root == root && !memcmp(pieces->bytes + entry->start, bytes, length))
+        if (entry->hash == (uint32_t)(hash >> 32) && entry->length == length && entry->root == root
+            && !memcmp(pieces->bytes + entry->start, bytes, length))
             return entry->id;
     }
 }
@@ -99,48 +103,62 @@ static int note_long_length(Pieces *pieces, size_t length)
     return 0;
 }
 
-/* Add an entry whose bytes are in `bytes` already. -1 where it, or the number of lengths, is too large. */
+/* Note an entry that is not empty and whose bytes are in `bytes` already; it is put in its place later. -1 where it, or
+   the number of lengths, is too large. */
 static int add_entry(Pieces *pieces, int root, size_t start, size_t length, int32_t id)
 {
     const uint8_t *bytes = pieces->bytes + start;
     if (length > LONGEST_ENTRY || (length >= FIRST_LONG && note_long_length(pieces, length)))
         return -1;
-    if (length >= 3)
-        *lengths_at(pieces, root, bytes) |= (uint64_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
+    if (length >= BYTES_TOLD_BY)
+        *lengths_at(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
     uint64_t hash = entry_hash(pieces, root, bytes, length);
-    uint32_t at = (uint32_t)hash & pieces->mask;
-    while (pieces->places[at].entry)
-        at = (at + 1) & pieces->mask;
-    pieces->entries[pieces->count] = (Entry){(uint32_t)start, (uint16_t)length, (uint16_t)root, id};
-    pieces->places[at] = (Place){(uint32_t)(hash >> 32), ++pieces->count};
+    pieces->added[pieces->count++] = (Added){
+        (uint32_t)hash, {(uint32_t)(hash >> 32), (uint32_t)start, (uint16_t)length, (uint16_t)root, id}};
     return 0;
 }
 
-/* Room for so many entries of so many bytes. -1 for no memory. */
-static int make_pieces(Pieces *pieces, const char *bytes, size_t size, size_t entries)
+/* Put all entries in their places. They are far from each other, so memory is asked for some entries ahead. */
+static void place_entries(Pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++) {
+        size_t ahead = i + ENTRIES_AHEAD < pieces->count ? i + ENTRIES_AHEAD : i;
+        __builtin_prefetch(&pieces->entries[pieces->added[ahead].place & pieces->mask], 1);
+        uint32_t at = pieces->added[i].place & pieces->mask;
+        while (pieces->entries[at].length)
+            at = (at + 1) & pieces->mask;
+        pieces->entries[at] = pieces->added[i].entry;
+    }
+    give_back(pieces->added);
+    pieces->added = NULL;
+}
+
+/* Room for so many lines, of which so many have an entry for rests, too. -1 for no memory. */
+static int make_pieces(Pieces *pieces, const char *bytes, size_t size, size_t lines, size_t rests)
 {
     size_t places = 1024, lengths = 1024;
-    while (places < 4 * entries) /* each entry may begin a word and continue one */
+    while (2 * places < 3 * (lines + rests))
         places *= 2;
-    while (lengths < entries)
+    while (lengths < lines)
         lengths *= 2;
-    pieces->places = new_zeroed(places, sizeof *pieces->places);
+    pieces->entries = new_zeroed(places, sizeof *pieces->entries);
+    pieces->added = resized(NULL, (lines + rests + 1) * sizeof *pieces->added);
     pieces->lengths = new_zeroed(lengths, sizeof *pieces->lengths);
-    pieces->entries = new_zeroed(2 * entries, sizeof *pieces->entries);
-    pieces->bytes = new_zeroed(size + READ_AT_ONCE, 1);
-    if (!pieces->places || !pieces->lengths || !pieces->entries || !pieces->bytes)
+    pieces->bytes = resized(NULL, size + READ_AT_ONCE);
+    if (!pieces->entries || !pieces->added || !pieces->lengths || !pieces->bytes)
         return -1;
     pieces->mask = (uint32_t)(places - 1);
     pieces->lengths_mask = (uint32_t)(lengths - 1);
     memcpy(pieces->bytes, bytes, size);
+    memset(pieces->bytes + size, 0, READ_AT_ONCE);
     return 0;
 }
 
 static void free_pieces(Pieces *pieces)
 {
-    give_back(pieces->places);
-    give_back(pieces->lengths);
     give_back(pieces->entries);
+    give_back(pieces->added);
+    give_back(pieces->lengths);
     give_back(pieces->bytes);
 }
 
@@ -149,25 +167,24 @@ static void free_pieces(Pieces *pieces)
 /* The id of the longest entry at the front of a rest, whose length is set. */
 static inline int32_t longest_entry(const Pieces *pieces, int root, const uint8_t *rest, size_t left, size_t *length)
 {
-    uint64_t lengths = left >= 3 ? *lengths_at(pieces, root, rest) | 6 : 6;
+    uint32_t lengths = left < BYTES_TOLD_BY ? 0 : *lengths_at(pieces, root, rest);
     if (lengths >> FIRST_LONG) {
         for (size_t i = 0; i < pieces->long_count; i++) {
-            int32_t id = pieces->long_lengths[i] > left
-                             ? NO_ID
-                             : id_of_entry(pieces, root, rest, *length = pieces->long_lengths[i]);
+            *length = pieces->long_lengths[i];
+            int32_t id = *length > left ? NO_ID : id_of_entry(pieces, root, rest, *length);
             if (id != NO_ID)
                 return id;
         }
-        lengths &= ~((uint64_t)1 << FIRST_LONG);
     }
-    if (left < FIRST_LONG)
-        lengths &= ((uint64_t)2 << left) - 1;
+    lengths = (lengths | 14) & (((uint32_t)1 << FIRST_LONG) - 1); /* one, two and three bytes are always tried */
+    if (left + 1 < FIRST_LONG)
+        lengths &= ((uint32_t)2 << left) - 1;
     while (lengths) {
-        *length = 63 - (size_t)__builtin_clzll(lengths);
+        *length = 31 - (size_t)__builtin_clz(lengths);
         int32_t id = id_of_entry(pieces, root, rest, *length);
         if (id != NO_ID)
             return id;
-        lengths ^= (uint64_t)1 << *length;
+        lengths ^= (uint32_t)1 << *length;
     }
     return NO_ID;
 }

@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
 from trietok.text.kernel import (
-    TEXT_BEFORE_KERNEL,
+    TEXT_AT_ONCE_BEFORE_KERNEL,
     Classifier,
     SlowClassifier,
-    chunks_before_kernel,
     new_kernel,
     new_vocabulary,
+    text_before_kernel,
 )
 from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.prefilter import Prefilter
@@ -210,7 +210,7 @@ class ChunkEncoder(TextEncoder):
         self._has_words = self._may_be_words()
         # A quarter is for `_outer`, or else for spans.
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
-        self._chunks_before_kernel = chunks_before_kernel()
+        self._text_before_kernel = text_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
         # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
@@ -225,7 +225,7 @@ class ChunkEncoder(TextEncoder):
         self._tells_tokens = wordpiece.vocab is stages.vocab and self._tells_unknown()
         if earlier is not None and self._chunks_become_the_same_in(earlier):
             self._share_kernel(earlier)
-        elif self._chunks_before_kernel <= 0:
+        elif self._text_before_kernel <= 0:
             self._make_kernel()
 
     @staticmethod
@@ -338,14 +338,14 @@ class ChunkEncoder(TextEncoder):
 
     def expect(self, texts: Iterable[str]) -> None:
         """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
-        if self._chunks_before_kernel > 0 and sum(map(len, texts)) >= TEXT_BEFORE_KERNEL:
+        if self._text_before_kernel > 0 and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             self._make_kernel()
 
     def _ids_of_early_chunk(self, chunk: str) -> IdTuple:
         """`_ids_of_chunk` as long as there is no kernel."""
-        if self._chunks_before_kernel > 0:
-            self._chunks_before_kernel -= 1
-            if self._chunks_before_kernel == 0:
+        if self._text_before_kernel > 0:
+            self._text_before_kernel -= len(chunk) + 1
+            if self._text_before_kernel <= 0:
                 self._make_kernel()
         return self._ids_of_chunk(chunk)
 
@@ -356,12 +356,12 @@ class ChunkEncoder(TextEncoder):
     def _share_kernel(self, earlier: ChunkEncoder) -> None:
         """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel hands over to."""
         self.kernel = earlier.kernel
-        self._chunks_before_kernel = 0
+        self._text_before_kernel = 0
         self._chunks = self._outer = earlier._chunks
         self.chunk_ids = self._chunks.__getitem__
 
     def _make_kernel(self) -> None:
-        self._chunks_before_kernel = 0
+        self._text_before_kernel = 0
         self._chunks.work_out = self._ids_of_chunk
         if self._has_spaces:  # a token with spaces reaches over chunks, of which the kernel knows nothing
             return

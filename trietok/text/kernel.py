@@ -10,6 +10,7 @@ The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import unicodedata
 import weakref
@@ -38,8 +39,10 @@ except ImportError:  # not built, or not for this Python
 else:
     _IS_THERE = True
 
-CHUNKS_BEFORE_KERNEL = 1000  # to make a kernel takes as long as to work out some thousands of chunks
-TEXT_BEFORE_KERNEL = 20_000  # code points, the same where they come at once
+# Code points. To make a kernel takes as long as to work out some 50,000 in plain Python; who has worked out some
+# thousands will most likely have more.
+TEXT_BEFORE_KERNEL = 4_000
+TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 
 # What becomes of a character, and flags; the numbers are those of `_kernel.c`.
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
@@ -55,7 +58,7 @@ COMMON_CHINESE = (0x4E00, 0x9FEF)  # one block: if its ends are Chinese, all of 
 
 class _Choice(NamedTuple):
     is_compiled: bool
-    chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL
+    text_before_kernel: int = TEXT_BEFORE_KERNEL
 
 
 _made = 0
@@ -71,28 +74,29 @@ def kernel_at_work() -> str:
     return "compiled" if _choice.is_compiled else "plain"
 
 
-def choose_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL) -> bool:
+def choose_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> bool:
     """Choose the kernel of the encoders that are made from now on.
 
     Args:
         name: `"compiled"` or `"plain"`.
-        chunks_before_kernel: how many chunks an encoder works out in plain Python before it makes a compiled kernel.
+        text_before_kernel: how many code points an encoder works out in plain Python before it makes a compiled
+            kernel.
 
     Returns:
         Whether that one is at work now: the compiled one may not be there.
     """
     global _choice
-    _choice = _Choice(_IS_THERE and name == "compiled", chunks_before_kernel)
+    _choice = _Choice(_IS_THERE and name == "compiled", text_before_kernel)
     return kernel_at_work() == name
 
 
 @contextmanager
-def using_kernel(name: str, *, chunks_before_kernel: int = CHUNKS_BEFORE_KERNEL) -> Iterator[bool]:
+def using_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> Iterator[bool]:
     """`choose_kernel` for a block of code; what was chosen before is chosen again after it."""
     global _choice
     before = _choice
     try:
-        yield choose_kernel(name, chunks_before_kernel=chunks_before_kernel)
+        yield choose_kernel(name, text_before_kernel=text_before_kernel)
     finally:
         _choice = before
 
@@ -107,9 +111,9 @@ def kernels_made() -> int:
     return _made
 
 
-def chunks_before_kernel() -> int:
-    """How many chunks an encoder works out before it makes a kernel."""
-    return _choice.chunks_before_kernel
+def text_before_kernel() -> int:
+    """How many code points an encoder works out before it makes a kernel."""
+    return _choice.text_before_kernel
 
 
 # ---- what the kernel asks of a character ----------------------------------------------------------------------------
@@ -232,11 +236,15 @@ class SlowClassifier(Classifier):
         return unicodedata.normalize("NFC", pair) == pair
 
 
+def _text_of(code_points: array[int]) -> str:
+    return code_points.tobytes().decode(f"utf-32-{sys.byteorder[0]}e")
+
+
 @cache
 def are_plain_chinese() -> bool:
     """Whether all of `COMMON_CHINESE` are assigned, Chinese, and the same in every form."""
     first, last = COMMON_CHINESE
-    chars = "".join(map(chr, range(first, last + 1)))
+    chars = _text_of(array("I", range(first, last + 1)))
     is_same = unicodedata.is_normalized("NFD", chars) and unicodedata.is_normalized("NFC", chars)
     return is_same and chars.isprintable() and all(map(is_chinese_char, (first, last)))
 
@@ -251,8 +259,10 @@ def may_compose() -> frozenset[str]:
     """The characters that may compose with what is before them: whatever is not the first of a decomposition."""
     starts = [0xC0, *(stop for _, stop in _NOT_COMPOSED)]
     stops = [*(start for start, _ in _NOT_COMPOSED), 0x20000]
-    characters = " ".join(map(chr, chain.from_iterable(map(range, starts, stops))))
-    decomposed = unicodedata.normalize("NFD", characters).split(" ")
+    code_points = array("I", chain.from_iterable(map(range, starts, stops)))
+    spaced = array("I", [ord(" ")]) * (2 * len(code_points))
+    spaced[::2] = code_points
+    decomposed = unicodedata.normalize("NFD", _text_of(spaced)).split(" ")
     return frozenset(
         (
             *(char for chars in decomposed if len(chars) > 1 for char in chars[1:]),
