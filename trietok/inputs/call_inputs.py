@@ -23,6 +23,10 @@ if TYPE_CHECKING:
             """The ids of a text, without special tokens around."""
             ...
 
+        def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+            """The ids of a text, between those of two lists."""
+            ...
+
         def rows(self, texts: list[str]) -> Rows:
             """The ids of each text, without special tokens around."""
             ...

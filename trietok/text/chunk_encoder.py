@@ -75,6 +75,10 @@ class TextEncoder:
         """The ids of `text`."""
         return self.stages.ids(text)
 
+    def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+        """The ids of `text`, between those of two lists."""
+        return [*front, *self.ids(text), *back]
+
     def rows(self, texts: list[str]) -> Rows:
         """The ids of each of `texts`."""
         return ListRows(map(self.ids, texts))
@@ -270,6 +274,11 @@ class ChunkEncoder(TextEncoder):
             return self.kernel.ids(text)
         return self._plain_ids(text)
 
+    def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+        if self.kernel is not None:
+            return self.kernel.ids(text, front, back)
+        return [*front, *self._plain_ids(text), *back]
+
     def rows(self, texts: list[str]) -> Rows:
         self.expect(texts)
         return super().rows(texts) if self.kernel is None else self.kernel.rows(texts)
@@ -357,13 +366,13 @@ class ChunkEncoder(TextEncoder):
         """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel hands over to."""
         self.kernel = earlier.kernel
         self._text_before_kernel = 0
-        self._chunks = self._outer = earlier._chunks
-        self.chunk_ids = self._chunks.__getitem__
+        self._chunks, self._outer = earlier._chunks, earlier._outer
+        self.chunk_ids = self._outer.__getitem__
 
     def _make_kernel(self) -> None:
         self._text_before_kernel = 0
         self._chunks.work_out = self._ids_of_chunk
-        if self._has_spaces:  # a token with spaces reaches over chunks, of which the kernel knows nothing
+        if not self._can_hand_over():
             return
         words = self._words
         if words.kernel_vocabulary is None:
@@ -372,7 +381,7 @@ class ChunkEncoder(TextEncoder):
         self.kernel = new_kernel(
             words.kernel_vocabulary,
             self._classifier(),
-            self._ids_of_chunk,
+            self._ids_unless_spaced if self._has_spaces else self._ids_of_chunk,
             self._plain_ids,
             self._steps_of_chunk,
             share + self._steps.limit,
@@ -383,8 +392,17 @@ class ChunkEncoder(TextEncoder):
             self._steps.limit = 0
             self._steps.forget()
 
+    def _can_hand_over(self) -> bool:
+        """Whether it can be told of a chunk that an added token reaches beyond it."""
+        return not self._added.has_odd_spaces
+
+    def _ids_unless_spaced(self, chunk: str) -> IdTuple | None:
+        """The ids of a chunk; None where an added token with spaces may begin at its end."""
+        return None if self._may_go_on(chunk) else self._chunks[chunk]
+
     def _classifier(self) -> Classifier:
-        return SlowClassifier(self._basic, self._added.encoder, self._added.is_plain)
+        first_words = [token.split(" ")[0] for token in self._added.encoder] if self._has_spaces else []
+        return SlowClassifier(self._basic, [*self._added.encoder, *first_words], self._added.is_plain)
 
     # ---- filling the caches -----------------------------------------------------------------------------------------
 

@@ -43,6 +43,9 @@ class RustChunkEncoder(ChunkEncoder):
     def _may_be_words(self) -> bool:
         return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
 
+    def _can_hand_over(self) -> bool:
+        return not self._has_spaces  # such a token may stand in a text that has no spaces before it is normalized
+
     def _classifier(self) -> Classifier:
         patterns = [*self._added.raw.contents, *self._added.normalized.contents]
         return RustClassifier(self._basic, patterns, self._added.is_plain)
