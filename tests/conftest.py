@@ -9,8 +9,10 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.text.run_with_kernel import load_installed
 from trietok import BertTokenizer
 
+load_installed()  # before anything asks for a kernel
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 

@@ -17,6 +17,10 @@
 
 #include "_kernel_rows.h"
 
+#ifndef TRIETOK_SOURCES
+#define TRIETOK_SOURCES "" /* the sha256 of these files, which tells what a library was made of */
+#endif
+
 /* ---- the kernel ---------------------------------------------------------------------------------------------------- */
 
 PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, in how many bytes, and more.");
@@ -435,7 +439,7 @@ static int module_exec(PyObject *module)
     for (int kind = 0; kernel && kind < KINDS; kind++)
         if (PyModule_AddIntConstant(module, kinds[kind], kind))
             return -1;
-    return kernel ? 0 : -1;
+    return kernel ? PyModule_AddStringConstant(module, "SOURCES", TRIETOK_SOURCES) : -1;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

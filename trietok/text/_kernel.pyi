@@ -5,6 +5,7 @@ from typing import Any
 
 Buffer = Any  # of bytes: collections.abc.Buffer from Python 3.12 on
 
+SOURCES: str
 UNASKED: int
 ORDINARY: int
 DELETED: int

@@ -9,6 +9,7 @@ plain Python.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import shlex
@@ -28,6 +29,12 @@ class NoKernelError(Exception):
     """The kernel could not be compiled; the message is one line that says why."""
 
 
+def sources_digest() -> str:
+    """The sha256 of the C sources, which a kernel made of them has as `SOURCES`."""
+    sources = sorted(SOURCE.parent.glob("_kernel*.[ch]"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+
+
 def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
     """Compile the kernel.
 
@@ -45,7 +52,8 @@ def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
     link = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
     include = f"-I{sysconfig.get_path('include')}"
     written = library.with_name(f"{library.name}.{os.getpid()}")  # a library in use is replaced, not written over
-    command = [*compiler, *OPTIONS, *options, include, str(SOURCE), *link, "-o", str(written)]
+    sources = f'-DTRIETOK_SOURCES="{sources_digest()}"'
+    command = [*compiler, *OPTIONS, sources, *options, include, str(SOURCE), *link, "-o", str(written)]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS, errors="replace")
         written.replace(library)
