@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import random
 import signal
@@ -419,3 +420,59 @@ def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_lef
     assert rows.int64(width, front, front[:8], 4, pads_left) == plain.int64(width, front, front[:8], 4, pads_left)
     with pytest.raises(ValueError, match="longer than the width"):
         compiled.rows(["a a a"]).int64(2, b"", b"", 0, False)
+
+
+# ---- texts in a buffer ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def of_letters():
+    """A kernel to which each letter is an entry, and of which Python gets all else."""
+
+    def classify(code_point: int) -> tuple[int, int, int, bytes]:
+        kinds = {ord(" "): kernel.SPACE}
+        char = chr(code_point)
+        return kinds.get(code_point, kernel.ORDINARY if char in "abé" else kernel.HAND_OVER), 0, 0, char.encode()
+
+    return compiled_kernel(["a", "##a", "b", "##b", "é", "##é"], classify, lambda chunk: [len(chunk)])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    texts=st.lists(st.text("ab é世\0", max_size=9), max_size=5), first=st.integers(0, 5), around=st.binary(max_size=9)
+)
+def test_rows_of_a_buffer_are_those_of_texts(of_letters, texts, first, around):
+    offsets = array("q", [len(around)])
+    for text in texts:
+        offsets.append(offsets[-1] + len(text.encode()))
+    data = around + "".join(texts).encode() + around
+    first = min(first, len(texts))
+    rows = of_letters.rows_between(data, offsets, first, len(texts) - first)
+    assert rows.lists([], []) == [of_letters.ids(text) for text in texts[first:]]
+
+
+def test_bytes_that_are_no_utf8_are_told(of_letters):
+    edges = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE]
+    edges += [0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF]
+    for length in (1, 2, 3, 4):
+        for values in itertools.product(edges, *[edges[::1] if length < 4 else edges[3:9]] * (length - 1)):
+            data = bytes(values)
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                is_text = False
+            else:
+                is_text = True
+            rows = of_letters.rows_between(data, array("q", [0, length]), 0, 1)
+            assert (rows is not None) == is_text, data
+
+
+@pytest.mark.parametrize("offsets", [[0, 9], [2, 1], [-1, 1], [2**62, 2**62]])
+def test_offsets_that_lead_out_of_the_buffer(of_letters, offsets):
+    assert of_letters.rows_between(b"abc", array("q", offsets), 0, 1) is None
+
+
+@pytest.mark.parametrize(("offsets", "first", "count"), [([0, 1], 0, 2), ([0], 1, 0), ([], 0, 0), ([0, 1], -1, 1)])
+def test_fewer_offsets_than_rows(of_letters, offsets, first, count):
+    with pytest.raises(ValueError, match="fewer offsets"):
+        of_letters.rows_between(b"abc", array("q", offsets), first, count)

@@ -27,12 +27,17 @@ def run(library, module, *arguments, **environment):
     return shown.stdout
 
 
+def path_of(library):
+    asked = ["cc", f"-print-file-name={library}"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def with_sanitizers():
-    files = [
-        subprocess.run(["cc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
-        for name in ("libasan.so", "libubsan.so")
-    ]
-    return {"LD_PRELOAD": " ".join(files), "PYTHONMALLOC": "malloc", "ASAN_OPTIONS": "detect_leaks=0"}
+    return {
+        "LD_PRELOAD": f"{path_of('libasan.so')} {path_of('libubsan.so')}",
+        "PYTHONMALLOC": "malloc",
+        "ASAN_OPTIONS": "detect_leaks=0",
+    }
 
 
 @needs_compiler
@@ -41,6 +46,7 @@ def test_it_is_compiled_without_a_warning_and_fails_cleanly_without_memory(tmp_p
     compile_kernel(library, [*STRICT, *FAILING])
     assert os.listdir(tmp_path) == [library.name]
     assert "nothing was lost" in run(library, "tests.text.fail_allocations")
+    assert " 0 differ" in run(library, "tests.text.stress_kernel", "1")
 
 
 @needs_compiler
@@ -59,6 +65,15 @@ def test_sanitizers_find_nothing_in_random_texts(tmp_path, seed):
     compile_kernel(library, [*STRICT, *SANITIZERS])
     shown = run(library, "tests.text.fuzz_kernel", str(seed), "60", **with_sanitizers())
     assert " 0 differ; kernels are alive: True" in shown
+
+
+@needs_compiler
+@pytest.mark.faults
+def test_no_thread_reads_what_another_writes(tmp_path):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, "-O1", "-g", "-fsanitize=thread"])
+    shown = run(library, "tests.text.stress_kernel", "20", LD_PRELOAD=path_of("libtsan.so"), TSAN_OPTIONS="exitcode=66")
+    assert " 0 differ" in shown
 
 
 @pytest.mark.parametrize(("compiler", "reason"), [("no-such-compiler", "does not run"), ("false", "fails")])
