@@ -38,7 +38,13 @@ def new_kernel() -> Any:
     entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
     classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True)
     return compiled_kernel(
-        entries, classify.classify, hand_over, stay_apart=classify.stay_apart, plain=plain, limit=1 << 18
+        entries,
+        classify.classify,
+        hand_over,
+        stay_apart=classify.stay_apart,
+        compose=classify.compose,
+        plain=plain,
+        limit=1 << 18,
     )
 
 

@@ -79,6 +79,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
     Py_VISIT(kernel->vocabulary);
     Py_VISIT(kernel->classify);
     Py_VISIT(kernel->stay_apart);
+    Py_VISIT(kernel->compose);
     Py_VISIT(kernel->hand_over);
     Py_VISIT(kernel->plain);
     Py_VISIT(kernel->steps);
@@ -89,6 +90,7 @@ static int Kernel_clear(Kernel *kernel)
 {
     Py_CLEAR(kernel->classify);
     Py_CLEAR(kernel->stay_apart);
+    Py_CLEAR(kernel->compose);
     Py_CLEAR(kernel->hand_over);
     Py_CLEAR(kernel->plain);
     Py_CLEAR(kernel->steps);
@@ -137,12 +139,13 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, classify, stay_apart, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
     "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word).\n"
     "    stay_apart: two characters -> whether normalization leaves them as they are.\n"
+    "    compose: a part of a chunk -> its composed form, which has the same ids; None where there is none.\n"
     "    hand_over: chunk -> its ids; None where its text has to go the plain way.\n"
     "    plain: text -> the list of its ids.\n"
     "    steps: chunk -> the steps from its bounds to the next.\n"
@@ -369,13 +372,13 @@ static PyTypeObject *type_of_rows(PyObject *kernel)
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
-    PyObject *vocabulary, *classify, *stay_apart, *hand_over, *plain, *steps;
+    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
     const char *seed;
     Py_ssize_t seed_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
-            &hand_over, &plain, &steps, &alone_first, &alone_last, &limit, &seed, &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
+            &compose, &hand_over, &plain, &steps, &alone_first, &alone_last, &limit, &seed, &seed_length))
         return NULL;
     if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
@@ -387,6 +390,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     kernel->vocabulary = Py_NewRef(vocabulary);
     kernel->classify = Py_NewRef(classify);
     kernel->stay_apart = Py_NewRef(stay_apart);
+    kernel->compose = Py_NewRef(compose);
     kernel->hand_over = Py_NewRef(hand_over);
     kernel->plain = Py_NewRef(plain);
     kernel->steps = Py_NewRef(steps);

@@ -34,6 +34,7 @@ class Kernel:
         vocabulary: Vocabulary,
         classify: Callable[[int], tuple[int, int, int, bytes]],
         stay_apart: Callable[[str], bool],
+        compose: Callable[[str], str | None],
         hand_over: Callable[[str], Iterable[int] | None],
         plain: Callable[[str], list[int]],
         steps: Callable[[str], Iterable[int]],

@@ -72,23 +72,6 @@ static PyObject *plain_list(Kernel *kernel, PyObject *front, PyObject *text, PyO
     return whole;
 }
 
-/* The UTF-8 of a str; NULL without an exception for one that has none, or that is of a subclass, which may have
-   methods of its own; NULL with an exception for an error. */
-static const uint8_t *utf8_of(PyObject *text, size_t *size)
-{
-    Py_ssize_t length;
-    if (!Py_IS_TYPE(text, &PyUnicode_Type))
-        return NULL;
-    const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
-    if (!bytes) {
-        if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-            PyErr_Clear();
-        return NULL;
-    }
-    *size = (size_t)length;
-    return (const uint8_t *)bytes;
-}
-
 static int is_list_or_absent(PyObject *around)
 {
     if (!around || PyList_Check(around))

@@ -39,7 +39,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *vocabulary, *classify, *stay_apart, *hand_over, *plain, *steps;
+    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
     PyThread_type_lock lock;
     Memory memory;
     Reader *readers;
@@ -64,6 +64,7 @@ typedef struct {
     size_t reader;
     uint64_t epoch;
     int without_gil;
+    int is_composed; /* whether what is read now is a part in its composed form */
     PyThreadState *released;
     int32_t *ids;
     size_t count, size;
@@ -145,7 +146,7 @@ static int begin(Call *call, Kernel *kernel, int without_gil)
 {
     call->kernel = kernel;
     call->pieces = &((Vocabulary *)kernel->vocabulary)->pieces;
-    call->without_gil = 0;
+    call->without_gil = call->is_composed = 0;
     call->released = NULL;
     call->ids = call->ids_at_hand;
     call->count = 0;

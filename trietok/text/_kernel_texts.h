@@ -7,8 +7,26 @@
 
 #include "_kernel_characters.h"
 
-/* What comes of a text or a part of it. FOR_PLAIN: the whole text has to go Python's plain way. */
-typedef enum { DONE, FAILURE, FOR_PLAIN } Outcome;
+/* What comes of a text or a part of it. FOR_PLAIN: the whole text has to go Python's plain way. UNCERTAIN: what is
+   composed already cannot be told character by character either. */
+typedef enum { DONE, FAILURE, FOR_PLAIN, UNCERTAIN } Outcome;
+
+/* The UTF-8 of a str; NULL without an exception for one that has none, or that is of a subclass, which may have
+   methods of its own; NULL with an exception for an error. */
+static const uint8_t *utf8_of(PyObject *text, size_t *size)
+{
+    Py_ssize_t length;
+    if (!Py_IS_TYPE(text, &PyUnicode_Type))
+        return NULL;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
+    if (!bytes) {
+        if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            PyErr_Clear();
+        return NULL;
+    }
+    *size = (size_t)length;
+    return (const uint8_t *)bytes;
+}
 
 /* ---- asking Python ------------------------------------------------------------------------------------------------ */
 
@@ -197,6 +215,48 @@ static inline void pass_ordinary(const Kernel *kernel, Chunk *chunk)
     chunk->combining_class = 0;
 }
 
+static Outcome encode_chunk(Call *call, const uint8_t **at, const uint8_t *text_end);
+
+/* The ids of a part in its composed form, which Python gives, if that can be told character by character. */
+static Outcome encode_composed(Call *call, const uint8_t *part, size_t length)
+{
+    size_t count = call->count, size;
+    enter_python(call);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)part, (Py_ssize_t)length, NULL);
+    PyObject *composed = text ? PyObject_CallFunctionObjArgs(call->kernel->compose, text, NULL) : NULL;
+    const uint8_t *bytes = composed && composed != Py_None ? utf8_of(composed, &size) : NULL;
+    Outcome outcome = composed && !PyErr_Occurred() ? UNCERTAIN : FAILURE;
+    leave_python(call);
+    if (bytes) {
+        const uint8_t *at = bytes;
+        call->is_composed = 1;
+        outcome = encode_chunk(call, &at, bytes + size);
+        call->is_composed = 0;
+        if (outcome == DONE && at != bytes + size)
+            outcome = UNCERTAIN; /* a space has come about */
+    }
+    if (outcome == DONE && remember(call, CHUNK, part, length, call->ids + count, call->count - count))
+        outcome = FAILURE;
+    if (outcome == UNCERTAIN)
+        call->count = count;
+    enter_python(call);
+    Py_XDECREF(composed);
+    Py_XDECREF(text);
+    leave_python(call);
+    return outcome;
+}
+
+/* The ids of a part of a chunk in which no added token stands. */
+static Outcome hand_over_part(Call *call, const uint8_t *part, size_t length, const uint8_t *text_end)
+{
+    if (!recall(&call->kernel->memory, CHUNK, part, length, text_end).ids) {
+        Outcome outcome = encode_composed(call, part, length);
+        if (outcome != UNCERTAIN)
+            return outcome;
+    }
+    return put_asked(call, CHUNK, call->kernel->hand_over, part, length, text_end);
+}
+
 /* Let Python have the part of the chunk around where it is read, or all of it where an added token may stand in it.
    What had been put out of that is taken back. */
 static Outcome give_away(Call *call, Chunk *chunk, int has_key)
@@ -213,7 +273,9 @@ static Outcome give_away(Call *call, Chunk *chunk, int has_key)
         stop = chunk_end(chunk->at, chunk->text_end);
         call->count = chunk->count;
     }
-    Outcome outcome = put_asked(call, CHUNK, call->kernel->hand_over, from, (size_t)(stop - from), chunk->text_end);
+    size_t length = (size_t)(stop - from);
+    Outcome outcome = has_key ? put_asked(call, CHUNK, call->kernel->hand_over, from, length, chunk->text_end)
+                              : hand_over_part(call, from, length, chunk->text_end);
     chunk->word = NULL;
     chunk->at = stop;
     set_boundary(call, chunk, stop);
@@ -267,6 +329,8 @@ static Outcome encode_chunk(Call *call, const uint8_t **at, const uint8_t *text_
             is_certain = stays(call, &chunk, known, next);
         if (is_certain < 0)
             return FAILURE;
+        if (!is_certain && call->is_composed)
+            return UNCERTAIN;
         Outcome outcome =
             is_certain ? read_certain(call, &chunk, known, next) : give_away(call, &chunk, known.flags & IS_KEY);
         if (outcome)

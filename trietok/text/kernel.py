@@ -147,6 +147,10 @@ class Classifier(ABC):
     def stay_apart(self, pair: str) -> bool:
         """Whether normalization leaves two characters as they are, side by side."""
 
+    def compose(self, part: str) -> str | None:
+        """The form of a part of a chunk that normalization composes, where its ids are the same; None where not."""
+        return None
+
     def alone(self) -> tuple[int, int]:
         """The first and the last of code points that are set between spaces and become themselves; (1, 0) for none."""
         return 1, 0
@@ -189,6 +193,12 @@ class SlowClassifier(Classifier):
         if cleaned == " ":
             return SPACE, 0, 0, b""
         return self._within_word(char, cleaned, word) or _HANDED_OVER
+
+    def compose(self, part: str) -> str | None:
+        lowered = lower_each(part) if self._lower else part
+        composed = unicodedata.normalize("NFC", lowered)
+        # To compose it once more later changes nothing. Only an added token could tell the forms apart.
+        return None if composed == part or self._is_key(part, lowered, composed) else composed
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
@@ -396,6 +406,7 @@ def new_kernel(
         vocabulary,
         classifier.classify,
         classifier.stay_apart,
+        classifier.compose,
         hand_over,
         plain,
         steps,
