@@ -53,6 +53,15 @@ settings.load_profile("default of these tests")
 
 
 @pytest.fixture
+def plain_kernel():
+    """For tests of what the plain encoder remembers: no encoder that is made here has a compiled kernel."""
+    from trietok.text.kernel import using_kernel
+
+    with using_kernel("plain"):
+        yield
+
+
+@pytest.fixture
 def vocab_file(tmp_path):
     """A function that writes a vocab.txt of the special tokens and these, and returns its path."""
 

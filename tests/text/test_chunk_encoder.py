@@ -350,6 +350,7 @@ def test_nothing_is_remembered_with_a_limit_of_0(vocab_path):
     assert tokenizer.cache_info()[:3] == (0, 0, 0)
 
 
+@pytest.mark.usefixtures("plain_kernel")
 def test_clearing_forgets_and_changes_no_result(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
     ids = tokenizer.encode("the subject unable")
