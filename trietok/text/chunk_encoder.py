@@ -139,7 +139,10 @@ class TextEncoder:
 class WordMemory(Memory):
     """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share it."""
 
-    __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "kernel_vocabulary", "stages")
+    __slots__ = (
+        *("_encoder", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
+        *("kernel_vocabulary", "stages"),
+    )
 
     def __init__(self, stages: Stages, limit: int) -> None:
         super().__init__(self._ids_of_word, limit)
@@ -148,6 +151,8 @@ class WordMemory(Memory):
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
         self._encoder = stages.added.encoder
+        self._unknown = stages.wordpiece.unk_token
+        self._unknown_ids: IdTuple | None = None
         self.kernel_vocabulary: KernelVocabulary | None = None  # what the kernels of these encoders share
 
     def _ids_of_word(self, word: str) -> IdTuple:
@@ -155,6 +160,10 @@ class WordMemory(Memory):
         if token_id is not None and len(word) <= self._longest and word not in self._encoder:
             return (token_id,)
         pieces = self._wordpiece.pieces_of(word)
+        if len(pieces) == 1 and pieces[0] is self._unknown:  # an added token, so it would be looked up the long way
+            if self._unknown_ids is None:
+                self._unknown_ids = (self.stages.to_id(self._unknown),)
+            return self._unknown_ids
         if not any(piece in self._encoder for piece in pieces):
             try:
                 return tuple(map(self._vocab.__getitem__, pieces))
