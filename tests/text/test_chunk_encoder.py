@@ -328,6 +328,7 @@ def test_no_more_is_remembered_than_the_bound(vocab_path):
 
 def test_the_estimate_of_bytes_is_from_above(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
+    tokenizer.add_wordpieces(["w", "ж", "𝒳", *(f"##{digit}" for digit in range(10))])
     words = [f"{char}{number}" for number in range(8000) for char in ("w", "ж", "𝒳")]
     tracemalloc.start()
     try:
@@ -341,6 +342,15 @@ def test_the_estimate_of_bytes_is_from_above(vocab_path):
     info = tokenizer.cache_info()
     assert info.chunks == 24_000
     assert taken <= info.bytes <= 3 * taken
+
+
+def test_unknown_words_share_their_ids(vocab_path):
+    with using_kernel("plain"):
+        tokenizer = BertTokenizer(vocab_path)
+        unknown = tokenizer.unk_token_id
+        assert tokenizer.encode("w1 ж2") == [tokenizer.cls_token_id, unknown, unknown, tokenizer.sep_token_id]
+        chunk_ids = tokenizer.text_encoder.chunk_ids
+    assert chunk_ids("w1") is chunk_ids("ж2")
 
 
 def test_nothing_is_remembered_with_a_limit_of_0(vocab_path):

@@ -140,7 +140,7 @@ class WordMemory(Memory):
     """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share it."""
 
     __slots__ = (
-        *("_encoder", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
+        *("_also_added", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
         *("kernel_vocabulary", "stages"),
     )
 
@@ -150,21 +150,22 @@ class WordMemory(Memory):
         self._vocab = stages.vocab
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
-        self._encoder = stages.added.encoder
+        # The entries that are added tokens too, perhaps with another id; tokens added later beside them are none.
+        self._also_added = frozenset(stages.vocab.keys() & stages.added.encoder.flat().keys())
         self._unknown = stages.wordpiece.unk_token
         self._unknown_ids: IdTuple | None = None
         self.kernel_vocabulary: KernelVocabulary | None = None  # what the kernels of these encoders share
 
     def _ids_of_word(self, word: str) -> IdTuple:
         token_id = self._vocab.get(word)
-        if token_id is not None and len(word) <= self._longest and word not in self._encoder:
+        if token_id is not None and len(word) <= self._longest and word not in self._also_added:
             return (token_id,)
         pieces = self._wordpiece.pieces_of(word)
-        if len(pieces) == 1 and pieces[0] is self._unknown:  # an added token, so it would be looked up the long way
+        if pieces[0] is self._unknown:  # the commonest of those that are added tokens too
             if self._unknown_ids is None:
                 self._unknown_ids = (self.stages.to_id(self._unknown),)
             return self._unknown_ids
-        if not any(piece in self._encoder for piece in pieces):
+        if self._also_added.isdisjoint(pieces):
             try:
                 return tuple(map(self._vocab.__getitem__, pieces))
             except KeyError:  # of a WordPiece stage with entries of its own
