@@ -406,3 +406,20 @@ def test_a_cut_at_punctuation_makes_no_special_word(cased, special, text):
     tokenizer = BertTokenizer.from_pretrained("trietok-zh", do_lower_case=not cased, strip_accents=True)
     tokenizer.add_special_tokens({"additional_special_tokens": special})
     assert tokenizer.text_encoder.ids(text) == list(tokenizer.text_encoder.stages.ids(text))
+
+
+def test_words_without_a_key_character_of_an_added_word_are_not_searched(vocab_path, monkeypatch):
+    with using_kernel("plain"):
+        tokenizer = BertTokenizer(vocab_path)
+        tokenizer.add_tokens([f"zq{number:04}" for number in range(word_search.FEW + 1)])
+        plain = Plain(vocab_path)
+        plain.add_tokens([f"zq{number:04}" for number in range(word_search.FEW + 1)])
+        searched = []
+        stands_in = word_search.WordSearch.stands_in
+        monkeypatch.setattr(
+            word_search.WordSearch, "stands_in", lambda self, text: searched.append(text) or stands_in(self, text)
+        )
+        for text in ("the subject", "aZQ0001b ZQ00 the1", "unable"):
+            assert tokenizer.encode(text) == plain.encode(text)
+    assert {"aZQ0001b", "ZQ00"} <= set(searched)
+    assert {"the", "subject", "the1", "unable"}.isdisjoint(searched)

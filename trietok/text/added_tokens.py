@@ -164,9 +164,9 @@ class AddedTokens:
         return self._search.has_odd_spaces
 
     @property
-    def has_ascii_words(self) -> bool:
-        """Whether some token is made of ASCII letters and digits only."""
-        return self._search.has_ascii_words
+    def ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every token that is made of ASCII letters and digits holds one; empty if none is."""
+        return self._search.ascii_word_keys
 
     def may_begin_at_the_end_of(self, chunk: str) -> bool:
         """Whether a chunk ends with the first word of a token with spaces, which may go on in the next chunk."""

@@ -213,7 +213,11 @@ class ChunkEncoder(TextEncoder):
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
         self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
-        self._has_words = self._may_be_words()
+        keys = self._ascii_word_keys()
+        if self._lower:
+            keys |= frozenset(map(str.upper, keys))
+        # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if none can be in it.
+        self._find_word_key = Prefilter(keys=keys).any_in if keys else None
         # A quarter is for `_outer`, or else for spans.
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
         self._chunks_before_kernel = chunks_before_kernel()
@@ -256,9 +260,15 @@ class ChunkEncoder(TextEncoder):
         added_id = self._added.encoder.get(token)
         return self._vocab.get(token) if added_id is None else added_id
 
-    def _may_be_words(self) -> bool:
-        """Whether an added token may occur in a chunk of ASCII letters and digits."""
-        return self._added.has_ascii_words
+    def _ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every added token that is made of ASCII letters and digits holds one."""
+        return self._added.ascii_word_keys
+
+    def _is_ascii_word(self, chunk: str) -> bool:
+        """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
+        if not (chunk.isascii() and chunk.isalnum()):
+            return False
+        return self._find_word_key is None or not self._find_word_key(chunk)
 
     def _only_token_of(self, token_id: int) -> str | None:
         """The token of an id; None where two tokens have that id."""
@@ -394,7 +404,7 @@ class ChunkEncoder(TextEncoder):
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
-        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most chunks; no added token occurs in them
+        if self._is_ascii_word(chunk):
             return self._words.work_out(chunk.lower() if self._lower else chunk)
         return self._ids_by_stages(chunk, self._lowered(chunk))
 
@@ -509,7 +519,7 @@ class ChunkEncoder(TextEncoder):
         The first difference is to the end of the chunk before, one space to the left. If characters follow the last
         token of the chunk, the differences end with an empty span at the end of the chunk.
         """
-        if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
+        if len(self._chunks.get(chunk, ())) == 1 and self._is_ascii_word(chunk):
             return (1, len(chunk))  # most chunks: a word that is one token
         bounds = self._bounds_of_chunk(chunk)
         if bounds[-1] != len(chunk):
@@ -526,7 +536,7 @@ class ChunkEncoder(TextEncoder):
             return None
         lowered = chunk.lower() if self._lower else chunk
         is_word = chunk.isalnum()
-        if (self._has_words or not is_word) and self._stands_in(chunk, lowered):
+        if not self._is_ascii_word(chunk) and self._stands_in(chunk, lowered):
             return None
         bounds = [-1]
         vocab, longest, prefix = self._vocab, self._longest_word, len(self._wordpiece.continuing_subword_prefix)

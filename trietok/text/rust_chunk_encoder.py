@@ -40,8 +40,8 @@ class RustChunkEncoder(ChunkEncoder):
         # An added token that is normalized, or takes whitespace along, shows the text that it took.
         return self._added.is_plain and not self._added.normalized.contents and super()._tells_unknown()
 
-    def _may_be_words(self) -> bool:
-        return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
+    def _ascii_word_keys(self) -> frozenset[str]:
+        return self._added.raw.search.ascii_word_keys | self._added.normalized.search.ascii_word_keys
 
     def _classifier(self) -> Classifier:
         patterns = [*self._added.raw.contents, *self._added.normalized.contents]
