@@ -138,7 +138,7 @@ def _holds_all_members(value: Any, text: str, start: int, end: int) -> bool:
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
-    """The objects and lists of a JSON value, from the outermost inwards; RecursionError if there are too many levels."""
+    """The objects and lists of a JSON value, from the outermost inwards; RecursionError if they are too many."""
     level = [value]
     for _ in range(DEEPEST):
         level = [item for item in level if type(item) is dict or type(item) is list]
