@@ -423,3 +423,18 @@ def test_words_without_a_key_character_of_an_added_word_are_not_searched(vocab_p
             assert tokenizer.encode(text) == plain.encode(text)
     assert {"aZQ0001b", "ZQ00"} <= set(searched)
     assert {"the", "subject", "the1", "unable"}.isdisjoint(searched)
+
+
+@pytest.mark.parametrize("number", [1, 23, 24, 100])
+def test_runs_of_chinese_of_any_length(vocab_path, number):
+    with using_kernel("plain"):
+        tokenizer, plain = BertTokenizer(vocab_path), Plain(vocab_path)
+        for tokens in ([], ["中一"]):
+            for each in (tokenizer, plain):
+                each.add_tokens(tokens)
+            for chars in ("中", "中一", "中。", "\ufadb中\U00020000", "中\U0002fa1d"):  # some compose to another character
+                text = (chars * number)[:number] + "the"
+                assert tokenizer.encode(text) == plain.encode(text)
+                assert tokenizer.encode(text) == plain.encode(text)  # from the caches
+        tokenizer.cache_clear()
+        assert tokenizer.encode("中" * number) == plain.encode("中" * number)

@@ -20,7 +20,9 @@ running sum over the differences gives the spans of the text.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -37,7 +39,7 @@ from trietok.text.kernel import (
     new_kernel,
     new_vocabulary,
 )
-from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.prefilter import Prefilter
 from trietok.text.rows import ListRows
 from trietok.text.stages import Stages
@@ -55,6 +57,8 @@ ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_VARIANTS = 16
+LONG_RUN = 24  # Chinese characters; from so many on it pays to make numbers of a run
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # as `array` has its numbers, without a byte-order mark
 
 
 class TextEncoder:
@@ -223,6 +227,7 @@ class ChunkEncoder(TextEncoder):
         self._chunks_before_kernel = chunks_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
+        self._code_points = CodePoints(self._characters)
         # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
         # chunk that ends with such a token's first word is `STOP`.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
@@ -345,6 +350,7 @@ class ChunkEncoder(TextEncoder):
         for memory in (self._outer, self._chunks, self._words, self._steps):
             memory.forget()
         self._characters.clear()
+        self._code_points.clear()
         if self.kernel is not None:
             self.kernel.forget()
 
@@ -499,7 +505,10 @@ class ChunkEncoder(TextEncoder):
         for run in runs:
             if chinese:
                 try:
-                    ids += [*map(self._characters.__getitem__, run)]
+                    if len(run) < LONG_RUN:
+                        ids += [*map(self._characters.__getitem__, run)]
+                    else:
+                        ids += [*map(self._code_points.__getitem__, array("I", run.encode(_UTF_32)))]
                 except NotOne:
                     for char in run:
                         ids += self._ids_of_character(char)
