@@ -432,7 +432,7 @@ def test_runs_of_chinese_of_any_length(vocab_path, number):
         for tokens in ([], ["中一"]):
             for each in (tokenizer, plain):
                 each.add_tokens(tokens)
-            for chars in ("中", "中一", "中。", "\ufadb中\U00020000", "中\U0002fa1d"):  # some compose to another character
+            for chars in ("中", "中一", "中。", "\ufadb中\U00020000", "中\U0002fa1d"):  # some compose to others
                 text = (chars * number)[:number] + "the"
                 assert tokenizer.encode(text) == plain.encode(text)
                 assert tokenizer.encode(text) == plain.encode(text)  # from the caches

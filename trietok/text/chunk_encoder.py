@@ -476,9 +476,9 @@ class ChunkEncoder(TextEncoder):
             # Punctuation is recognized in the composed form of a text. A cut at it must not make a word that is kept
             # whole: BERT finds none in `、[\u0301CLS]\u0301、`, whose accents go after it has looked for them.
             cuts = self._split_punctuation and composed == text and not self._may_make_special(text)
-            chinese, others = _chinese(cuts)
-            if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
+            runs = _not_chinese(cuts).split(text)
+            if runs[1:2] != [text]:
+                return self._ids_of_chinese(runs)
             if text.isalnum() and composed not in self._special:  # a word, however it is written
                 word = self._basic.normalize(composed)
                 return self._words.work_out(word) if word == text else self._words[word]
@@ -565,11 +565,11 @@ class ChunkEncoder(TextEncoder):
 
 
 @lru_cache(maxsize=2)
-def _chinese(split_punctuation: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Chinese characters, and the punctuation between them where it is split off; and runs of all others."""
-    return character_runs(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
+def _not_chinese(split_punctuation: bool) -> re.Pattern[str]:
+    """Runs of what is no Chinese character, nor the punctuation between them where it is split off."""
+    return runs_without(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
 
 
-def character_runs(chars: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of one character of a class, and of the runs of all others."""
-    return re.compile(f"[{chars}]"), re.compile(f"([^{chars}]+)")
+def runs_without(chars: str) -> re.Pattern[str]:
+    """A pattern of runs without the characters of a class: `split` gives runs with and without them, in turn."""
+    return re.compile(f"([^{chars}]+)")

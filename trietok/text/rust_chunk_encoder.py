@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
+from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, runs_without
 from trietok.text.kernel import Classifier, RustClassifier
 from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
@@ -21,8 +21,8 @@ from trietok.text.stages import Stages
 
 
 @cache
-def _chinese() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return character_runs(character_class("chinese") + CHINESE_PUNCTUATION)
+def _not_chinese() -> re.Pattern[str]:
+    return runs_without(character_class("chinese") + CHINESE_PUNCTUATION)
 
 
 class RustChunkEncoder(ChunkEncoder):
@@ -100,7 +100,7 @@ class RustChunkEncoder(ChunkEncoder):
 
     def _ids_of_more(self, text: str) -> IdTuple:
         if self._chinese_apart:
-            chinese, others = _chinese()
-            if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
+            runs = _not_chinese().split(text)
+            if runs[1:2] != [text]:
+                return self._ids_of_chinese(runs)
         return self._ids_of_words(text)
