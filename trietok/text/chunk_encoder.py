@@ -20,7 +20,9 @@ running sum over the differences gives the spans of the text.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -37,7 +39,7 @@ from trietok.text.kernel import (
     new_vocabulary,
     text_before_kernel,
 )
-from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.prefilter import Prefilter
 from trietok.text.rows import ListRows
 from trietok.text.stages import Stages
@@ -55,6 +57,8 @@ ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_VARIANTS = 16
+LONG_RUN = 24  # Chinese characters; from so many on it pays to make numbers of a run
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # as `array` has its numbers, without a byte-order mark
 
 
 class TextEncoder:
@@ -143,7 +147,10 @@ class TextEncoder:
 class WordMemory(Memory):
     """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share it."""
 
-    __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "kernel_vocabulary", "stages")
+    __slots__ = (
+        *("_also_added", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
+        *("kernel_vocabulary", "stages"),
+    )
 
     def __init__(self, stages: Stages, limit: int) -> None:
         super().__init__(self._ids_of_word, limit)
@@ -151,19 +158,26 @@ class WordMemory(Memory):
         self._vocab = stages.vocab
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
-        self._encoder = stages.added.encoder
+        # The entries that are added tokens too, perhaps with another id; tokens added later beside them are none.
+        self._also_added = frozenset(stages.vocab.keys() & stages.added.encoder.flat().keys())
+        self._unknown = stages.wordpiece.unk_token
+        self._unknown_ids: IdTuple | None = None
         self.kernel_vocabulary: KernelVocabulary | None = None  # what the kernels of these encoders share
 
     def _ids_of_word(self, word: str) -> IdTuple:
         token_id = self._vocab.get(word)
-        if token_id is not None and len(word) <= self._longest and word not in self._encoder:
+        if token_id is not None and len(word) <= self._longest and word not in self._also_added:
             return (token_id,)
         if self.kernel_vocabulary is not None:
             ids = self.kernel_vocabulary.ids(word)
             if ids is not None:
                 return tuple(ids)
         pieces = self._wordpiece.pieces_of(word)
-        if not any(piece in self._encoder for piece in pieces):
+        if pieces[0] is self._unknown:  # the commonest of those that are added tokens too
+            if self._unknown_ids is None:
+                self._unknown_ids = (self.stages.to_id(self._unknown),)
+            return self._unknown_ids
+        if self._also_added.isdisjoint(pieces):
             try:
                 return tuple(map(self._vocab.__getitem__, pieces))
             except KeyError:  # of a WordPiece stage with entries of its own
@@ -211,12 +225,17 @@ class ChunkEncoder(TextEncoder):
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
         self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
-        self._has_words = self._may_be_words()
+        keys = self._ascii_word_keys()
+        if self._lower:
+            keys |= frozenset(map(str.upper, keys))
+        # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if none can be in it.
+        self._find_word_key = Prefilter(keys=keys).any_in if keys else None
         # A quarter is for `_outer`, or else for spans.
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
         self._text_before_kernel = text_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
+        self._code_points = CodePoints(self._characters)
         # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
         # chunk that ends with such a token's first word is `STOP`.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
@@ -254,9 +273,15 @@ class ChunkEncoder(TextEncoder):
         added_id = self._added.encoder.get(token)
         return self._vocab.get(token) if added_id is None else added_id
 
-    def _may_be_words(self) -> bool:
-        """Whether an added token may occur in a chunk of ASCII letters and digits."""
-        return self._added.has_ascii_words
+    def _ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every added token that is made of ASCII letters and digits holds one."""
+        return self._added.ascii_word_keys
+
+    def _is_ascii_word(self, chunk: str) -> bool:
+        """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
+        if not (chunk.isascii() and chunk.isalnum()):
+            return False
+        return self._find_word_key is None or not self._find_word_key(chunk)
 
     def _only_token_of(self, token_id: int) -> str | None:
         """The token of an id; None where two tokens have that id."""
@@ -340,6 +365,7 @@ class ChunkEncoder(TextEncoder):
         for memory in (self._outer, self._chunks, self._words, self._steps):
             memory.forget()
         self._characters.clear()
+        self._code_points.clear()
         if self.kernel is not None:
             self.kernel.forget()
 
@@ -415,7 +441,7 @@ class ChunkEncoder(TextEncoder):
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
-        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most chunks; no added token occurs in them
+        if self._is_ascii_word(chunk):
             return self._words.work_out(chunk.lower() if self._lower else chunk)
         return self._ids_by_stages(chunk, self._lowered(chunk))
 
@@ -481,9 +507,9 @@ class ChunkEncoder(TextEncoder):
             # Punctuation is recognized in the composed form of a text. A cut at it must not make a word that is kept
             # whole: BERT finds none in `、[\u0301CLS]\u0301、`, whose accents go after it has looked for them.
             cuts = self._split_punctuation and composed == text and not self._may_make_special(text)
-            chinese, others = _chinese(cuts)
-            if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
+            runs = _not_chinese(cuts).split(text)
+            if runs[1:2] != [text]:
+                return self._ids_of_chinese(runs)
             if text.isalnum() and composed not in self._special:  # a word, however it is written
                 word = self._basic.normalize(composed)
                 return self._words.work_out(word) if word == text else self._words[word]
@@ -510,7 +536,10 @@ class ChunkEncoder(TextEncoder):
         for run in runs:
             if chinese:
                 try:
-                    ids += [*map(self._characters.__getitem__, run)]
+                    if len(run) < LONG_RUN:
+                        ids += [*map(self._characters.__getitem__, run)]
+                    else:
+                        ids += [*map(self._code_points.__getitem__, array("I", run.encode(_UTF_32)))]
                 except NotOne:
                     for char in run:
                         ids += self._ids_of_character(char)
@@ -530,7 +559,7 @@ class ChunkEncoder(TextEncoder):
         The first difference is to the end of the chunk before, one space to the left. If characters follow the last
         token of the chunk, the differences end with an empty span at the end of the chunk.
         """
-        if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
+        if len(self._chunks.get(chunk, ())) == 1 and self._is_ascii_word(chunk):
             return (1, len(chunk))  # most chunks: a word that is one token
         bounds = self._bounds_of_chunk(chunk)
         if bounds[-1] != len(chunk):
@@ -547,7 +576,7 @@ class ChunkEncoder(TextEncoder):
             return None
         lowered = chunk.lower() if self._lower else chunk
         is_word = chunk.isalnum()
-        if (self._has_words or not is_word) and self._stands_in(chunk, lowered):
+        if not self._is_ascii_word(chunk) and self._stands_in(chunk, lowered):
             return None
         bounds = [-1]
         vocab, longest, prefix = self._vocab, self._longest_word, len(self._wordpiece.continuing_subword_prefix)
@@ -567,11 +596,11 @@ class ChunkEncoder(TextEncoder):
 
 
 @lru_cache(maxsize=2)
-def _chinese(split_punctuation: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Chinese characters, and the punctuation between them where it is split off; and runs of all others."""
-    return character_runs(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
+def _not_chinese(split_punctuation: bool) -> re.Pattern[str]:
+    """Runs of what is no Chinese character, nor the punctuation between them where it is split off."""
+    return runs_without(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
 
 
-def character_runs(chars: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of one character of a class, and of the runs of all others."""
-    return re.compile(f"[{chars}]"), re.compile(f"([^{chars}]+)")
+def runs_without(chars: str) -> re.Pattern[str]:
+    """A pattern of runs without the characters of a class: `split` gives runs with and without them, in turn."""
+    return re.compile(f"([^{chars}]+)")
