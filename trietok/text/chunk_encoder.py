@@ -398,11 +398,11 @@ class ChunkEncoder(TextEncoder):
     def _make_kernel(self) -> None:
         self._text_before_kernel = 0
         self._chunks.work_out = self._ids_of_chunk
-        if not self._can_hand_over():
-            return
         words = self._words
-        if words.kernel_vocabulary is None:
+        if words.kernel_vocabulary is None and self._can_hand_over():
             words.kernel_vocabulary = new_vocabulary(self.stages)
+        if words.kernel_vocabulary is None or not self._can_hand_over():
+            return
         share = 3 * self._chunks.limit // 4
         self.kernel = new_kernel(
             words.kernel_vocabulary,

@@ -381,7 +381,7 @@ def _lines(entries: dict[str, int]) -> bytes:
 
 
 def new_kernel(
-    vocabulary: _kernel.Vocabulary | None,
+    vocabulary: _kernel.Vocabulary,
     classifier: Classifier,
     hand_over: Callable[[str], Iterable[int] | None],
     plain: Callable[[str], list[int]],
@@ -399,7 +399,7 @@ def new_kernel(
         limit: how many bytes it may remember.
     """
     global _made
-    if vocabulary is None or limit < LEAST_LIMIT:
+    if limit < LEAST_LIMIT:
         return None
     _made += 1
     kernel = _kernel.Kernel(
