@@ -43,6 +43,8 @@ typedef struct {
     Added *added;
     size_t count;
     uint32_t mask;     /* the number of places for entries, a power of two, less one */
+    uint64_t *marks;   /* a bit by hash: where it is not set, there is no such entry; it is in the cache, they are not */
+    uint32_t marks_mask;
     uint8_t *bytes;    /* of all entries, and READ_AT_ONCE more */
     uint32_t *lengths; /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be */
     uint32_t lengths_mask;
@@ -53,14 +55,42 @@ typedef struct {
     uint64_t longest_word; /* code points */
 } Pieces;
 
-/* READ_AT_ONCE bytes behind `bytes` must be there to be read. */
-static inline uint64_t entry_hash(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
+/* An entry as it is looked for. READ_AT_ONCE bytes behind it must be there to be read. */
+typedef struct {
+    const uint8_t *bytes;
+    size_t length;
+    int root;
+    Pair pair; /* its bytes, if they are no more than READ_AT_ONCE */
+    uint64_t hash;
+} Wanted;
+
+static inline Wanted wanted(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
     uint64_t tag = (uint64_t)root << 32 | length;
-    if (length > READ_AT_ONCE)
-        return mixed(hash_of(pieces->seed, bytes, length) ^ tag, pieces->seed[1]);
-    Pair pair = pair_of(bytes, length);
-    return mixed(pair.low ^ pieces->seed[0] ^ tag, pair.high ^ pieces->seed[1]);
+    Wanted entry = {bytes, length, root, {0, 0}, 0};
+    if (length > READ_AT_ONCE) {
+        entry.hash = mixed(hash_of(pieces->seed, bytes, length) ^ tag, pieces->seed[1]);
+    } else {
+        entry.pair = pair_of(bytes, length);
+        entry.hash = mixed(entry.pair.low ^ pieces->seed[0] ^ tag, entry.pair.high ^ pieces->seed[1]);
+    }
+    return entry;
+}
+
+static inline uint64_t *mark_of(const Pieces *pieces, uint64_t hash)
+{
+    return &pieces->marks[(uint32_t)(hash >> 26) & pieces->marks_mask];
+}
+
+static inline int is_entry(const Pieces *pieces, const Entry *entry, const Wanted *is)
+{
+    if (entry->hash != (uint32_t)(is->hash >> 32) || entry->length != is->length || entry->root != is->root)
+        return 0;
+    const uint8_t *bytes = pieces->bytes + entry->start;
+    if (is->length > READ_AT_ONCE)
+        return !memcmp(bytes, is->bytes, is->length);
+    Pair pair = pair_of(bytes, is->length);
+    return pair.low == is->pair.low && pair.high == is->pair.high;
 }
 
 static inline uint32_t *lengths_at(const Pieces *pieces, int root, const uint8_t *bytes)
@@ -74,13 +104,14 @@ static inline uint32_t *lengths_at(const Pieces *pieces, int root, const uint8_t
 /* The id of an entry; NO_ID where there is none. */
 static inline int32_t id_of_entry(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
-    uint64_t hash = entry_hash(pieces, root, bytes, length);
-    for (uint32_t at = (uint32_t)hash & pieces->mask;; at = (at + 1) & pieces->mask) {
+    Wanted is = wanted(pieces, root, bytes, length);
+    if (!(*mark_of(pieces, is.hash) >> (is.hash >> 58) & 1))
+        return NO_ID;
+    for (uint32_t at = (uint32_t)is.hash & pieces->mask;; at = (at + 1) & pieces->mask) {
         const Entry *entry = &pieces->entries[at];
         if (!entry->length)
             return NO_ID;
-        if (entry->hash == (uint32_t)(hash >> 32) && entry->length == length && entry->root == root
-            && !memcmp(pieces->bytes + entry->start, bytes, length))
+        if (is_entry(pieces, entry, &is))
             return entry->id;
     }
 }
@@ -112,7 +143,8 @@ static int add_entry(Pieces *pieces, int root, size_t start, size_t length, int3
         return -1;
     if (length >= BYTES_TOLD_BY)
         *lengths_at(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
-    uint64_t hash = entry_hash(pieces, root, bytes, length);
+    uint64_t hash = wanted(pieces, root, bytes, length).hash;
+    *mark_of(pieces, hash) |= (uint64_t)1 << (hash >> 58);
     pieces->added[pieces->count++] = (Added){
         (uint32_t)hash, {(uint32_t)(hash >> 32), (uint32_t)start, (uint16_t)length, (uint16_t)root, id}};
     return 0;
@@ -136,18 +168,22 @@ static void place_entries(Pieces *pieces)
 /* Room for so many lines, of which so many have an entry for rests, too. -1 for no memory. */
 static int make_pieces(Pieces *pieces, const char *bytes, size_t size, size_t lines, size_t rests)
 {
-    size_t places = 1024, lengths = 1024;
+    size_t places = 1024, lengths = 1024, marks = 64;
     while (2 * places < 3 * (lines + rests))
         places *= 2;
     while (lengths < lines)
         lengths *= 2;
+    while (4 * marks < lines + rests) /* 16 bits an entry */
+        marks *= 2;
+    pieces->marks = new_zeroed(marks, sizeof *pieces->marks);
     pieces->entries = new_zeroed(places, sizeof *pieces->entries);
     pieces->added = resized(NULL, (lines + rests + 1) * sizeof *pieces->added);
     pieces->lengths = new_zeroed(lengths, sizeof *pieces->lengths);
     pieces->bytes = resized(NULL, size + READ_AT_ONCE);
-    if (!pieces->entries || !pieces->added || !pieces->lengths || !pieces->bytes)
+    if (!pieces->marks || !pieces->entries || !pieces->added || !pieces->lengths || !pieces->bytes)
         return -1;
     pieces->mask = (uint32_t)(places - 1);
+    pieces->marks_mask = (uint32_t)(marks - 1);
     pieces->lengths_mask = (uint32_t)(lengths - 1);
     memcpy(pieces->bytes, bytes, size);
     memset(pieces->bytes + size, 0, READ_AT_ONCE);
@@ -156,6 +192,7 @@ static int make_pieces(Pieces *pieces, const char *bytes, size_t size, size_t li
 
 static void free_pieces(Pieces *pieces)
 {
+    give_back(pieces->marks);
     give_back(pieces->entries);
     give_back(pieces->added);
     give_back(pieces->lengths);

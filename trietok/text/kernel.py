@@ -39,9 +39,9 @@ except ImportError:  # not built, or not for this Python
 else:
     _IS_THERE = True
 
-# Code points. To make a kernel takes as long as to work out some 50,000 in plain Python; who has worked out some
-# thousands will most likely have more.
-TEXT_BEFORE_KERNEL = 4_000
+# Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
+# hundreds will most likely have more.
+TEXT_BEFORE_KERNEL = 1_000
 TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 
 # What becomes of a character, and flags; the numbers are those of `_kernel.c`.
