@@ -33,6 +33,7 @@ from trietok.text.kernel import (
     TEXT_AT_ONCE_BEFORE_KERNEL,
     Classifier,
     SlowClassifier,
+    kernel_at_work,
     new_kernel,
     new_vocabulary,
     text_before_kernel,
@@ -335,6 +336,13 @@ class ChunkEncoder(TextEncoder):
             self.kernel.forget()
 
     # ---- the kernel -------------------------------------------------------------------------------------------------
+
+    @property
+    def may_have_kernel(self) -> bool:
+        """Whether texts go through a compiled kernel, or will do so once there have been enough of them."""
+        if self.kernel is not None:
+            return True
+        return kernel_at_work() == "compiled" and self._text_before_kernel > 0 and not self._has_spaces
 
     def expect(self, texts: Iterable[str]) -> None:
         """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
