@@ -10,7 +10,8 @@ from array import array
 from itertools import chain
 from typing import Any
 
-from trietok.corpus.chunk_bytes import FastRows, Rows
+from trietok.corpus.fast_rows import FastRows, Rows
+from trietok.corpus.text_buffers import buffer_of
 from trietok.errors import InputError, OptionError
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
@@ -77,6 +78,18 @@ class RowEncoder:
         """
         rows = self._fast.encode(texts) if self._fast is not None else None
         return self.encode_by_call(texts) if rows is None else rows
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether the compiled kernel encodes the texts. Then several threads do so at once, with one memory."""
+        return self._fast is not None and self._fast.has_kernel
+
+    def encode_column(self, column: Any) -> Rows | None:
+        """The rows of the texts of an Arrow array of `large_string`, without its nulls, by the compiled kernel.
+
+        None where the texts are needed as strs: there is no kernel, or not yet, or a text is not UTF-8.
+        """
+        return None if self._fast is None or not self.has_kernel else self._fast.encode_buffer(buffer_of(column))
 
     def encode_by_call(self, texts: list[Any]) -> Rows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
