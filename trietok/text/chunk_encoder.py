@@ -36,6 +36,7 @@ from trietok.text.kernel import (
     kernel_at_work,
     new_kernel,
     new_vocabulary,
+    one_at_a_time,
     text_before_kernel,
 )
 from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
@@ -227,7 +228,7 @@ class ChunkEncoder(TextEncoder):
         if earlier is not None and self._chunks_become_the_same_in(earlier):
             self._share_kernel(earlier)
         elif self._text_before_kernel <= 0:
-            self._make_kernel()
+            self.make_kernel()
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
@@ -342,19 +343,31 @@ class ChunkEncoder(TextEncoder):
         """Whether texts go through a compiled kernel, or will do so once there have been enough of them."""
         if self.kernel is not None:
             return True
-        return kernel_at_work() == "compiled" and self._text_before_kernel > 0 and not self._has_spaces
+        return kernel_at_work() == "compiled" and self._awaits_kernel() and not self._has_spaces
+
+    def _awaits_kernel(self) -> bool:
+        return self._chunks.work_out == self._ids_of_early_chunk
 
     def expect(self, texts: Iterable[str]) -> None:
         """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
-        if self._text_before_kernel > 0 and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
-            self._make_kernel()
+        if self._awaits_kernel() and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.make_kernel()
+
+    def make_kernel(self) -> None:
+        """Make the kernel now, if there is to be one. Threads that ask for it meanwhile wait for it."""
+        with one_at_a_time:
+            if self._awaits_kernel():
+                try:
+                    self._make_kernel()
+                finally:
+                    self._chunks.work_out = self._ids_of_chunk
 
     def _ids_of_early_chunk(self, chunk: str) -> IdTuple:
         """`_ids_of_chunk` as long as there is no kernel."""
         if self._text_before_kernel > 0:
             self._text_before_kernel -= len(chunk) + 1
             if self._text_before_kernel <= 0:
-                self._make_kernel()
+                self.make_kernel()
         return self._ids_of_chunk(chunk)
 
     def _chunks_become_the_same_in(self, earlier: ChunkEncoder) -> bool:
@@ -369,8 +382,6 @@ class ChunkEncoder(TextEncoder):
         self.chunk_ids = self._chunks.__getitem__
 
     def _make_kernel(self) -> None:
-        self._text_before_kernel = 0
-        self._chunks.work_out = self._ids_of_chunk
         if self._has_spaces:  # a token with spaces reaches over chunks, of which the kernel knows nothing
             return
         words = self._words
