@@ -119,7 +119,8 @@ def encode_files(
     workers = workers or _cores()
     options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
-    names, in_threads = encoder.names, encoder.has_kernel
+    names = encoder.names
+    in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
         refuse_while_starting("workers")
     if len(names) > 1:

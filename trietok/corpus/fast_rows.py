@@ -1,7 +1,7 @@
 """Texts to rows of ids by the plan of a call, without the call: no int is made for a token.
 
-In: texts, as strs or in a buffer, and a tokenizer whose calls have a plan. Out: their ids as int32 in one run of bytes,
-and the length of each.
+In: texts, as strs or in an Arrow array, and a tokenizer whose calls have a plan. Out: their ids as int32 in one run of
+bytes, and the length of each.
 
 The compiled kernel encodes the texts where the tokenizer has one, else `ChunkBytes`. Both ask the tokenizer's own
 encoder, so the ids are those of a call.
@@ -13,10 +13,11 @@ from array import array
 from typing import Any, NamedTuple
 
 from trietok.corpus.chunk_bytes import ChunkBytes
-from trietok.corpus.text_buffers import TextBuffer
+from trietok.corpus.text_buffers import buffer_of
 from trietok.inputs.options import CallOptions
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.text.kernel import TEXT_AT_ONCE_BEFORE_KERNEL
 from trietok.text.memory import MayBeSpaced
 
 ID_BYTES = 4  # of an id: int32
@@ -55,11 +56,13 @@ class FastRows:
         self._encoder: ChunkEncoder | None = None
         self._memory = ChunkBytes(lambda chunk: ())
 
-    @property
-    def has_kernel(self) -> bool:
-        """Whether the compiled kernel makes the rows, which takes the GIL for moments only."""
+    def make_kernel(self) -> bool:
+        """Whether the compiled kernel encodes the texts; then it is made now, if it was not before."""
         now = self._now()
-        return now is not None and now[0].may_have_kernel
+        if now is None:
+            return False
+        now[0].make_kernel()
+        return now[0].kernel is not None
 
     def encode(self, texts: list[str]) -> Rows | None:
         """The rows of some texts; None if only a call gives the right rows."""
@@ -71,12 +74,17 @@ class FastRows:
             return Rows(*plan.byte_rows(encoder.rows(texts)))
         return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
-    def encode_buffer(self, texts: TextBuffer) -> Rows | None:
-        """The rows of texts in a buffer; None if strs are needed: there is no kernel yet, or not all is UTF-8."""
+    def encode_column(self, column: Any) -> Rows | None:
+        """The rows of an Arrow array of `large_string`; None if strs are needed: no kernel yet, or not all is UTF-8."""
         now = self._now()
-        kernel = None if now is None else now[0].kernel
-        rows = None if kernel is None else kernel.rows_between(*texts)
-        return None if now is None or rows is None else Rows(*now[1].byte_rows(rows))
+        if now is None or not now[0].may_have_kernel:
+            return None
+        encoder, plan = now
+        texts = buffer_of(column)
+        if len(texts.data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            encoder.make_kernel()
+        rows = None if encoder.kernel is None else encoder.kernel.rows_between(*texts)
+        return None if rows is None else Rows(*plan.byte_rows(rows))
 
     def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
         """The tokenizer's encoder and its plan of a call; None where there are others."""
