@@ -82,7 +82,7 @@ class ByteRows(NamedTuple):
     """
 
     lengths: list[int]
-    ids: bytes
+    ids: bytes | bytearray
     columns: dict[str, bytes]
 
 
@@ -245,13 +245,26 @@ class QuickPlan(Plan):
                 texts = [text[len(text) - room :] if len(text) > room else text for text in texts]
             else:
                 texts = [text[:room] for text in texts]
-        front, back = array("i", self.front).tobytes(), array("i", self.back).tobytes()
+        front, back = self._special_int32()
         around = len(self.front) + len(self.back)
-        lengths = [len(text) // 4 + around for text in texts]
         ids = front + (back + front).join(texts) + back if texts else b""
+        return self._byte_rows([len(text) // 4 + around for text in texts], ids)
+
+    def byte_rows(self, rows: Rows) -> ByteRows:
+        """The same for the rows of an encoder, which are cut to length."""
+        if self.room != NO_LIMIT:
+            rows.cut(int(self.room), self._cuts_left)
+        around = len(self.front) + len(self.back)
+        return self._byte_rows([length + around for length in rows.lengths()], rows.int32(*self._special_int32()))
+
+    def _special_int32(self) -> tuple[bytes, bytes]:
+        return array("i", self.front).tobytes(), array("i", self.back).tobytes()
+
+    def _byte_rows(self, lengths: list[int], ids: bytes | bytearray) -> ByteRows:
         longest = max(lengths, default=0)
         if longest > self.limit:
             self.warn_of_length(longest)
+        around = len(self.front) + len(self.back)
         columns = {}
         for column in self.columns:
             if column.is_even:

@@ -35,8 +35,10 @@ from trietok.text.kernel import (
     TEXT_AT_ONCE_BEFORE_KERNEL,
     Classifier,
     SlowClassifier,
+    kernel_at_work,
     new_kernel,
     new_vocabulary,
+    one_at_a_time,
     text_before_kernel,
 )
 from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
@@ -249,7 +251,7 @@ class ChunkEncoder(TextEncoder):
         if earlier is not None and self._chunks_become_the_same_in(earlier):
             self._share_kernel(earlier)
         elif self._text_before_kernel <= 0:
-            self._make_kernel()
+            self.make_kernel()
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
@@ -371,17 +373,36 @@ class ChunkEncoder(TextEncoder):
 
     # ---- the kernel -------------------------------------------------------------------------------------------------
 
+    @property
+    def may_have_kernel(self) -> bool:
+        """Whether texts go through a compiled kernel, or will do so once there have been enough of them."""
+        if self.kernel is not None:
+            return True
+        return kernel_at_work() == "compiled" and self._awaits_kernel() and self._can_hand_over()
+
+    def _awaits_kernel(self) -> bool:
+        return self._chunks.work_out == self._ids_of_early_chunk
+
     def expect(self, texts: Iterable[str]) -> None:
         """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
-        if self._text_before_kernel > 0 and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
-            self._make_kernel()
+        if self._awaits_kernel() and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.make_kernel()
+
+    def make_kernel(self) -> None:
+        """Make the kernel now, if there is to be one. Threads that ask for it meanwhile wait for it."""
+        with one_at_a_time:
+            if self._awaits_kernel():
+                try:
+                    self._make_kernel()
+                finally:
+                    self._chunks.work_out = self._ids_of_chunk
 
     def _ids_of_early_chunk(self, chunk: str) -> IdTuple:
         """`_ids_of_chunk` as long as there is no kernel."""
         if self._text_before_kernel > 0:
             self._text_before_kernel -= len(chunk) + 1
             if self._text_before_kernel <= 0:
-                self._make_kernel()
+                self.make_kernel()
         return self._ids_of_chunk(chunk)
 
     def _chunks_become_the_same_in(self, earlier: ChunkEncoder) -> bool:
@@ -396,8 +417,6 @@ class ChunkEncoder(TextEncoder):
         self.chunk_ids = self._outer.__getitem__
 
     def _make_kernel(self) -> None:
-        self._text_before_kernel = 0
-        self._chunks.work_out = self._ids_of_chunk
         words = self._words
         if words.kernel_vocabulary is None and self._can_hand_over():
             words.kernel_vocabulary = new_vocabulary(self.stages)

@@ -421,11 +421,11 @@ def new_kernel(
 # A fork copies a kernel as it is, be it in the middle of a change by another thread. So it waits until all is written.
 _kernels: weakref.WeakSet[_kernel.Kernel] = weakref.WeakSet()
 _held: list[_kernel.Kernel] = []
-_forking = threading.RLock()  # one thread at a time
+one_at_a_time = threading.RLock()  # of threads that make a kernel, or fork
 
 
 def _hold_kernels() -> None:
-    _forking.acquire()
+    one_at_a_time.acquire()
     for kernel in list(_kernels):
         kernel.hold()
         _held.append(kernel)
@@ -434,7 +434,7 @@ def _hold_kernels() -> None:
 def _release_kernels(in_child: bool) -> None:
     while _held:
         _held.pop().release(in_child)
-    _forking.release()
+    one_at_a_time.release()
 
 
 if hasattr(os, "register_at_fork"):
