@@ -9,8 +9,10 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.text.run_with_kernel import load_installed
 from trietok import BertTokenizer
 
+load_installed()  # before anything asks for a kernel
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -48,6 +50,15 @@ def examples(count: int) -> settings:
 
 settings.register_profile("default of these tests", examples(40))
 settings.load_profile("default of these tests")
+
+
+@pytest.fixture
+def plain_kernel():
+    """For tests of what the plain encoder remembers: no encoder that is made here has a compiled kernel."""
+    from trietok.text.kernel import using_kernel
+
+    with using_kernel("plain"):
+        yield
 
 
 @pytest.fixture

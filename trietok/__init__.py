@@ -59,12 +59,14 @@ _HOMES = {
     }.items()
     for name in names.split()
 }
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", "kernel", *_HOMES]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOMES.values():
         return import_module(f"{__name__}.{name}")
+    if name == "kernel":  # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
+        return import_module(f"{__name__}.text.kernel").kernel_at_work()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

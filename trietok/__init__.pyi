@@ -91,3 +91,4 @@ from trietok.training import train_wordpiece as train_wordpiece
 from trietok.training.save_tokenizer import save_tokenizer as save_tokenizer
 
 __version__: str
+kernel: str

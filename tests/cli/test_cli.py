@@ -110,7 +110,11 @@ def test_modules_run_the_command(module):
     done = subprocess.run(
         [sys.executable, "-m", module, "--version"], env=environment(), capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"trietok {trietok.__version__}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        f"trietok {trietok.__version__} ({trietok.kernel} kernel)\n",
+        "",
+    )
 
 
 def test_a_command_imports_what_it_runs():

@@ -164,7 +164,8 @@ def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
 
     def ran(*arguments):
         command = [sys.executable, str(script), *arguments]
-        return subprocess.run(command, env=environment(), cwd=tmp_path, capture_output=True, text=True)
+        env = {**environment(), "TRIETOK_KERNEL": "0"}  # else the workers are threads
+        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
 
     done = ran("interrupt", "ids")
     assert (done.stdout, done.stderr, done.returncode) == ("stopped\n", "", 0)

@@ -37,11 +37,11 @@ def files(tmp_path):
     return [str(tmp_path / name) for name in (*names, "e.txt")]
 
 
-def start(files, out, *options):
+def start(files, out, *options, kernel="1"):
     command = [sys.executable, "-m", "trietok", "encode-files", *files, "-o", str(out), "--shard-size", "0.1"]
     return subprocess.Popen(
         [*command, "--resume", "--on-error", "skip", *options],
-        env=environment(),
+        env={**environment(), "TRIETOK_KERNEL": kernel},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -56,7 +56,9 @@ def is_running(group):
     return True
 
 
-def test_killed_thirty_times_at_random_moments(files, tmp_path):
+@pytest.mark.parametrize("kernel", ["0", "1", "01"])
+def test_killed_thirty_times_at_random_moments(files, tmp_path, kernel):
+    """With the compiled kernel the workers are threads, else processes; with it, a run may end as one without it."""
     began = time.monotonic()
     whole = start(files, tmp_path / "unbroken", "--workers", "1")
     assert whole.wait() == 0, whole.stderr.read()
@@ -72,7 +74,7 @@ def test_killed_thirty_times_at_random_moments(files, tmp_path):
     out = tmp_path / "run-0"
     groups = []
     while kills < KILLS:
-        child = start(files, out, "--workers", str(rng.choice((1, 2, 3))))
+        child = start(files, out, "--workers", str(rng.choice((1, 2, 3))), kernel=rng.choice(kernel))
         groups.append(child.pid)
         try:
             child.wait(rng.uniform(0.1, 0.8) * lasts)
@@ -99,7 +101,7 @@ def test_killed_thirty_times_at_random_moments(files, tmp_path):
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_a_worker_that_dies_is_reported(files, tmp_path):
-    child = start(files, tmp_path / "out", "--workers", "2")
+    child = start(files, tmp_path / "out", "--workers", "2", kernel="0")  # with it, workers are threads
     while not list((tmp_path / "out").glob("part-*")):
         assert child.poll() is None
         time.sleep(0.01)

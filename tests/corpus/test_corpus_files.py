@@ -152,7 +152,7 @@ def test_however_lines_are_cut_they_come_once_and_in_order(tmp_path_factory, lin
         for stretch in shard.stretches:
             assert first_row(stretch) == len(found)
             for batch in read_texts(stretch, "text"):
-                found += batch.texts
+                found += batch.texts()
             stretch.forget_spool()
     assert sorted(os.listdir(folder)) == [path.name]
     for line, text in zip(expected, found, strict=True):

@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from trietok.text.kernel import kernel_at_work
+
 ROOT = pathlib.Path(__file__).parents[2]
 GUARD = 'if __name__ == "__main__":'
 LONGEST = 60  # seconds; a script that hangs is killed then
@@ -76,12 +78,16 @@ if __name__ == "__main__":
 """
 
 
-def started(tmp_path: pathlib.Path, script: str) -> subprocess.Popen:
-    """A script in a process group of its own, as a terminal starts it; in its directory are texts of many shards."""
+def started(tmp_path: pathlib.Path, script: str, kernel: str = "0") -> subprocess.Popen:
+    """A script in a process group of its own, as a terminal starts it; in its directory are texts of many shards.
+
+    It has no compiled kernel, with which `encode_files` needs no processes.
+    """
     (tmp_path / "texts.txt").write_text("the people of the united states\n" * 100)
     (tmp_path / "script.py").write_text(script)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TRIETOK_KERNEL": kernel}
     return subprocess.Popen(
-        [sys.executable, "script.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "script.py"], cwd=tmp_path, env=env,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
 
@@ -119,6 +125,14 @@ def test_with_a_guard_the_run_that_failed_without_it_goes_through(tmp_path):
     assert (said(guarded), guarded.returncode) == ("", 0)
     assert (tmp_path / "ids" / "manifest.json").exists()
     assert not (tmp_path / "ids" / ".trietok-encode").exists()
+
+
+@pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.build_kernel")
+def test_threads_need_no_guard(tmp_path):
+    pytest.importorskip("pyarrow")
+    script = started(tmp_path, SCRIPTS["encode_files"], kernel="1")
+    assert (said(script), script.returncode) == ("", 0)
+    assert (tmp_path / "ids" / "manifest.json").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")

@@ -14,6 +14,7 @@ from tests.conftest import SPECIAL
 from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
 from trietok.text import memory as chunk_memory
 from trietok.text import word_search
+from trietok.text.kernel import using_kernel
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [
@@ -327,18 +328,29 @@ def test_no_more_is_remembered_than_the_bound(vocab_path):
 
 def test_the_estimate_of_bytes_is_from_above(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
+    tokenizer.add_wordpieces(["w", "ж", "𝒳", *(f"##{digit}" for digit in range(10))])
     words = [f"{char}{number}" for number in range(8000) for char in ("w", "ж", "𝒳")]
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        for word in words:
-            tokenizer.encode(word)
+        with using_kernel("plain"):  # the compiled kernel counts its memory exactly, and tracemalloc does not see it
+            for word in words:
+                tokenizer.encode(word)
         taken = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
     info = tokenizer.cache_info()
     assert info.chunks == 24_000
     assert taken <= info.bytes <= 3 * taken
+
+
+def test_unknown_words_share_their_ids(vocab_path):
+    with using_kernel("plain"):
+        tokenizer = BertTokenizer(vocab_path)
+        unknown = tokenizer.unk_token_id
+        assert tokenizer.encode("w1 ж2") == [tokenizer.cls_token_id, unknown, unknown, tokenizer.sep_token_id]
+        chunk_ids = tokenizer.text_encoder.chunk_ids
+    assert chunk_ids("w1") is chunk_ids("ж2")
 
 
 def test_nothing_is_remembered_with_a_limit_of_0(vocab_path):
@@ -348,6 +360,7 @@ def test_nothing_is_remembered_with_a_limit_of_0(vocab_path):
     assert tokenizer.cache_info()[:3] == (0, 0, 0)
 
 
+@pytest.mark.usefixtures("plain_kernel")
 def test_clearing_forgets_and_changes_no_result(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
     ids = tokenizer.encode("the subject unable")
@@ -394,3 +407,35 @@ def test_a_cut_at_punctuation_makes_no_special_word(cased, special, text):
     tokenizer = BertTokenizer.from_pretrained("trietok-zh", do_lower_case=not cased, strip_accents=True)
     tokenizer.add_special_tokens({"additional_special_tokens": special})
     assert tokenizer.text_encoder.ids(text) == list(tokenizer.text_encoder.stages.ids(text))
+
+
+def test_words_without_a_key_character_of_an_added_word_are_not_searched(vocab_path, monkeypatch):
+    with using_kernel("plain"):
+        tokenizer = BertTokenizer(vocab_path)
+        tokenizer.add_tokens([f"zq{number:04}" for number in range(word_search.FEW + 1)])
+        plain = Plain(vocab_path)
+        plain.add_tokens([f"zq{number:04}" for number in range(word_search.FEW + 1)])
+        searched = []
+        stands_in = word_search.WordSearch.stands_in
+        monkeypatch.setattr(
+            word_search.WordSearch, "stands_in", lambda self, text: searched.append(text) or stands_in(self, text)
+        )
+        for text in ("the subject", "aZQ0001b ZQ00 the1", "unable"):
+            assert tokenizer.encode(text) == plain.encode(text)
+    assert {"aZQ0001b", "ZQ00"} <= set(searched)
+    assert {"the", "subject", "the1", "unable"}.isdisjoint(searched)
+
+
+@pytest.mark.parametrize("number", [1, 23, 24, 100])
+def test_runs_of_chinese_of_any_length(vocab_path, number):
+    with using_kernel("plain"):
+        tokenizer, plain = BertTokenizer(vocab_path), Plain(vocab_path)
+        for tokens in ([], ["中一"]):
+            for each in (tokenizer, plain):
+                each.add_tokens(tokens)
+            for chars in ("中", "中一", "中。", "\ufadb中\U00020000", "中\U0002fa1d"):  # some compose to others
+                text = (chars * number)[:number] + "the"
+                assert tokenizer.encode(text) == plain.encode(text)
+                assert tokenizer.encode(text) == plain.encode(text)  # from the caches
+        tokenizer.cache_clear()
+        assert tokenizer.encode("中" * number) == plain.encode("中" * number)

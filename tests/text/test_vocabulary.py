@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import pytest
@@ -122,3 +123,45 @@ def test_a_tokenizer_json_without_added_tokens(tmp_path, text):
     path.write_text(text)
     with pytest.raises(FileFormatError, match=r"tokenizer\.json"):
         read_added_tokens_of_tokenizer_json(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "b": {"a": ":"}, ":": "b:c"}',
+        '{"a": "\\u003a", "b": [{"a": 1}, {"a": 2}], "\\u003A": ""}',
+        '{"a": [[1, ":"], {"::": null}], "b" :{}}',
+    ],
+)
+def test_json_with_colons_in_strings(tmp_path, text):
+    path = tmp_path / "some.json"
+    path.write_text(text, encoding="utf-8")
+    assert read_json_object(path) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 2}',
+        '{"a": 1, "\\u0061": 1}',
+        '{"b": [{"a": {}, "c": ":", "a": 3}]}',
+        '{"b": {"a": "\\u003a", "a": "\\u003a"}}',  # written as an escape, a colon is none in the text
+        '{"a": 1, "b": "::", "a": 2',  # what is wrong later is not said first
+    ],
+)
+def test_json_with_a_key_twice_in_an_object(tmp_path, text):
+    path = tmp_path / "some.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(
+        FileFormatError, match="the key 'a' stands twice in one object" if text[-1] == "}" else "not JSON"
+    ):
+        read_json_object(path)
+
+
+def test_json_is_nested_forty_deep_at_most(tmp_path):
+    path = tmp_path / "some.json"
+    path.write_text('{"a":' * 40 + "1" + "}" * 40, encoding="utf-8")
+    assert "a" in read_json_object(path)
+    path.write_text('{"a":' * 41 + "1" + "}" * 41, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="nested too deeply"):
+        read_json_object(path)

@@ -186,6 +186,7 @@ def test_stages_of_ones_own(vocab_file):
         mine("aea e", return_offsets_mapping=True)
 
 
+@pytest.mark.usefixtures("plain_kernel")
 def test_asking_for_nothing_works_nothing_out(tokenizer):
     tokenizer(["a hello", "e"], padding=True)
     before = tokenizer.cache_info().bytes

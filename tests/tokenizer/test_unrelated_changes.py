@@ -67,6 +67,7 @@ def calls_made(action: Callable[[], Any]) -> int:
     return count
 
 
+@pytest.mark.usefixtures("plain_kernel")
 @pytest.mark.parametrize("elsewhere", ELSEWHERE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_forgotten(make, kind, elsewhere):

@@ -69,13 +69,14 @@ def make_app(arguments: Iterable[str] = ()) -> typer.Typer:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"trietok {trietok.__version__}")
+        typer.echo(f"trietok {trietok.__version__} ({trietok.kernel} kernel)")
         raise typer.Exit
 
 
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show version and kernel, and leave."),
     ] = False,
 ) -> None:
     pass

@@ -45,7 +45,7 @@ Output = Annotated[
 Column = Annotated[str, typer.Option("--column", metavar="NAME", help="The column of Parquet, or key of JSON.")]
 Workers = Annotated[
     Optional[int],
-    typer.Option("--workers", min=1, metavar="N", help="Processes; without it, one a core.", show_default=False),
+    typer.Option("--workers", min=1, metavar="N", help="Shards at once; without it, one a core.", show_default=False),
 ]
 Format = Annotated[str, typer.Option("--format", metavar="NAME", help="parquet, npy or bin.")]
 Pack = Annotated[

@@ -9,7 +9,7 @@ from array import array
 from itertools import accumulate
 from typing import Any
 
-from trietok.corpus.chunk_bytes import ID_BYTES, Rows
+from trietok.corpus.fast_rows import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS
 from trietok.errors import InputError, InputTypeError
 from trietok.files.text_rows import import_pyarrow
@@ -78,7 +78,7 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
     def lists(kind: Any, values: Any) -> Any:
         return pa.Array.from_buffers(kind, len(lengths), [validity, starts], nulls, 0, [values])
 
-    def flat(kind: Any, values: bytes, number: int) -> Any:
+    def flat(kind: Any, values: bytes | bytearray, number: int) -> Any:
         return pa.Array.from_buffers(kind, number, [None, pa.py_buffer(values)], 0)
 
     made = {}

@@ -5,7 +5,7 @@ In: rows as int32 bytes. Out: blocks as int32 bytes, in the order of the rows.
 
 from __future__ import annotations
 
-from trietok.corpus.chunk_bytes import ID_BYTES
+from trietok.corpus.fast_rows import ID_BYTES
 
 
 class Blocks:
@@ -31,7 +31,7 @@ class Blocks:
         self._rest = b""
         self.dropped = 0
 
-    def add(self, ids: bytes) -> tuple[list[int], bytes]:
+    def add(self, ids: bytes | bytearray) -> tuple[list[int], bytes]:
         """The blocks that some more ids complete: their lengths, and their ids."""
         run = self._rest + ids
         number = len(run) // (self._length * ID_BYTES)

@@ -1,41 +1,16 @@
-"""The fastest way from texts to rows of ids: the ids of a chunk between spaces are cached as bytes.
+"""The ids of a chunk between spaces, cached as bytes: how a corpus is encoded in plain Python.
 
-In: texts, and a tokenizer whose calls have a plan. Out: their ids as int32 in one run of bytes, and the length of each.
-A text costs one `str.split`, one lookup per chunk and one join: no int is made for a token.
-
-The tokenizer's own encoder encodes the chunks, so the ids are those of a call.
+In: chunks. Out: the ids of each as int32.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
 
-from trietok.inputs.options import CallOptions
-from trietok.inputs.quick_plan import QuickPlan
-from trietok.text.chunk_encoder import ChunkEncoder
-from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
+from trietok.text.memory import LONGEST_REMEMBERED
 
-ID_BYTES = 4  # of an id: int32
-TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: the cache is so many times as big as the tokenizer's
 ENTRY_BYTES = 160  # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
-
-
-class Rows(NamedTuple):
-    """The encodings of several texts, one behind the other.
-
-    Attributes:
-        lengths: how many ids each text has.
-        ids: those of all texts, int32.
-        columns: masks and type ids by name: a byte for each id.
-        offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
-    """
-
-    lengths: list[int]
-    ids: bytes
-    columns: dict[str, bytes]
-    offsets: bytes | None = None
 
 
 class ChunkBytes(dict[str, bytes]):
@@ -77,41 +52,3 @@ class ChunkBytes(dict[str, bytes]):
                 self._held = 0
             self[chunk] = ids
         return ids
-
-
-class FastRows:
-    """Rows by a tokenizer's plan for one set of call options.
-
-    Args:
-        tokenizer: any tokenizer; if its calls go through methods that a user has replaced, `encode` returns None.
-        options: the options of a call for texts, without padding, offsets and lengths.
-    """
-
-    def __init__(self, tokenizer: Any, options: dict[str, Any]) -> None:
-        self._tokenizer = tokenizer
-        self._options: CallOptions | None = None
-        if options.keys() <= set(CallOptions._fields):
-            self._options = CallOptions(**options)
-        self._encoder: Any = None
-        self._memory = ChunkBytes(lambda chunk: ())
-
-    def encode(self, texts: list[str]) -> Rows | None:
-        """The rows of some texts; None if only a call gives the right rows."""
-        if self._options is None or not getattr(self._tokenizer, "is_plain", False):
-            return None
-        encoder = self._tokenizer.text_encoder
-        plan = self._tokenizer.input_builder.plan(self._options)
-        if not isinstance(encoder, ChunkEncoder) or not isinstance(plan, QuickPlan):
-            return None
-        if encoder is not self._encoder:
-            # The encoder's own cache of chunks is not used: it would hold the same entries a second time.
-            self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
-            self._encoder = encoder
-        bytes_of, join = self._memory.__getitem__, b"".join
-        rows = []
-        for text in texts:
-            try:
-                rows.append(join(map(bytes_of, text.split(" "))))
-            except MayBeSpaced:  # the text may contain an added token with spaces
-                rows.append(array("i", encoder.ids(text)).tobytes())
-        return Rows(*plan.rows_of_bytes(rows))

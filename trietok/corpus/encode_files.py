@@ -1,10 +1,10 @@
-"""`encode_files`: the files of a corpus to files of ids, shard by shard, on several processes, to be resumed.
+"""`encode_files`: the files of a corpus to files of ids, shard by shard, on all cores, to be resumed.
 
 In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which lists them and
 the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
 
 While it runs, a folder in the directory holds the plan and a record of each finished shard. Shards, and what is in
-them, follow from the plan alone: not from how many processes there were, nor from how often the run was begun.
+them, follow from the plan alone: not from how many workers there were, nor from how often the run was begun.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from trietok.corpus.encode_shard import (
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_columns, first_difference, plan_shards
-from trietok.corpus.shard_pool import run_in_pool
+from trietok.corpus.shard_pool import run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import check_unchanged, find_inputs
 from trietok.errors import FileError, InputError, OptionError
 from trietok.files.saves.lock import DirectoryBusyError, alone
@@ -85,8 +85,9 @@ def encode_files(
         out: a directory that is empty or not there yet; with `resume`, one that a run has begun.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
-        workers: processes; None for one per core. If there are more than one, they import the program's main module,
-            so a script calls this under `if __name__ == "__main__":`.
+        workers: how many shards are encoded at once; None for one per core. They are threads where the compiled kernel
+            encodes the texts, else processes. Processes import the program's main module, so a script calls this under
+            `if __name__ == "__main__":`.
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
@@ -117,10 +118,12 @@ def encode_files(
     import_pyarrow()
     _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
     workers = workers or _cores()
-    if workers > 1:
-        refuse_while_starting("workers")
     options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
-    names = RowEncoder(tokenizer, options).names
+    encoder = RowEncoder(tokenizer, options)
+    names = encoder.names
+    in_threads = workers > 1 and encoder.make_kernel()
+    if workers > 1 and not in_threads:
+        refuse_while_starting("workers")
     if len(names) > 1:
         raise OptionError(f"files hold ids alone; leave out what asks for {names[1]}", name=names[1])
     inputs = find_inputs(files)
@@ -138,7 +141,7 @@ def encode_files(
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
-    return _Run(job, inputs, call_options, shard_bytes, progress).run(resume, workers)
+    return _Run(job, inputs, call_options, shard_bytes, progress).run(resume, workers, in_threads)
 
 
 def _check_options(
@@ -199,14 +202,14 @@ class _Run:
             "inputs": [{name: getattr(file, name) for name in _IDENTITY} for file in self._inputs],
         }
 
-    def run(self, resume: bool, workers: int) -> dict[str, Any]:
+    def run(self, resume: bool, workers: int, in_threads: bool) -> dict[str, Any]:
         self._make_directory()
         with self._alone(), full_disk_reported(self._job.out):
             self._agree(resume)
             manifest = self._earlier_manifest()
             if manifest is None or self._is_to_be_mended(manifest):
                 self._clear()
-                self._encode(workers)
+                self._encode(workers, in_threads)
                 manifest = self._finish()
             shutil.rmtree(self._job.state, ignore_errors=True)
         return manifest
@@ -307,7 +310,7 @@ class _Run:
 
     # ---- the work ---------------------------------------------------------------------------------------------------
 
-    def _encode(self, workers: int) -> None:
+    def _encode(self, workers: int, in_threads: bool) -> None:
         job = self._job
         failures: list[Outcome] = []
 
@@ -328,7 +331,8 @@ class _Run:
                 if failures:
                     break
         else:
-            run_in_pool(job, todo, workers, finished, lambda: bool(failures))
+            run = run_in_threads if in_threads else run_in_pool
+            run(job, todo, workers, finished, lambda: bool(failures))
         if failures:
             first = min(failures, key=lambda outcome: outcome.number)
             raise FileError(

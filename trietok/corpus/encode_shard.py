@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.blocks import Blocks
+from trietok.corpus.fast_rows import Rows
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
-from trietok.corpus.text_readers import TextBatch, first_row, read_texts
+from trietok.corpus.text_readers import first_row, read_texts
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.text_rows import import_pyarrow
 from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
@@ -134,10 +135,8 @@ class ShardEncoder:
         rejects: list[dict[str, Any]] = []
         files = open_shard(job.state, f"{TEMPORARY}{os.getpid()}-{stem}", job.file_format, job.fingerprint)
         try:
-            for batch in self._batches(shard, counts, rejects):
-                encoded = self._encoder.encode(batch.texts)
-                counts["texts"] += len(batch.texts)
-                counts["text_bytes"] += batch.text_bytes
+            for encoded in self._encoded(shard, counts, rejects):
+                counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
                 self._write(files, counts, *(blocks.add(encoded.ids) if blocks else (encoded.lengths, encoded.ids)))
             if blocks:
@@ -166,26 +165,30 @@ class ShardEncoder:
         write_whole(job.record(shard.number), json.dumps(record))
         return record
 
-    def _write(self, files: Any, counts: dict[str, int], lengths: list[int], ids: bytes) -> None:
+    def _write(self, files: Any, counts: dict[str, int], lengths: list[int], ids: bytes | bytearray) -> None:
         if lengths:
             files.write(lengths, ids)
             counts["rows"] += len(lengths)
             counts["tokens"] += sum(lengths)
 
-    def _batches(self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]]) -> Iterator[TextBatch]:
-        """The texts of a shard, without the rows that hold none."""
+    def _encoded(self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]]) -> Iterator[Rows]:
+        """The ids of a shard's texts, without the rows that hold none."""
         for stretch in shard.stretches:
             read = 0
             for batch in read_texts(stretch, self._job.column):
                 if self._is_stopped():
                     raise Stopped
-                texts = batch.texts
-                if set(map(type, texts)) - {str}:
-                    self._set_aside(stretch, read, texts, rejects)
-                    texts = [text for text in texts if isinstance(text, str)]
-                    counts["rejected"] += len(batch.texts) - len(texts)
-                read += len(batch.texts)
-                yield TextBatch(texts, batch.text_bytes)
+                encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
+                if encoded is None:
+                    texts = batch.texts()
+                    if set(map(type, texts)) - {str}:
+                        self._set_aside(stretch, read, texts, rejects)
+                        texts = [text for text in texts if isinstance(text, str)]
+                        counts["rejected"] += len(batch.rows) - len(texts)
+                    encoded = self._encoder.encode(texts)
+                counts["text_bytes"] += batch.text_bytes
+                read += len(batch.rows)
+                yield encoded
 
     def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
         before = first_row(stretch) + read + 1

@@ -10,7 +10,7 @@ from array import array
 from itertools import chain
 from typing import Any
 
-from trietok.corpus.chunk_bytes import FastRows, Rows
+from trietok.corpus.fast_rows import FastRows, Rows
 from trietok.errors import InputError, OptionError
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
@@ -77,6 +77,20 @@ class RowEncoder:
         """
         rows = self._fast.encode(texts) if self._fast is not None else None
         return self.encode_by_call(texts) if rows is None else rows
+
+    def make_kernel(self) -> bool:
+        """Whether the compiled kernel encodes the texts; then it is made now, if it was not before.
+
+        Several threads can use it at once: they share what it remembers, and it gives up the GIL while it works.
+        """
+        return self._fast is not None and self._fast.make_kernel()
+
+    def encode_column(self, column: Any) -> Rows | None:
+        """The rows of the texts of an Arrow array of `large_string`, without its nulls, by the compiled kernel.
+
+        None where the texts are needed as strs: there is no kernel, or not yet, or a text is not UTF-8.
+        """
+        return None if self._fast is None else self._fast.encode_column(column)
 
     def encode_by_call(self, texts: list[Any]) -> Rows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from trietok.corpus.arrow_columns import arrow_columns, column_types
-from trietok.corpus.chunk_bytes import ID_BYTES, Rows
+from trietok.corpus.fast_rows import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS
 from trietok.files.text_rows import import_pyarrow
 
@@ -49,10 +49,10 @@ class ParquetShard:
 
     def _forget(self) -> None:
         self._lengths: list[int] = []
-        self._ids: list[bytes] = []
+        self._ids: list[bytes | bytearray] = []
         self._held = 0
 
-    def write(self, lengths: list[int], ids: bytes) -> None:
+    def write(self, lengths: list[int], ids: bytes | bytearray) -> None:
         """Append rows."""
         self._lengths += lengths
         self._ids.append(ids)
@@ -92,7 +92,7 @@ class FlatShard:
                 file.write(bytes(_NPY_HEADER))
         self._index.write(array("q", [0]).tobytes())
 
-    def write(self, lengths: list[int], ids: bytes) -> None:
+    def write(self, lengths: list[int], ids: bytes | bytearray) -> None:
         """Append rows."""
         self._ids.write(ids)
         ends = array("q", accumulate(lengths, initial=self._total))

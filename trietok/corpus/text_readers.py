@@ -1,6 +1,6 @@
 """The texts of a stretch, batch by batch, and what is no text among them.
 
-In: a `Stretch`. Out: batches of str and `BadRow`, one for each row of the file. Lines end at U+000A only, and nothing
+In: a `Stretch`. Out: batches of rows, each of them a str or a `BadRow`. Lines end at U+000A only, and nothing
 but that is taken off.
 """
 
@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from trietok.corpus.shard_plan import Stretch
+from trietok.corpus.text_buffers import large_strings, lines_of
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
-from trietok.files.text_rows import BadRow, Text, decoded, import_pyarrow, open_parquet, text_of_json, texts_of
+from trietok.files.text_rows import BadRow, Text, import_pyarrow, open_parquet, text_of_json, texts_of
 
 _BLOCK = 1 << 20  # bytes
 _BATCH_BYTES = 1 << 20  # of Parquet texts
@@ -23,12 +24,22 @@ class TextBatch(NamedTuple):
     """Rows that follow one another.
 
     Attributes:
-        texts: one for each row.
+        rows: an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of texts.
         text_bytes: of the texts in UTF-8; of whole lines where they come from lines.
     """
 
-    texts: list[Text]
+    rows: Any
     text_bytes: int
+
+    @property
+    def column(self) -> Any | None:
+        """The rows as an Arrow array without nulls; None where they are no such array."""
+        return None if isinstance(self.rows, list) or self.rows.null_count else self.rows
+
+    def texts(self) -> list[Text]:
+        """The rows, one by one."""
+        texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
+        return [BadRow("null") if text is None else text for text in texts]
 
 
 def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
@@ -61,14 +72,10 @@ def first_row(stretch: Stretch) -> int:
 
 def _of_lines(stretch: Stretch, convert: Callable[[str], Text] | None) -> Iterator[TextBatch]:
     for block in _whole_lines(stretch):
-        lines = block.removesuffix(b"\n")
-        try:
-            texts: list[Text] = [*lines.decode("utf-8").split("\n")]
-        except UnicodeDecodeError:
-            texts = [decoded(line) for line in lines.split(b"\n")]
+        lines = lines_of(block)
         if convert is not None:
-            texts = [convert(text) if isinstance(text, str) else text for text in texts]
-        yield TextBatch(texts, len(block))
+            lines = [convert(text) if isinstance(text, str) else text for text in texts_of(lines)]
+        yield TextBatch(lines, len(block))
 
 
 def _whole_lines(stretch: Stretch) -> Iterator[bytes]:
@@ -116,10 +123,9 @@ def _of_parquet(stretch: Stretch, column: str) -> Iterator[TextBatch]:
             )
             for batch in batches:
                 texts = batch.column(batch.schema.get_field_index(column))
-                if pyarrow.types.is_dictionary(texts.type):
-                    texts = texts.cast(texts.type.value_type)
+                texts = large_strings(texts)
                 size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
-                yield TextBatch([BadRow("null") if text is None else text for text in texts_of(texts)], size)
+                yield TextBatch(texts, size)
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, (FileError, FileFormatError)):
             raise

@@ -13,8 +13,9 @@ from itertools import chain
 from typing import Any
 
 from trietok.corpus.arrow_columns import arrow_columns, check_text_type, column_types
-from trietok.corpus.chunk_bytes import Rows
+from trietok.corpus.fast_rows import Rows
 from trietok.corpus.row_encoder import RowEncoder
+from trietok.corpus.text_buffers import large_strings
 from trietok.errors import InputError, InputTypeError
 from trietok.files.text_rows import BadRow, import_pyarrow, texts_of
 
@@ -124,29 +125,40 @@ class TokenizeBatch:
             raise InputError(
                 f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
             )
-        words = bool(self.call_options.get("is_split_into_words"))
-        check_text_type(schema.field(self.column).type, self.column, words)
+        check_text_type(schema.field(self.column).type, self.column, self._words)
 
     def _encoded(self, column: Any, first: int) -> dict[str, Any]:
         """The new columns for an array of texts, whose first row is row `first` of the batch."""
         parts: list[Rows] = []
         present: list[bool] = []
-        words = bool(self.call_options.get("is_split_into_words"))
         for start in range(0, len(column), _SLICE):
-            texts = texts_of(column.slice(start, _SLICE))
-            for number, text in enumerate(texts):
-                if isinstance(text, BadRow):
-                    raise InputError(f"row {first + start + number} of column {self.column!r}: {text.reason}")
-                if words and text is not None and None in text:
-                    raise InputError(
-                        f"row {first + start + number} of column {self.column!r}: word {text.index(None)} is null; "
-                        "take nulls out of the lists of words"
-                    )
-            there = [text is not None for text in texts]
-            parts.append(self._encoder.encode([text for text in texts if text is not None]))
-            present += there
+            texts = column.slice(start, _SLICE)
+            if not self._words:
+                texts = large_strings(texts)
+            rows = self._encoder.encode_column(texts)
+            if rows is None:
+                rows = self._encoded_one_by_one(texts, first + start)
+            parts.append(rows)
+            present += texts.is_valid().to_pylist() if texts.null_count else [True] * len(texts)
         rows = parts[0] if len(parts) == 1 else _joined(parts, self._encoder)
         return arrow_columns(rows, self.names, present)
+
+    def _encoded_one_by_one(self, column: Any, first: int) -> Rows:
+        """The rows of an array of texts by way of Python's objects, which tell what is wrong with a text."""
+        texts = texts_of(column)
+        for row, text in enumerate(texts, first):
+            if isinstance(text, BadRow):
+                raise InputError(f"row {row} of column {self.column!r}: {text.reason}")
+            if self._words and text is not None and None in text:
+                raise InputError(
+                    f"row {row} of column {self.column!r}: word {text.index(None)} is null; take nulls out of the "
+                    "lists of words"
+                )
+        return self._encoder.encode([text for text in texts if text is not None])
+
+    @property
+    def _words(self) -> bool:
+        return bool(self.call_options.get("is_split_into_words"))
 
     def __reduce__(self) -> Any:
         return _restored, (pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL), self.column, self.call_options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
@@ -34,8 +34,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     """
     text = read_text(path)
     try:
-        value = json.loads(text, object_pairs_hook=_without_doubles)
-        _check_depth(value)
+        value, _ = _checked(text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text)))
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     if not isinstance(value, dict):
@@ -62,24 +61,25 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
 def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
     text = read_text(path)
-    decoder = json.JSONDecoder(object_pairs_hook=_without_doubles)
 
-    def skip(position: int, expected: str) -> int:
+    def skip(position: int, expected: str = "") -> int:
         while text[position : position + 1] in (" ", "\t", "\n"):
             position += 1
-        if text[position : position + 1] not in tuple(expected):
+        if expected and text[position : position + 1] not in tuple(expected):
             raise json.JSONDecodeError(f"Expecting one of {expected!r}", text, position)
         return position
+
+    def parse(position: int) -> tuple[Any, int]:
+        return _checked(
+            text, position, lambda hook: json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, position)
+        )
 
     try:
         position = skip(0, "{") + 1
         while text[position := skip(position, '"}')] != "}":
-            key, position = decoder.raw_decode(text, position)
+            key, position = parse(position)
             position = skip(position, ":") + 1
-            while text[position : position + 1] in (" ", "\t", "\n"):
-                position += 1
-            value, position = decoder.raw_decode(text, position)
-            _check_depth(value)
+            value, position = parse(skip(position))
             yield key, value
             position = skip(position, ",}")
             if text[position] == ",":
@@ -89,16 +89,66 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
 
 
 DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
+_LEAVES = frozenset((str, int, float, bool, type(None)))
+_Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
-def _check_depth(value: Any, left: int = DEEPEST) -> None:
-    if left == 0:
+def _checked(text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, int]]) -> tuple[Any, int]:
+    """A JSON value in a text, and where it ends.
+
+    Args:
+        text: the text.
+        start: where the value begins.
+        parse: gives the value and where it ends; takes a function that makes objects of pairs, which costs time.
+
+    Raises:
+        ValueError: the value does not parse, or an object holds a key twice.
+        RecursionError: it is nested deeper than `DEEPEST`.
+    """
+    try:
+        value, end = parse(None)
+        if _holds_all_members(value, text, start, end):
+            return value, end
+    except (ValueError, RecursionError):
+        pass  # the way with pairs finds the first fault
+    value, end = parse(_without_doubles)
+    list(_levels(value))
+    return value, end
+
+
+def _holds_all_members(value: Any, text: str, start: int, end: int) -> bool:
+    """Whether a value that was parsed from a stretch of a text has all its members: True is certain.
+
+    A text has a colon between each key and its value; any other colon stands in a string. So a member that was lost,
+    since a later one has the same key, has left a colon that is neither counted as a member nor found in a string.
+    """
+    levels = list(_levels(value))
+    colons = text.count(":", start, end)
+    for level in levels:
+        colons -= sum([len(container) for container in level if type(container) is dict])
+    if colons and text.find("\\u003", start, end) >= 0:  # a string may hold a colon that is written as \u003a
+        return False
+    for level in reversed(levels) if colons else ():
+        for container in sorted(level, key=len, reverse=True):  # most strings are in the vocabulary
+            inner = [*container, *container.values()] if type(container) is dict else container
+            colons -= "".join([item for item in inner if type(item) is str]).count(":")
+            if colons <= 0:
+                return True
+    return colons <= 0
+
+
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """The objects and lists of a JSON value, from the outermost inwards; RecursionError if they are too many."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [item for item in level if type(item) is dict or type(item) is list]
+        if not level:
+            return
+        yield level
+        inner = [container.values() if type(container) is dict else container for container in level]
+        level = [item for items in inner if not _LEAVES.issuperset(map(type, items)) for item in items]
+    if level:
         raise RecursionError
-    if isinstance(value, dict):
-        value = value.values()
-    for item in value if isinstance(value, (list, type({}.values()))) else ():
-        if type(item) is dict or type(item) is list:
-            _check_depth(item, left - 1)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

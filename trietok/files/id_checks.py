@@ -26,6 +26,20 @@ class AddedIds:
         self.sources: dict[int, str] = {}
         self._ids: dict[str, int] = {}
 
+    def id_of(self, content: str) -> int | None:
+        """The id of the token with that content, or None."""
+        return self._ids.get(content)
+
+    def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:
+        """Add the tokens of the first file if no two have the same content; return whether they were added."""
+        ids = {token.content: token_id for token_id, token in tokens.items()}
+        if self.decoder or len(ids) < len(tokens):
+            return False
+        self.decoder.update(tokens)
+        self.sources.update(dict.fromkeys(tokens, source))
+        self._ids.update(ids)
+        return True
+
     def add(self, token_id: int, token: AddedToken, source: str) -> None:
         """Add a token.
 
@@ -65,8 +79,11 @@ def check_against_vocabulary(
     Raises:
         VocabularyError: an added token's id is another entry's line, or an entry is added under an id that is not its.
     """
+    entries, max_id = vocabulary.token_to_id, vocabulary.max_id
     for token_id, token in decoder.items():
-        line = vocabulary.tokens[token_id] if token_id <= vocabulary.max_id else None
+        if token_id > max_id and token.content not in entries:
+            continue  # most of many
+        line = vocabulary.tokens[token_id] if token_id <= max_id else None
         if line == token.content:
             continue
         source = sources.get(token_id)
@@ -78,7 +95,7 @@ def check_against_vocabulary(
                 token.content,
                 found_id=token_id,
             )
-        own_id = vocabulary.token_to_id.get(token.content)
+        own_id = entries.get(token.content)
         if own_id is not None:
             raise _error(
                 f"the added token {token.content!r} has two ids: {token_id}{_in(source)} and {own_id}, line "

@@ -205,10 +205,10 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.
     without_flags = files.found.get(ADDED_TOKENS_FILE)
-    by_content = {token.content: token for i, token in decoder.items() if ids.sources[i] != without_flags}
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
-        if arguments[role] is not None:
-            arguments[role] = by_content.get(str(arguments[role]), arguments[role])
+        token_id = None if arguments[role] is None else ids.id_of(str(arguments[role]))
+        if token_id is not None and ids.sources[token_id] != without_flags:
+            arguments[role] = decoder[token_id]
     arguments["added_tokens_decoder"] = decoder
     return arguments, ids.sources
 
@@ -244,9 +244,37 @@ def _take_config(ids: AddedIds, value: Any, source: str) -> None:
     """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six fields."""
     if not isinstance(value, dict):
         raise FileFormatError(f"{source}: added_tokens_decoder should be an object id → token", path=source)
+    tokens = _as_transformers_writes(value)
+    if tokens is not None and ids.add_first(tokens, source):
+        return
     for key, token in value.items():
         where = f"{source}: added_tokens_decoder[{key!r:.60}]"
         ids.add(checked_id(key, where, source), checked_added_token(token, where, source), source)
+
+
+def _as_transformers_writes(value: dict[str, Any]) -> dict[int, AddedToken] | None:
+    """The tokens of an `added_tokens_decoder` whose every entry is as transformers writes it; None for any other.
+
+    A hundred thousand entries are checked in half the time when each check runs over all of them. Where a check fails,
+    an entry is wrong, which an error has to name, or right in another way; so the caller then checks one by one.
+    """
+    if set(map(type, value)) != {str}:
+        return None
+    keys, entries = "".join(value), list(value.values())
+    if not (keys.isascii() and keys.isdigit()) or not all(value) or len(max(value, key=len)) > len(str(HIGHEST_ID)):
+        return None
+    if not all(type(entry) is dict and entry.keys() == _FIELDS for entry in entries):
+        return None
+    if any({type(entry[flag]) for entry in entries} != {bool} for flag in _FIELDS - {"content"}):
+        return None
+    try:
+        tokens = {int(key): AddedToken(**entry) for key, entry in value.items()}
+    except (TypeError, TrietokError):
+        return None
+    return tokens if len(tokens) == len(value) and max(tokens) <= HIGHEST_ID else None
+
+
+_FIELDS = {"content", "single_word", "lstrip", "rstrip", "normalized", "special"}
 
 
 def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str], flags_count: bool = True) -> None:

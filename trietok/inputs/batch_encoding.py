@@ -74,6 +74,13 @@ class BatchEncoding(UserDict[str, Any]):
         if tensor_type is not None:
             self.convert_to_tensors(tensor_type, prepend_batch_axis)
 
+    @classmethod
+    def of_lists(cls, data: dict[str, Any], details: tuple[Maker, Any]) -> BatchEncoding:
+        """A result whose values stay lists, made in less time; it keeps `data` itself."""
+        encoding = cls.__new__(cls)
+        encoding.__dict__ = {"data": data, "_encodings": None, "_later": details, "_n_sequences": None}
+        return encoding
+
     @property
     def n_sequences(self) -> int | None:
         """1 for single texts, 2 for pairs, None where not known."""

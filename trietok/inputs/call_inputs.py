@@ -14,11 +14,21 @@ from trietok.text.alignment import Located, Span
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from trietok.text.rows import Rows
+
     class Encoder(Protocol):
         """Gives the ids, spans and tokens of a text, as a tokenizer does at one moment."""
 
         def ids(self, text: str) -> list[int]:
             """The ids of a text, without special tokens around."""
+            ...
+
+        def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+            """The ids of a text, between those of two lists."""
+            ...
+
+        def rows(self, texts: list[str]) -> Rows:
+            """The ids of each text, without special tokens around."""
             ...
 
         def spans(self, text: str, count: int = -1) -> list[Span]:

@@ -15,7 +15,7 @@ from trietok.inputs.options import CallOptions, Strategies
 from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.pieces import Piece
 from trietok.inputs.plan import Plan
-from trietok.inputs.tensors import TensorType, bytes_to_tensor, int64_to_tensor
+from trietok.inputs.tensors import TensorType, int64_to_tensor
 from trietok.inputs.truncation import TruncationStrategy
 from trietok.text.alignment import Ids
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder
     from trietok.inputs.call_inputs import Encoder
     from trietok.text.alignment import Span
+    from trietok.text.rows import Rows
 
 _Item = TypeVar("_Item")
 NO_LIMIT = float("inf")
@@ -54,6 +55,11 @@ class ByteColumn(NamedTuple):
     back: bytes
     padding: bytes
 
+    @property
+    def is_even(self) -> bool:
+        """Whether all its numbers but those for padding are the same."""
+        return set(self.front + self.back) <= set(self.text)
+
     def row(self, length: int, missing: int = 0, pad_left: bool = False) -> bytes:
         """The column for a text of `length` ids with `missing` padding ids.
 
@@ -76,7 +82,7 @@ class ByteRows(NamedTuple):
     """
 
     lengths: list[int]
-    ids: bytes
+    ids: bytes | bytearray
     columns: dict[str, bytes]
 
 
@@ -98,8 +104,16 @@ class QuickPlan(Plan):
         self.room = NO_LIMIT
         if _cuts(strategies) and strategies.truncation is not TruncationStrategy.ONLY_SECOND:
             self.room = (strategies.max_length or 0) - len(self.front) - len(self.back)
+        self._room_around = self.room + len(self.front) + len(self.back)
         by_name = _byte_columns(pieces, at, builder.settings.pad_token_type_id)
         self.columns = [by_name[name] for name in self.rule.columns if name in by_name and self.returns(name)]
+        # For a text that is not padded, where that can be done so: each column's name and number.
+        self._even = [(column.name, [*column.text]) for column in self.columns if column.is_even]
+        self._filled = [
+            (column.name, list(column.front), list(column.back), column.padding[0], column.text[0])
+            for column in self.columns
+        ]
+        self._are_even = len(self._even) == len(self.columns) and not options.return_offsets_mapping
         self._tensors = None if options.return_tensors is None else TensorType(options.return_tensors)
         self._pads = strategies.padding is not PaddingStrategy.DO_NOT_PAD
         self._pads_empty_text = self.rule.pads_empty_text
@@ -142,20 +156,30 @@ class QuickPlan(Plan):
     def one(self, encoder: Encoder, text: Any, pair: Any = None) -> BatchEncoding:
         if pair is not None or type(text) is not str:
             return super().one(encoder, text, pair)
-        own = encoder.ids(text)
-        if len(own) > self.room:
-            own = self._kept(own)
-        ids = [*self.front, *own, *self.back]
+        ids = encoder.ids_between(self.front, text, self.back)
+        count = len(ids)
+        if count > self._room_around:
+            ids = [*self.front, *self._kept(ids[len(self.front) : count - len(self.back)]), *self.back]
+            count = len(ids)
         missing = 0
         if self._pads and (ids or self._pads_empty_text):
-            missing = max(self.width(len(ids)) - len(ids), 0)
-        if len(ids) + missing > self.limit:
-            self._warn_of_first([len(ids)], [missing])
-        values: dict[str, Any] = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
-        for column in self.columns:
-            values[column.name] = list(column.row(len(own), missing, self._pad_left))
-        if self._with_offsets:
-            values["offset_mapping"] = self._offsets(encoder, text, len(own), missing)
+            missing = max(self.width(count) - count, 0)
+        if count + missing > self.limit:
+            self._warn_of_first([count], [missing])
+        values: dict[str, Any]
+        if self._are_even and not missing:
+            values = {"input_ids": ids}
+            for name, number in self._even:
+                values[name] = number * count
+        else:
+            own = count - len(self.front) - len(self.back)
+            values = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
+            for column in self.columns:
+                values[column.name] = list(column.row(own, missing, self._pad_left))
+            if self._with_offsets:
+                values["offset_mapping"] = self._offsets(encoder, text, own, missing)
+        if self._tensors is None:
+            return BatchEncoding.of_lists(values, (self, (encoder, [text], True)))
         return BatchEncoding(
             values, tensor_type=self._tensors, prepend_batch_axis=True, details=(self, (encoder, [text], True))
         )
@@ -164,46 +188,50 @@ class QuickPlan(Plan):
         if type(items) is not list or set(map(type, items)) != {str}:
             return super().batch(encoder, items)
         texts = items[:]
-        rows = list(map(encoder.ids, texts))
+        rows = encoder.rows(texts)
         if self.room != NO_LIMIT:
-            rows = list(map(self._kept, rows))
+            rows.cut(int(self.room), self._cuts_left)
         around = len(self.front) + len(self.back)
-        lengths = [len(row) + around for row in rows]
+        lengths = [length + around for length in rows.lengths()]
         longest = max(lengths)
         width = self.width(longest) if self._pads else 0
         missing = [max(width - length, 0) for length in lengths]
         if max(longest, width) > self.limit:
             self._warn_of_first(lengths, missing)
+        details = (self, (encoder, texts, False))
+        width = max(longest, width)
+        is_even = width > 0 and (self._pads or min(lengths) == width)
+        if self._tensors is not None and is_even and not self._with_offsets:
+            return BatchEncoding.of_lists(self._tensors_of(rows, len(texts), width), details)
         columns = {
             column.name: [
                 column.row(length - around, more, self._pad_left) for length, more in zip(lengths, missing, strict=True)
             ]
             for column in self.columns
         }
-        details = (self, (encoder, texts, False))
-        width = max(longest, width)
-        is_even = width > 0 and min(map(sum, zip(lengths, missing, strict=True))) == width
-        if self._tensors is not None and is_even and not self._with_offsets:
-            shape = (len(rows), width)
-            values = {"input_ids": int64_to_tensor(self._joined(rows, missing), *shape, self._tensors)}
-            for name, column in columns.items():
-                values[name] = bytes_to_tensor(b"".join(column), *shape, self._tensors)
-            return BatchEncoding(values, details=details)
-        front, back = self.front, self.back
+        lists = rows.lists(self.front, self.back)
         values = {
-            "input_ids": [
-                self._padded_row([*front, *row, *back], self._pad_id, more)
-                for row, more in zip(rows, missing, strict=True)
-            ]
+            "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
         }
         for name, column in columns.items():
             values[name] = list(map(list, column))
         if self._with_offsets:
             values["offset_mapping"] = [
-                self._offsets(encoder, text, len(row), more)
-                for text, row, more in zip(texts, rows, missing, strict=True)
+                self._offsets(encoder, text, length - around, more)
+                for text, length, more in zip(texts, lengths, missing, strict=True)
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
+
+    def _tensors_of(self, rows: Rows, count: int, width: int) -> dict[str, Any]:
+        """The columns of rows as tensors."""
+        tensors = {}
+        if self._tensors is not None:
+            filled = [("input_ids", self.front, self.back, self._pad_id or 0, -1), *self._filled]
+            for name, front, back, padding, filler in filled:
+                around = array("q", front).tobytes(), array("q", back).tobytes()
+                numbers = rows.int64(width, *around, padding, self._pad_left, filler)
+                tensors[name] = int64_to_tensor(numbers, count, width, self._tensors)
+        return tensors
 
     def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
         """Rows of texts whose ids are int32 in bytes, cut to length, with the special tokens around, without padding.
@@ -217,16 +245,29 @@ class QuickPlan(Plan):
                 texts = [text[len(text) - room :] if len(text) > room else text for text in texts]
             else:
                 texts = [text[:room] for text in texts]
-        front, back = array("i", self.front).tobytes(), array("i", self.back).tobytes()
+        front, back = self._special_int32()
         around = len(self.front) + len(self.back)
-        lengths = [len(text) // 4 + around for text in texts]
         ids = front + (back + front).join(texts) + back if texts else b""
+        return self._byte_rows([len(text) // 4 + around for text in texts], ids)
+
+    def byte_rows(self, rows: Rows) -> ByteRows:
+        """The same for the rows of an encoder, which are cut to length."""
+        if self.room != NO_LIMIT:
+            rows.cut(int(self.room), self._cuts_left)
+        around = len(self.front) + len(self.back)
+        return self._byte_rows([length + around for length in rows.lengths()], rows.int32(*self._special_int32()))
+
+    def _special_int32(self) -> tuple[bytes, bytes]:
+        return array("i", self.front).tobytes(), array("i", self.back).tobytes()
+
+    def _byte_rows(self, lengths: list[int], ids: bytes | bytearray) -> ByteRows:
         longest = max(lengths, default=0)
         if longest > self.limit:
             self.warn_of_length(longest)
+        around = len(self.front) + len(self.back)
         columns = {}
         for column in self.columns:
-            if set(column.front + column.back) <= set(column.text):
+            if column.is_even:
                 columns[column.name] = column.text * (len(ids) // 4)
             else:
                 columns[column.name] = b"".join([column.row(length - around) for length in lengths])
@@ -251,16 +292,6 @@ class QuickPlan(Plan):
         return self._padded_row(
             [*[_NO_SPAN] * len(self.front), *spans, *[_NO_SPAN] * len(self.back)], _NO_SPAN, missing
         )
-
-    def _joined(self, rows: list[Ids], missing: list[int]) -> bytearray:
-        """The rows as int64, one behind the other, with special tokens and padding."""
-        front, back = array("q", self.front).tobytes(), array("q", self.back).tobytes()
-        filler = b"" if self._pad_id is None else array("q", [self._pad_id]).tobytes()
-        parts: list[bytes] = []
-        for row, more in zip(rows, missing, strict=True):
-            ids = array("q", row).tobytes()
-            parts += (filler * more, front, ids, back) if self._pad_left else (front, ids, back, filler * more)
-        return bytearray().join(parts)
 
     def _warn_of_first(self, lengths: Iterable[int], missing: Iterable[int]) -> None:
         """Warn of the first row that is longer than the model takes."""

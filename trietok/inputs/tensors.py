@@ -65,14 +65,6 @@ def int64_to_tensor(values: bytearray, rows: int, width: int, tensor_type: Tenso
     return package.frombuffer(values, dtype=package.int64).reshape(rows, width)
 
 
-def bytes_to_tensor(values: bytes, rows: int, width: int, tensor_type: TensorType) -> Any:
-    """Numbers below 256 row by row, a byte each, as an int64 tensor of shape (rows, width)."""
-    package = _package(tensor_type)
-    if tensor_type is TensorType.PYTORCH:
-        return package.frombuffer(bytearray(values), dtype=package.uint8).to(package.int64).reshape(rows, width)
-    return package.frombuffer(values, dtype=package.uint8).astype(package.int64).reshape(rows, width)
-
-
 def to_python(value: Any) -> Any:
     """Tensors and arrays as lists and ints, inside lists and dicts too; everything else as it is."""
     if isinstance(value, dict):

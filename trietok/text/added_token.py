@@ -5,6 +5,7 @@ In: a content and flags. Out: a value that cannot be changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
@@ -109,6 +110,11 @@ class AddedToken:
     def is_plain(self) -> bool:
         """Whether it matches anywhere and includes no whitespace: no `single_word`, `lstrip`, `rstrip`."""
         return not any(self._flags[:3])
+
+    @staticmethod
+    def are_plain(tokens: Iterable[AddedToken]) -> bool:
+        """Whether all of some tokens are plain; see `is_plain`."""
+        return not any(any(flags[:3]) for flags in {token._flags for token in tokens})
 
     @classmethod
     def of(cls, token: str | AddedToken, **flags: Any) -> AddedToken:

@@ -43,7 +43,7 @@ class AddedTokens:
         self.decoder: Layers[int, AddedToken] = Layers(tokens)
         self.encoder: Layers[str, int] = Layers({token.content: token_id for token_id, token in tokens.items()})
         self.max_id = max(max_id, max(tokens, default=-1))
-        self.is_plain = all(token.is_plain for token in tokens.values())
+        self.is_plain = AddedToken.are_plain(tokens.values())
         self._search = WordSearch(self.encoder)
 
     # ---- changed copies ---------------------------------------------------------------------------------------------
@@ -71,12 +71,12 @@ class AddedTokens:
         new = list(tokens.values()) if are_new else [tokens[token_id] for token_id in tokens if token_id not in there]
         grown._search = self._search.with_words(token.content for token in new)
         if len(new) == len(tokens):
-            grown.is_plain = self.is_plain and all(token.is_plain for token in new)
+            grown.is_plain = self.is_plain and AddedToken.are_plain(new)
             written = self.__dict__.get("_written")
             if written is not None:
                 grown.__dict__["_written"] = written.with_tokens(new)
         else:  # the flags of some have changed
-            grown.is_plain = all(token.is_plain for token in grown.decoder.flat().values())
+            grown.is_plain = AddedToken.are_plain(grown.decoder.flat().values())
         return grown
 
     def without_ids(self, token_ids: Iterable[int]) -> AddedTokens:
@@ -164,9 +164,9 @@ class AddedTokens:
         return self._search.has_odd_spaces
 
     @property
-    def has_ascii_words(self) -> bool:
-        """Whether some token is made of ASCII letters and digits only."""
-        return self._search.has_ascii_words
+    def ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every token that is made of ASCII letters and digits holds one; empty if none is."""
+        return self._search.ascii_word_keys
 
     def may_begin_at_the_end_of(self, chunk: str) -> bool:
         """Whether a chunk ends with the first word of a token with spaces, which may go on in the next chunk."""

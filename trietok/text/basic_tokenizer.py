@@ -33,7 +33,12 @@ if TYPE_CHECKING:
 
 
 class CleaningTable(TranslationTable):
-    """Deletes NUL, U+FFFD and control characters, turns whitespace into a space, sets Chinese characters apart."""
+    """Deletes NUL, U+FFFD and control characters, turns whitespace into a space, sets Chinese characters apart.
+
+    Args:
+        is_control: whether a character is deleted; it is not asked of printable ones.
+        tokenize_chinese_chars: whether Chinese characters are set apart.
+    """
 
     def __init__(self, is_control: Callable[[str], bool], tokenize_chinese_chars: bool) -> None:
         super().__init__()
@@ -41,10 +46,13 @@ class CleaningTable(TranslationTable):
         self.tokenize_chinese_chars = tokenize_chinese_chars
 
     def replacement(self, char: str) -> str | None:
-        if char in ("\0", REPLACEMENT_CHARACTER) or self.is_control(char):
+        if char == REPLACEMENT_CHARACTER:
             return None
-        if is_whitespace(char):
-            return " "
+        if not char.isprintable():  # few characters are asked twice: most are printable
+            if char == "\0" or self.is_control(char):
+                return None
+            if is_whitespace(char):
+                return " "
         if self.tokenize_chinese_chars and is_chinese_char(ord(char)):
             return f" {char} "
         return char

@@ -102,6 +102,8 @@ def lower_each(text: str) -> str:
 
 
 LONG_RUN = 256  # marks
+# A run that may be all marks: neither ASCII nor the common Chinese characters and Hangul are put in order.
+_NO_SURE_STARTERS = f"[^\x00-\x7f\u3400-\u9fff\uac00-\ud7a3]{{{LONG_RUN + 1}}}"
 
 
 def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
@@ -121,7 +123,7 @@ def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
 
 
 def _has_long_run_of_marks(text: str) -> bool:
-    if re.search(f"[^\x00-\x7f]{{{LONG_RUN + 1}}}", text) is None:
+    if re.search(_NO_SURE_STARTERS, text) is None:
         return False
     return "m" * (LONG_RUN + 1) in text.translate(_MARK_SIGNS)
 

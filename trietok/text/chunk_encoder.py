@@ -20,18 +20,37 @@ running sum over the differences gives the spans of the text.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import sub
+from typing import TYPE_CHECKING
 
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
-from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.kernel import (
+    TEXT_AT_ONCE_BEFORE_KERNEL,
+    Classifier,
+    SlowClassifier,
+    kernel_at_work,
+    new_kernel,
+    new_vocabulary,
+    one_at_a_time,
+    text_before_kernel,
+)
+from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.prefilter import Prefilter
+from trietok.text.rows import ListRows
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from trietok.text._kernel import Kernel
+    from trietok.text._kernel import Vocabulary as KernelVocabulary
+    from trietok.text.rows import Rows
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -40,6 +59,8 @@ ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 # Punctuation between Chinese characters; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 MOST_VARIANTS = 16
+LONG_RUN = 24  # Chinese characters; from so many on it pays to make numbers of a run
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # as `array` has its numbers, without a byte-order mark
 
 
 class TextEncoder:
@@ -50,6 +71,7 @@ class TextEncoder:
     """
 
     remembers = False
+    kernel: Kernel | None = None  # does what `ids` does, sooner; see `trietok.text.kernel`
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages
@@ -58,6 +80,14 @@ class TextEncoder:
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
         return self.stages.ids(text)
+
+    def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+        """The ids of `text`, between those of two lists."""
+        return [*front, *self.ids(text), *back]
+
+    def rows(self, texts: list[str]) -> Rows:
+        """The ids of each of `texts`."""
+        return ListRows(map(self.ids, texts))
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
         """The ids of a text that is given as tokens."""
@@ -119,7 +149,10 @@ class TextEncoder:
 class WordMemory(Memory):
     """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share it."""
 
-    __slots__ = ("_encoder", "_longest", "_vocab", "_wordpiece", "stages")
+    __slots__ = (
+        *("_also_added", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
+        *("kernel_vocabulary", "stages"),
+    )
 
     def __init__(self, stages: Stages, limit: int) -> None:
         super().__init__(self._ids_of_word, limit)
@@ -127,14 +160,26 @@ class WordMemory(Memory):
         self._vocab = stages.vocab
         self._wordpiece = stages.wordpiece
         self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
-        self._encoder = stages.added.encoder
+        # The entries that are added tokens too, perhaps with another id; tokens added later beside them are none.
+        self._also_added = frozenset(stages.vocab.keys() & stages.added.encoder.flat().keys())
+        self._unknown = stages.wordpiece.unk_token
+        self._unknown_ids: IdTuple | None = None
+        self.kernel_vocabulary: KernelVocabulary | None = None  # what the kernels of these encoders share
 
     def _ids_of_word(self, word: str) -> IdTuple:
         token_id = self._vocab.get(word)
-        if token_id is not None and len(word) <= self._longest and word not in self._encoder:
+        if token_id is not None and len(word) <= self._longest and word not in self._also_added:
             return (token_id,)
+        if self.kernel_vocabulary is not None:
+            ids = self.kernel_vocabulary.ids(word)
+            if ids is not None:
+                return tuple(ids)
         pieces = self._wordpiece.pieces_of(word)
-        if not any(piece in self._encoder for piece in pieces):
+        if pieces[0] is self._unknown:  # the commonest of those that are added tokens too
+            if self._unknown_ids is None:
+                self._unknown_ids = (self.stages.to_id(self._unknown),)
+            return self._unknown_ids
+        if self._also_added.isdisjoint(pieces):
             try:
                 return tuple(map(self._vocab.__getitem__, pieces))
             except KeyError:  # of a WordPiece stage with entries of its own
@@ -182,20 +227,31 @@ class ChunkEncoder(TextEncoder):
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
         self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
-        self._has_words = self._may_be_words()
-        self._chunks = Memory(self._ids_of_chunk, limit // 2)  # a quarter is for `_outer`, or else for spans
+        keys = self._ascii_word_keys()
+        if self._lower:
+            keys |= frozenset(map(str.upper, keys))
+        # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if none can be in it.
+        self._find_word_key = Prefilter(keys=keys).any_in if keys else None
+        # A quarter is for `_outer`, or else for spans.
+        self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
+        self._text_before_kernel = text_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self._characters = Characters(self._ids_of_character, remembers=limit > 0)
+        self._code_points = CodePoints(self._characters)
         # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
         # chunk that ends with such a token's first word is `STOP`.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
         self.chunk_ids = self._outer.__getitem__
-        self.work_out_chunk = self._outer.work_out  # without the cache
+        self.work_out_chunk = self._ids_of_outer_chunk if self._has_spaces else self._ids_of_chunk  # without the cache
         # Filled when spans are asked for. Either `_steps` or `_outer` has a share of the limit, never both.
         self._steps = Memory(self._steps_of_chunk, 0 if self._has_spaces else limit // 4)
         self.chunk_steps = self._steps.__getitem__
         self._tokens = Tokens(self._only_token_of)
         self._tells_tokens = wordpiece.vocab is stages.vocab and self._tells_unknown()
+        if earlier is not None and self._chunks_become_the_same_in(earlier):
+            self._share_kernel(earlier)
+        elif self._text_before_kernel <= 0:
+            self.make_kernel()
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
@@ -219,9 +275,15 @@ class ChunkEncoder(TextEncoder):
         added_id = self._added.encoder.get(token)
         return self._vocab.get(token) if added_id is None else added_id
 
-    def _may_be_words(self) -> bool:
-        """Whether an added token may occur in a chunk of ASCII letters and digits."""
-        return self._added.has_ascii_words
+    def _ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every added token that is made of ASCII letters and digits holds one."""
+        return self._added.ascii_word_keys
+
+    def _is_ascii_word(self, chunk: str) -> bool:
+        """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
+        if not (chunk.isascii() and chunk.isalnum()):
+            return False
+        return self._find_word_key is None or not self._find_word_key(chunk)
 
     def _only_token_of(self, token_id: int) -> str | None:
         """The token of an id; None where two tokens have that id."""
@@ -235,6 +297,20 @@ class ChunkEncoder(TextEncoder):
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
+        if self.kernel is not None:
+            return self.kernel.ids(text)
+        return self._plain_ids(text)
+
+    def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+        if self.kernel is not None:
+            return self.kernel.ids(text, front, back)
+        return [*front, *self._plain_ids(text), *back]
+
+    def rows(self, texts: list[str]) -> Rows:
+        self.expect(texts)
+        return super().rows(texts) if self.kernel is None else self.kernel.rows(texts)
+
+    def _plain_ids(self, text: str) -> list[int]:
         try:
             return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
         except MayBeSpaced:
@@ -260,9 +336,11 @@ class ChunkEncoder(TextEncoder):
         """The span of each token of `text`; see `TextEncoder.spans`."""
         if not self._has_chunked_spans(text):
             return self.stages.locate(text).spans
-        bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
-        next(bounds)
-        spans = list(zip(bounds, bounds, strict=True))
+        spans = None if self.kernel is None else self.kernel.spans(text)
+        if spans is None:
+            bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
+            next(bounds)
+            spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
 
     def chunks(self, text: str) -> list[str]:
@@ -276,18 +354,100 @@ class ChunkEncoder(TextEncoder):
 
     def info(self, limit: int) -> CacheInfo:
         memories = {id(memory): memory for memory in (self._chunks, self._words, self._outer, self._steps)}.values()
+        kernel: dict[str, int] = {} if self.kernel is None else self.kernel.info()
         return CacheInfo(
-            chunks=len(self._chunks),
-            words=len(self._words),
-            bytes=sum(memory.bytes for memory in memories),
+            chunks=len(self._chunks) + kernel.get("chunks", 0),
+            words=len(self._words) + kernel.get("words", 0),
+            bytes=sum(memory.bytes for memory in memories) + kernel.get("bytes", 0),
             limit=limit,
-            times_full=sum(memory.times_full for memory in memories),
+            times_full=sum(memory.times_full for memory in memories) + kernel.get("times_full", 0),
         )
 
     def forget(self) -> None:
         for memory in (self._outer, self._chunks, self._words, self._steps):
             memory.forget()
         self._characters.clear()
+        self._code_points.clear()
+        if self.kernel is not None:
+            self.kernel.forget()
+
+    # ---- the kernel -------------------------------------------------------------------------------------------------
+
+    @property
+    def may_have_kernel(self) -> bool:
+        """Whether texts go through a compiled kernel, or will do so once there have been enough of them."""
+        if self.kernel is not None:
+            return True
+        return kernel_at_work() == "compiled" and self._awaits_kernel() and self._can_hand_over()
+
+    def _awaits_kernel(self) -> bool:
+        return self._chunks.work_out == self._ids_of_early_chunk
+
+    def expect(self, texts: Iterable[str]) -> None:
+        """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
+        if self._awaits_kernel() and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.make_kernel()
+
+    def make_kernel(self) -> None:
+        """Make the kernel now, if there is to be one. Threads that ask for it meanwhile wait for it."""
+        with one_at_a_time:
+            if self._awaits_kernel():
+                try:
+                    self._make_kernel()
+                finally:
+                    self._chunks.work_out = self._ids_of_chunk
+
+    def _ids_of_early_chunk(self, chunk: str) -> IdTuple:
+        """`_ids_of_chunk` as long as there is no kernel."""
+        if self._text_before_kernel > 0:
+            self._text_before_kernel -= len(chunk) + 1
+            if self._text_before_kernel <= 0:
+                self.make_kernel()
+        return self._ids_of_chunk(chunk)
+
+    def _chunks_become_the_same_in(self, earlier: ChunkEncoder) -> bool:
+        """Whether what is remembered of chunks is right here too; words become the same in both."""
+        return earlier.kernel is not None and earlier._added is self._added and earlier._special == self._special
+
+    def _share_kernel(self, earlier: ChunkEncoder) -> None:
+        """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel hands over to."""
+        self.kernel = earlier.kernel
+        self._text_before_kernel = 0
+        self._chunks, self._outer = earlier._chunks, earlier._outer
+        self.chunk_ids = self._outer.__getitem__
+
+    def _make_kernel(self) -> None:
+        words = self._words
+        if words.kernel_vocabulary is None and self._can_hand_over():
+            words.kernel_vocabulary = new_vocabulary(self.stages)
+        if words.kernel_vocabulary is None or not self._can_hand_over():
+            return
+        share = 3 * self._chunks.limit // 4
+        self.kernel = new_kernel(
+            words.kernel_vocabulary,
+            self._classifier(),
+            self._ids_unless_spaced if self._has_spaces else self._ids_of_chunk,
+            self._plain_ids,
+            self._steps_of_chunk,
+            share + self._steps.limit,
+        )
+        if self.kernel is not None:
+            self._chunks.limit -= share
+            self._chunks.forget()
+            self._steps.limit = 0
+            self._steps.forget()
+
+    def _can_hand_over(self) -> bool:
+        """Whether it can be told of a chunk that an added token reaches beyond it."""
+        return not self._added.has_odd_spaces
+
+    def _ids_unless_spaced(self, chunk: str) -> IdTuple | None:
+        """The ids of a chunk; None where an added token with spaces may begin at its end."""
+        return None if self._may_go_on(chunk) else self._chunks[chunk]
+
+    def _classifier(self) -> Classifier:
+        first_words = [token.split(" ")[0] for token in self._added.encoder] if self._has_spaces else []
+        return SlowClassifier(self._basic, [*self._added.encoder, *first_words], self._added.is_plain)
 
     # ---- filling the caches -----------------------------------------------------------------------------------------
 
@@ -300,7 +460,7 @@ class ChunkEncoder(TextEncoder):
         return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
-        if chunk.isascii() and chunk.isalnum() and not self._has_words:  # most chunks; no added token occurs in them
+        if self._is_ascii_word(chunk):
             return self._words.work_out(chunk.lower() if self._lower else chunk)
         return self._ids_by_stages(chunk, self._lowered(chunk))
 
@@ -366,9 +526,9 @@ class ChunkEncoder(TextEncoder):
             # Punctuation is recognized in the composed form of a text. A cut at it must not make a word that is kept
             # whole: BERT finds none in `、[\u0301CLS]\u0301、`, whose accents go after it has looked for them.
             cuts = self._split_punctuation and composed == text and not self._may_make_special(text)
-            chinese, others = _chinese(cuts)
-            if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
+            runs = _not_chinese(cuts).split(text)
+            if runs[1:2] != [text]:
+                return self._ids_of_chinese(runs)
             if text.isalnum() and composed not in self._special:  # a word, however it is written
                 word = self._basic.normalize(composed)
                 return self._words.work_out(word) if word == text else self._words[word]
@@ -395,7 +555,10 @@ class ChunkEncoder(TextEncoder):
         for run in runs:
             if chinese:
                 try:
-                    ids += [*map(self._characters.__getitem__, run)]
+                    if len(run) < LONG_RUN:
+                        ids += [*map(self._characters.__getitem__, run)]
+                    else:
+                        ids += [*map(self._code_points.__getitem__, array("I", run.encode(_UTF_32)))]
                 except NotOne:
                     for char in run:
                         ids += self._ids_of_character(char)
@@ -415,7 +578,7 @@ class ChunkEncoder(TextEncoder):
         The first difference is to the end of the chunk before, one space to the left. If characters follow the last
         token of the chunk, the differences end with an empty span at the end of the chunk.
         """
-        if len(self._chunks.get(chunk, ())) == 1 and chunk.isascii() and chunk.isalnum() and not self._has_words:
+        if len(self._chunks.get(chunk, ())) == 1 and self._is_ascii_word(chunk):
             return (1, len(chunk))  # most chunks: a word that is one token
         bounds = self._bounds_of_chunk(chunk)
         if bounds[-1] != len(chunk):
@@ -432,7 +595,7 @@ class ChunkEncoder(TextEncoder):
             return None
         lowered = chunk.lower() if self._lower else chunk
         is_word = chunk.isalnum()
-        if (self._has_words or not is_word) and self._stands_in(chunk, lowered):
+        if not self._is_ascii_word(chunk) and self._stands_in(chunk, lowered):
             return None
         bounds = [-1]
         vocab, longest, prefix = self._vocab, self._longest_word, len(self._wordpiece.continuing_subword_prefix)
@@ -452,11 +615,11 @@ class ChunkEncoder(TextEncoder):
 
 
 @lru_cache(maxsize=2)
-def _chinese(split_punctuation: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Chinese characters, and the punctuation between them where it is split off; and runs of all others."""
-    return character_runs(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
+def _not_chinese(split_punctuation: bool) -> re.Pattern[str]:
+    """Runs of what is no Chinese character, nor the punctuation between them where it is split off."""
+    return runs_without(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
 
 
-def character_runs(chars: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of one character of a class, and of the runs of all others."""
-    return re.compile(f"[{chars}]"), re.compile(f"([^{chars}]+)")
+def runs_without(chars: str) -> re.Pattern[str]:
+    """A pattern of runs without the characters of a class: `split` gives runs with and without them, in turn."""
+    return re.compile(f"([^{chars}]+)")

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, character_runs
+from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, runs_without
+from trietok.text.kernel import Classifier, RustClassifier
 from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
@@ -20,8 +21,8 @@ from trietok.text.stages import Stages
 
 
 @cache
-def _chinese() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return character_runs(character_class("chinese") + CHINESE_PUNCTUATION)
+def _not_chinese() -> re.Pattern[str]:
+    return runs_without(character_class("chinese") + CHINESE_PUNCTUATION)
 
 
 class RustChunkEncoder(ChunkEncoder):
@@ -39,8 +40,15 @@ class RustChunkEncoder(ChunkEncoder):
         # An added token that is normalized, or takes whitespace along, shows the text that it took.
         return self._added.is_plain and not self._added.normalized.contents and super()._tells_unknown()
 
-    def _may_be_words(self) -> bool:
-        return self._added.raw.search.has_ascii_words or self._added.normalized.search.has_ascii_words
+    def _ascii_word_keys(self) -> frozenset[str]:
+        return self._added.raw.search.ascii_word_keys | self._added.normalized.search.ascii_word_keys
+
+    def _can_hand_over(self) -> bool:
+        return not self._has_spaces  # such a token may stand in a text that has no spaces before it is normalized
+
+    def _classifier(self) -> Classifier:
+        patterns = [*self._added.raw.contents, *self._added.normalized.contents]
+        return RustClassifier(self._basic, patterns, self._added.is_plain)
 
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         """Called only if an added token contains whitespace: ids cannot be cached per chunk then."""
@@ -95,7 +103,7 @@ class RustChunkEncoder(ChunkEncoder):
 
     def _ids_of_more(self, text: str) -> IdTuple:
         if self._chinese_apart:
-            chinese, others = _chinese()
-            if chinese.search(text):
-                return self._ids_of_chinese(others.split(text))
+            runs = _not_chinese().split(text)
+            if runs[1:2] != [text]:
+                return self._ids_of_chinese(runs)
         return self._ids_of_words(text)

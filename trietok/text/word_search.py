@@ -78,12 +78,15 @@ class WordSearch:
 
     def stands_in(self, text: str) -> bool:
         """Whether any word occurs in `text`."""
-        return any(part.stands_in(text) for part in self.parts)
+        for part in self.parts:  # noqa: SIM110 -- half the time of any()
+            if part.stands_in(text):
+                return True
+        return False
 
     @property
-    def has_ascii_words(self) -> bool:
-        """Whether some word is made of ASCII letters and digits only."""
-        return any(part.has_ascii_words for part in self.parts)
+    def ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every word that is made of ASCII letters and digits holds one; empty if there is none."""
+        return frozenset[str]().union(*[part.ascii_word_keys for part in self.parts])
 
     @property
     def has_spaces(self) -> bool:
@@ -200,9 +203,11 @@ class Part:
     # ---- what the words are like, for an encoder that cuts texts at spaces first -------------------------------------
 
     @cached_property
-    def has_ascii_words(self) -> bool:
-        """Whether some word is made of ASCII letters and digits only."""
-        return any(word.isalnum() and word.isascii() for word in self.words)
+    def ascii_word_keys(self) -> frozenset[str]:
+        """See `WordSearch.ascii_word_keys`."""
+        if not any(word.isalnum() and word.isascii() for word in self.words):
+            return frozenset()
+        return frozenset(key for key in self._prefilter.keys if key.isalnum() and key.isascii())
 
     @cached_property
     def has_odd_spaces(self) -> bool:

@@ -29,7 +29,7 @@ from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
 from trietok.tokenizer import methods
-from trietok.tokenizer.moment import DEFAULTS, NEVER, Moment
+from trietok.tokenizer.moment import NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 Tensors = str | TensorType | None
@@ -279,6 +279,27 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> [len(ids) for ids in batch.input_ids], batch.attention_mask[0]
         ([5, 5], [1, 1, 1, 1, 0])
         """
+        if (
+            type(text) is str
+            and text_pair is None
+            and text_target is None
+            and add_special_tokens is True
+            and padding is False
+            and truncation is None
+            and max_length is None
+            and stride == 0
+            and pad_to_multiple_of is None
+            and padding_side is None
+            and return_tensors is None
+            and return_token_type_ids is None
+            and return_attention_mask is None
+            and verbose is True
+            and not (is_split_into_words or return_overflowing_tokens or return_special_tokens_mask)
+            and not (return_offsets_mapping or return_length or kwargs)
+        ):  # a text alone, as in most calls: its plan is at hand
+            moment = self._now()
+            if moment.default_plan is not None:
+                return moment.default_plan.one(moment.encoder, text)
         if text is None and text_target is None:
             raise InputError("give text, text_target or both")
         options = CallOptions(
@@ -392,13 +413,17 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             if moment.mark is not moment.version.mark or moment.basic.never_split:
                 moment = self._now()
             if moment.chunk_ids is not None:  # the fast path of a call, inlined: one `split` and one lookup per chunk
+                kernel = moment.encoder.kernel
                 try:
-                    chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                    ids = [*moment.front, *chunks, *moment.back]
+                    if kernel is not None:
+                        ids = kernel.ids(text, moment.front, moment.back)
+                    else:
+                        chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                        ids = [*moment.front, *chunks, *moment.back]
                 except MayBeSpaced:
                     ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
                 if len(ids) > moment.limit:
-                    moment.builder.plan(DEFAULTS).warn_of_length(len(ids))
+                    moment.default_plan.warn_of_length(len(ids))
                 return ids
         return self.encode_plus(
             text,

@@ -189,6 +189,13 @@ def without_holes(decoder: Mapping[int, AddedToken], first: int) -> tuple[dict[i
     return {new_ids.get(token_id, token_id): token for token_id, token in decoder.items()}, new_ids
 
 
+def all_as_added(decoder: Mapping[Any, Any]) -> dict[int, AddedToken]:
+    """The items of an `added_tokens_decoder`, checked."""
+    if set(map(type, decoder.values())) == {AddedToken} and set(map(type, decoder)) == {int} and min(decoder) >= 0:
+        return dict(decoder)
+    return {token_id: as_added(token_id, token) for token_id, token in decoder.items()}
+
+
 def as_added(token_id: Any, token: Any) -> AddedToken:
     """An item of `added_tokens_decoder`, checked."""
     if type(token_id) is not int or token_id < 0:

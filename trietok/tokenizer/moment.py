@@ -59,6 +59,7 @@ class Moment:
         builder: ids → model inputs.
         builds_by_methods: whether methods that a user has replaced make the model inputs instead.
         is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
+        default_plan: the plan of a call without options; None if calls do not go by it.
         chunk_ids, front, back, limit: what the fast path of `encode` needs: the function from a chunk to its ids, the
             special tokens around a text, and the number of ids above which a warning is logged. `chunk_ids` is None if
             that path cannot be used.
@@ -115,12 +116,14 @@ class Moment:
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
         self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
-        # For the fast path of `PreTrainedTokenizerBase.encode`.
+        # For the fast paths of `PreTrainedTokenizerBase.encode` and of a call for a text alone.
         self.chunk_ids = None
+        self.default_plan: QuickPlan | None = None
         limited = isinstance(tokenizer.model_max_length, (int, float))  # else a call says so
         if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
             plan = self.builder.plan(DEFAULTS)
             if isinstance(plan, QuickPlan):
+                self.default_plan = plan
                 self.chunk_ids = self.encoder.chunk_ids
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
 

@@ -75,7 +75,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         decoder = kwargs.pop("added_tokens_decoder", {})
         record = kwargs.pop(RECORD, None) or {}
         super().__init__(**kwargs)
-        self._load_added_tokens({token_id: editing.as_added(token_id, token) for token_id, token in decoder.items()})
+        self._load_added_tokens(editing.all_as_added(decoder))
         self._restore(record)
         # A role's token that neither a file nor the vocabulary holds is added now; any other is marked as special.
         self._add_role_tokens()
@@ -140,7 +140,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     @added_tokens_decoder.setter
     def added_tokens_decoder(self, value: Mapping[int, Token]) -> None:
-        tokens = {token_id: editing.as_added(token_id, token) for token_id, token in value.items()}
+        tokens = editing.all_as_added(value)
         with self._changes.changing():
             table = self._table
             self._changes.table = table.replace(added=self._with_set(table.added, tokens))

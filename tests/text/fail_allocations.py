@@ -1,0 +1,105 @@
+"""Let each allocation of the kernel fail in turn: a MemoryError, after which all is as before and nothing is lost.
+
+    python -m tests.text.run_with_kernel LIBRARY tests.text.fail_allocations
+
+The library is compiled with `-DTRIETOK_FAILING_ALLOCATOR`.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import trietok
+from tests.text.kernel_cases import compiled_kernel
+from trietok.text import kernel
+
+module: Any = sys.modules["trietok.text._kernel"]
+# More slots, more bytes in the arena and more ids than there is room for at first; handed over, and told by pairs.
+TEXTS = [
+    *(f"word{i} [x{i}] {'longer' * 4}{i} é{i}ж" for i in range(700)),
+    "unknown " * 600 + "x" * 600,
+    "ক\u09be ে\u09be e\u0301",
+    " ".join(map(chr, range(0x100, 0x2000, 7))),
+]
+
+
+def hand_over(chunk: str) -> list[int]:
+    return [len(chunk)] * 5
+
+
+def plain(text: str) -> list[int]:
+    return [1]
+
+
+def new_kernel() -> Any:
+    entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True)
+    return compiled_kernel(
+        entries,
+        classify.classify,
+        hand_over,
+        stay_apart=classify.stay_apart,
+        compose=classify.compose,
+        plain=plain,
+        limit=1 << 18,
+    )
+
+
+def use(compiled: Any) -> tuple[object, ...]:
+    """All that a kernel does."""
+    rows = compiled.rows([*TEXTS[-30:], "a\ud800"])
+    rows.cut(40, True)
+    ids = [compiled.ids(text, [1], [2]) for text in TEXTS]
+    spans = [compiled.spans(text) for text in TEXTS[::50]]
+    compiled.forget()
+    return ids, spans, rows.int64(50, b"", b"", 0, True), rows.int32(b"", b""), compiled.ids(TEXTS[-1])
+
+
+def use_new() -> object:
+    """The same with a kernel that is made for it, and goes with it."""
+    return use(new_kernel())
+
+
+def use_after_failure(number: int, expected: object) -> None:
+    """A kernel in which an allocation has failed goes on as if nothing had happened."""
+    compiled = new_kernel()
+    module.fail_allocation(number)
+    try:
+        use(compiled)
+    except MemoryError:
+        pass
+    finally:
+        module.fail_allocation(-1)
+    assert use(compiled) == expected
+
+
+def count_of_failures(expected: object, work: Callable[[], object]) -> int:
+    """Let the first allocation fail, then the second, and so on until all is done before one fails."""
+    number = 0
+    while True:
+        module.fail_allocation(number)
+        try:
+            result = work()
+        except MemoryError:
+            result = None
+        finally:
+            module.fail_allocation(-1)
+        gc.collect(0)
+        if result is not None:
+            assert result == expected
+            return number
+        del result
+        assert module.count_alive() == 0, f"allocation {number}: {module.count_alive()} are not given back"
+        use_after_failure(number, expected)
+        gc.collect(0)
+        number += 1
+
+
+if __name__ == "__main__":
+    expected = use_new()
+    gc.collect()
+    assert module.count_alive() == 0, module.count_alive()
+    print(f"{count_of_failures(expected, use_new)} allocations have failed in turn, and nothing was lost")

@@ -1,0 +1,14 @@
+"""A pytest plugin: every encoder has its compiled kernel from its first text on.
+
+python -m pytest -p tests.text.kernel_from_the_start
+"""
+
+from __future__ import annotations
+
+from trietok.text import kernel
+
+assert kernel.choose_kernel("compiled", text_before_kernel=0), "not built: python -m trietok.text.build_kernel"
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"compiled kernels: {kernel.kernels_made()} were made")

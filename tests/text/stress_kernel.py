@@ -1,0 +1,63 @@
+"""Many threads on one kernel whose memory is so small that its tables are replaced all the time.
+
+    python -m tests.text.run_with_kernel LIBRARY tests.text.stress_kernel SECONDS
+
+With a library that is compiled with `-fsanitize=thread`, each access that is not ordered is reported.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from array import array
+
+import trietok
+from tests.text.kernel_cases import compiled_kernel
+from trietok.text import kernel
+
+THREADS = 4
+ENTRIES = ["a", "##a", "word", "##word", *map(str, range(10)), *(f"##{digit}" for digit in range(10)), "é", "##é", "世"]
+
+
+def main(seconds: float) -> int:
+    """Let threads encode the same texts side by side, and compare what they get."""
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(do_lower_case=False), ["["], True).classify
+    compiled = compiled_kernel(ENTRIES, classify, lambda chunk: [len(chunk)] * 5, plain=lambda text: [1], limit=1 << 18)
+    texts = [f"word{number} a{number * 7}é 世[{number}] {'word' * 4}{number % 50}" for number in range(6000)]
+    expected = [compiled.ids(text) for text in texts]
+    spans = [compiled.spans(text) for text in texts]
+    data = "".join(texts).encode()
+    offsets = array("q", [0])
+    for text in texts:
+        offsets.append(offsets[-1] + len(text.encode()))
+    end = time.monotonic() + seconds
+    wrong: list[str] = []
+    calls = [0] * THREADS
+
+    def encode(number: int) -> None:
+        while time.monotonic() < end:
+            first = (number * 997 + calls[number] * 131) % 5000
+            some = texts[first : first + 1000]
+            if compiled.rows(some).lists([], []) != expected[first : first + 1000]:
+                wrong.append("rows")
+            if compiled.rows_between(data, offsets, first, 1000).lists([], []) != expected[first : first + 1000]:
+                wrong.append("rows_between")
+            if [compiled.spans(text) for text in some[:50]] != spans[first : first + 50]:
+                wrong.append("spans")
+            if calls[number] % 20 == 0:
+                compiled.forget()
+            calls[number] += 1
+
+    threads = [threading.Thread(target=encode, args=[number]) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    info = compiled.info()
+    print(f"{sum(calls)} batches, {info['times_full']} times full, {len(wrong)} differ {sorted(set(wrong))}")
+    return 1 if wrong or info["bytes"] > 1 << 18 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(float(sys.argv[1])))

@@ -1,0 +1,478 @@
+"""The compiled kernel gives the ids of plain Python, whatever the text, the options and the history."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import unicodedata
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import trietok
+from tests.text.kernel_cases import (
+    ADDED,
+    BENGALI_TAMIL,
+    CHARACTERS,
+    COMBINING,
+    COMPOSING,
+    CONTEXTS,
+    ODD,
+    Recipe,
+    compiled_kernel,
+    differences,
+    kernel_of,
+    random_text,
+    write_vocabulary_of_characters,
+)
+from trietok.text import kernel
+from trietok.text.rows import ListRows
+
+pytestmark = pytest.mark.skipif(
+    kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.build_kernel"
+)
+PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
+VARIANTS = {
+    "uncased": {},
+    "cased": {"do_lower_case": False},
+    "cased, accents stripped": {"do_lower_case": False, "strip_accents": True},
+    "uncased, accents kept": {"strip_accents": False, "tokenize_chinese_chars": False},
+}
+
+
+@pytest.fixture(scope="module")
+def characters(tmp_path_factory):
+    """The directory of a vocabulary of characters."""
+    return write_vocabulary_of_characters(tmp_path_factory.mktemp("characters"))
+
+
+@pytest.fixture(scope="module")
+def pairs(characters):
+    """A function that gives two tokenizers alike: one in plain Python, one with a kernel; always the same two."""
+    made = {}
+
+    def get(profile, variant, added=(), directory=None):
+        key = profile, variant, added, directory
+        if key not in made:
+            made[key] = []
+            for name in ("plain", "compiled"):
+                with kernel_of(name):
+                    tokenizer = profile.from_pretrained(directory or characters, **VARIANTS[variant])
+                    tokenizer.add_tokens(list(added))
+                    tokenizer("")
+                made[key].append(tokenizer)
+        return made[key]
+
+    return get
+
+
+def ids_of(tokenizer, text):
+    return tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+# ---- the same ids --------------------------------------------------------------------------------------------------
+
+hard_characters = st.one_of(
+    st.sampled_from("abEF .,[]#-12"),
+    st.sampled_from(ODD),
+    st.sampled_from(COMBINING),
+    st.sampled_from(COMPOSING),
+    st.sampled_from(BENGALI_TAMIL),
+    st.sampled_from(["[MASK]", "[CLS]", *ADDED]),
+    st.characters(),
+)
+hard_texts = st.lists(hard_characters, max_size=12).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    text=hard_texts,
+    profile=st.sampled_from(PROFILES),
+    variant=st.sampled_from(list(VARIANTS)),
+    added=st.sampled_from([(), ("<ent>", "café", "世界"), ("ing", "x", "ß", "Ünï")]),
+)
+@example("[\u200bCLS] [C\u0301LS]", PROFILES[0], "uncased", ())  # a special token comes about once something is gone
+@example("a\ufffdb \ufffd", PROFILES[0], "cased", ())  # printable, and deleted
+@example("e\u0323\u0302 e\u0302\u0323 ộ", PROFILES[0], "uncased, accents kept", ())
+@example("ক\u09be ে\u09be ক\u09bc\u09be", PROFILES[0], "cased", ())
+@example("=\u0338 世\u0338世 !\u0338", PROFILES[0], "cased", ())
+@example("가\u11a8 \u1100\u1161\u11a8 \u1161\u11a8", PROFILES[0], "cased", ())
+@example("e\u200b\u0301 e\x0b\u0301", PROFILES[0], "cased", ())  # what is deleted keeps nothing apart
+@example("a\u0316\u0301 \u05d0\u05b4\u0301", PROFILES[0], "cased", ())  # a mark between that lets composition pass
+@example("字[MASK]字\xad[MASK]、[\u0301CLS]\u0301、中", PROFILES[0], "cased, accents stripped", ())
+@example("a\u2028b a\u3000b a\x1cb a\nb", PROFILES[1], "uncased", ())
+@example("x" * 100 + " " + "x" * 101 + " " + "é" * 128, PROFILES[0], "cased", ())
+def test_ids_are_those_of_plain_python(pairs, text, profile, variant, added):
+    plain, compiled = pairs(profile, variant, added)
+    expected = ids_of(plain, text)
+    assert ids_of(compiled, text) == expected
+    assert ids_of(compiled, text) == expected  # as remembered
+    assert compiled.encode(text) == plain.encode(text)
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_any_tokenizer_gives_the_ids_of_plain_python(characters, seed):
+    rng = random.Random(seed)
+    recipe = Recipe(rng, [characters, characters, "trietok-en", "trietok-zh", "trietok-multi"])
+    tokens = [token.content for token in recipe.added] or ["[CLS]", "[SEP]"]
+    assert differences(recipe, [random_text(rng, tokens) for _ in range(100)]) == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("step", [97, pytest.param(1, marks=pytest.mark.parity)])
+def test_every_code_point_in_every_context(pairs, profile, variant, step):
+    plain, compiled = pairs(profile, variant, directory="trietok-multi")
+    for context in CONTEXTS:
+        for start in range(0, len(CHARACTERS), 5000):
+            assert_same(plain, compiled, [context.format(char) for char in CHARACTERS[start : start + 5000 : step]])
+    for start in range(0, 0x110000, 5000):  # surrogates too, and planes of which nothing is assigned
+        assert_same(plain, compiled, [f"a{chr(code)}" for code in range(start, min(start + 5000, 0x110000), step)])
+
+
+def assert_same(plain, compiled, texts):
+    expected, found = plain(texts)["input_ids"], compiled(texts)["input_ids"]
+    assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
+
+
+def test_a_special_token_that_comes_about_between_punctuation_is_none(pairs):
+    """As in transformers: the word is "、[CLS]、" when special words are kept whole, and is cut afterwards."""
+    for tokenizer in pairs(PROFILES[0], "cased, accents stripped", directory="trietok-zh"):
+        assert "[CLS]" not in tokenizer.tokenize("、[\u0301CLS]\u0301、中")
+        assert tokenizer.tokenize("中[\u0301CLS]\u0301中") == ["中", "[CLS]", "中"]
+
+
+def test_only_marks_and_letters_without_case_may_compose():
+    """The kernel asks what may compose of these categories only."""
+    assert {unicodedata.category(char) for char in kernel.may_compose()} <= {"Mn", "Mc", "Me", "Lo"}
+    assert {"\u0301", "\u1161", "\u11c2", "\u09be", "\u3099"} <= kernel.may_compose()
+
+
+# ---- texts that are no ordinary str --------------------------------------------------------------------------------
+
+
+class Shouting(str):
+    def split(self, *arguments):
+        return self.upper().split(*arguments)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("text", ["a\ud800b", "\udfff", "a\0b", "", " ", Shouting("loud and clear")])
+def test_a_text_that_is_no_ordinary_one(pairs, profile, text):
+    plain, compiled = pairs(profile, "uncased")
+    assert ids_of(compiled, text) == ids_of(plain, text)
+    assert compiled([text, "and more"])["input_ids"] == plain([text, "and more"])["input_ids"]
+
+
+@pytest.mark.parametrize("text", [None, 5, b"bytes", ["a", 3]])
+def test_what_is_no_text_is_the_same_error(pairs, text):
+    plain, compiled = pairs(PROFILES[0], "uncased")
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        plain(text)
+    with pytest.raises(type(expected.value)) as found:
+        compiled(text)
+    assert str(found.value) == str(expected.value)
+
+
+# ---- what happens while texts are encoded --------------------------------------------------------------------------
+
+
+def test_an_interrupt_ends_a_long_text_and_does_no_harm(pairs):
+    _, compiled = pairs(PROFILES[0], "uncased")
+    expected = ids_of(compiled, "some words here")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            ids_of(compiled, "some words here " * 3_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert ids_of(compiled, "some words here") == expected
+
+
+def test_a_stage_that_is_patched_is_used_at_once(monkeypatch):
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        own = ids_of(tokenizer, "hello world")
+        monkeypatch.setattr(trietok.BasicTokenizer, "tokenize", lambda self, text, never_split=None: ["the"])
+        assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "hello world")) == ["the"]
+        monkeypatch.undo()
+        assert ids_of(tokenizer, "hello world") == own
+
+
+def test_tokens_added_and_removed_between_texts_are_seen():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        own = ids_of(tokenizer, "a hello-world b")
+        tokenizer.add_tokens(["hello-world", "new york"])
+        assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "a hello-world b")) == ["a", "hello-world", "b"]
+        assert "new york" in tokenizer.tokenize("to new york and back")  # it reaches over chunks
+        tokenizer.remove_tokens(["hello-world", "new york"])
+        assert ids_of(tokenizer, "a hello-world b") == own
+
+
+def test_many_threads_use_one_kernel(pairs):
+    plain, _ = pairs(PROFILES[0], "uncased", directory="trietok-multi")
+    rng = random.Random(7)
+    batches = [[random_text(rng, ["[CLS]", "a-b"]) for _ in range(80)] for _ in range(8)]
+    expected = [plain(batch)["input_ids"] for batch in batches]
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-multi", cache_limit=2_000_000)
+        tokenizer("")
+    wrong: list[int] = []
+
+    def work(offset: int) -> None:
+        for number in range(24):
+            place = (number + offset) % len(batches)
+            if number % 3:
+                found = tokenizer(batches[place])["input_ids"]
+            else:
+                found = [tokenizer(text)["input_ids"] for text in batches[place]]
+            if found != expected[place]:
+                wrong.append(place)
+            if number % 8 == 5:
+                tokenizer.cache_clear()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert wrong == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_encodes():
+    program = """
+        import os, threading, trietok
+        from trietok.text import kernel
+        assert kernel.choose_kernel("compiled", text_before_kernel=0)
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        expected = tokenizer("hello world")["input_ids"]
+        texts = ["some words that are encoded " * 200] * 200
+        over = threading.Event()
+        def encode():
+            while not over.is_set():
+                tokenizer(texts)
+        thread = threading.Thread(target=encode)
+        thread.start()
+        for number in range(20):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if tokenizer([f"hello world{number}", "hello world"])["input_ids"][1] == expected else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        over.set()
+        thread.join()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
+
+
+def test_python_may_encode_while_the_kernel_asks_it():
+    inner: list[list[int]] = []
+
+    def hand_over(chunk: str) -> list[int]:
+        if chunk == "[outer]":
+            inner.append(compiled.ids("[inner] a"))
+        return [len(chunk)]
+
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    compiled = compiled_kernel(["a"], classify, hand_over)
+    assert compiled.ids("a [outer] b") == [0, 7, 1]
+    assert inner == [[7, 0]]
+
+
+@pytest.mark.parametrize("answer", [None, (), (9, 0, 0, b""), (1, 0, 0, "text"), (1, 0, 0, b"x" * 65), (4, 0, 0, b"")])
+def test_an_answer_that_says_nothing_is_an_error(answer):
+    compiled = compiled_kernel(["a"], lambda code: answer, list)
+    with pytest.raises((ValueError, TypeError, SystemError)):
+        compiled.ids("a")
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+
+def test_no_more_is_remembered_than_the_bound():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=4_000_000)
+    with kernel_of("plain"):
+        plain = trietok.BertTokenizer.from_pretrained("trietok-en")
+    for number in range(40):
+        texts = [f"word{number}a{i} [x{number}{i}] ж{i}ж{number} {'long' * 5}{i}é{number}" for i in range(1000)]
+        assert tokenizer(texts[:20])["input_ids"] == plain(texts[:20])["input_ids"]
+        tokenizer(texts)
+        info = tokenizer.cache_info()
+        assert info.bytes <= info.limit == 4_000_000
+    assert info.times_full > 0
+    tokenizer.cache_clear()
+    assert tokenizer.cache_info().words == 0
+
+
+def test_every_code_point_at_once_stays_within_the_bound():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=2_000_000)
+    with kernel_of("plain"):
+        plain = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=2_000_000)
+    texts = [" ".join(CHARACTERS[i : i + 50]) for i in range(0, len(CHARACTERS), 250)]
+    assert tokenizer(texts)["input_ids"] == plain(texts)["input_ids"]
+    assert tokenizer.cache_info().bytes <= 2_000_000
+
+
+def test_a_kernel_goes_with_its_encoder():
+    gc.collect()
+    before = kernel.kernels_alive()
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        tokenizer("hello")
+    assert kernel.kernels_alive() == before + 1
+    tokenizer.add_tokens(["<x>"])
+    tokenizer("hello")
+    del tokenizer
+    gc.collect()
+    assert kernel.kernels_alive() == before
+
+
+def test_a_change_that_decides_no_id_keeps_the_kernel():
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        tokenizer("hello world and more")
+        made, words = kernel.kernels_made(), tokenizer.cache_info().words
+        for side in ("left", "right"):
+            tokenizer.padding_side = side
+            tokenizer("hello world")
+        assert (kernel.kernels_made(), tokenizer.cache_info().words) == (made, words)
+        tokenizer.add_tokens(["<x>"])
+        assert "<x>" in tokenizer.tokenize("hello <x>")
+        assert kernel.kernels_made() == made + 1
+
+
+def test_a_kernel_is_made_once_however_many_chunks_are_worked_out(english_compiled):
+    made = kernel.kernels_made()
+    work_out = english_compiled._now().encoder.work_out_chunk  # what encodes files works chunks out itself
+    for number in range(2500):
+        work_out(f"w{number}")
+        english_compiled.encode(f"x{number}")
+    assert kernel.kernels_made() == made + 1
+
+
+# ---- when a kernel is made, and which ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def english_compiled():
+    """A tokenizer that makes a kernel when that is worth while."""
+    with kernel.using_kernel("compiled"):
+        yield trietok.BertTokenizer.from_pretrained("trietok-en")
+
+
+def test_a_kernel_is_made_once_a_batch_is_long(english_compiled):
+    made = kernel.kernels_made()
+    english_compiled.encode("a short query")
+    assert kernel.kernels_made() == made
+    english_compiled(["a long text " * 1000] * 3)
+    assert kernel.kernels_made() == made + 1
+
+
+def test_a_kernel_is_made_after_many_chunks(english_compiled):
+    made = kernel.kernels_made()
+    for number in range(1500):
+        english_compiled.encode(f"query {number}")
+    assert kernel.kernels_made() == made + 1
+
+
+@pytest.mark.parametrize(("value", "name"), [("0", "plain"), ("", "compiled")])
+def test_the_environment_switches_the_kernel_off(value, name):
+    program = "from trietok.text import kernel; print(kernel.kernel_at_work())"
+    environment = {**os.environ, "TRIETOK_KERNEL": value}
+    shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == name
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(st.text("ab [é", max_size=9), max_size=5),
+    room=st.none() | st.integers(0, 4),
+    from_left=st.booleans(),
+    around=st.lists(st.integers(0, 2**40), max_size=3),
+    pads_left=st.booleans(),
+)
+def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    compiled = compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
+    rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
+    if room is not None:
+        rows.cut(room, from_left)
+        plain.cut(room, from_left)
+    assert rows.lengths() == plain.lengths()
+    assert rows.lists(around, [1]) == plain.lists(around, [1])
+    front = array("q", around).tobytes()
+    width = max(rows.lengths(), default=0) + len(around) + 3
+    assert rows.int64(width, front, front[:8], 4, pads_left) == plain.int64(width, front, front[:8], 4, pads_left)
+    with pytest.raises(ValueError, match="longer than the width"):
+        compiled.rows(["a a a"]).int64(2, b"", b"", 0, False)
+
+
+# ---- texts in a buffer ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def of_letters():
+    """A kernel to which each letter is an entry, and of which Python gets all else."""
+
+    def classify(code_point: int) -> tuple[int, int, int, bytes]:
+        kinds = {ord(" "): kernel.SPACE}
+        char = chr(code_point)
+        return kinds.get(code_point, kernel.ORDINARY if char in "abé" else kernel.HAND_OVER), 0, 0, char.encode()
+
+    return compiled_kernel(["a", "##a", "b", "##b", "é", "##é"], classify, lambda chunk: [len(chunk)])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    texts=st.lists(st.text("ab é世\0", max_size=9), max_size=5), first=st.integers(0, 5), around=st.binary(max_size=9)
+)
+def test_rows_of_a_buffer_are_those_of_texts(of_letters, texts, first, around):
+    offsets = array("q", [len(around)])
+    for text in texts:
+        offsets.append(offsets[-1] + len(text.encode()))
+    data = around + "".join(texts).encode() + around
+    first = min(first, len(texts))
+    rows = of_letters.rows_between(data, offsets, first, len(texts) - first)
+    assert rows.lists([], []) == [of_letters.ids(text) for text in texts[first:]]
+
+
+def test_bytes_that_are_no_utf8_are_told(of_letters):
+    edges = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE]
+    edges += [0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF]
+    for length in (1, 2, 3, 4):
+        for values in itertools.product(edges, *[edges[::1] if length < 4 else edges[3:9]] * (length - 1)):
+            data = bytes(values)
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                is_text = False
+            else:
+                is_text = True
+            rows = of_letters.rows_between(data, array("q", [0, length]), 0, 1)
+            assert (rows is not None) == is_text, data
+
+
+@pytest.mark.parametrize("offsets", [[0, 9], [2, 1], [-1, 1], [2**62, 2**62]])
+def test_offsets_that_lead_out_of_the_buffer(of_letters, offsets):
+    assert of_letters.rows_between(b"abc", array("q", offsets), 0, 1) is None
+
+
+@pytest.mark.parametrize(("offsets", "first", "count"), [([0, 1], 0, 2), ([0], 1, 0), ([], 0, 0), ([0, 1], -1, 1)])
+def test_fewer_offsets_than_rows(of_letters, offsets, first, count):
+    with pytest.raises(ValueError, match="fewer offsets"):
+        of_letters.rows_between(b"abc", array("q", offsets), first, count)

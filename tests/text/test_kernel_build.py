@@ -1,0 +1,92 @@
+"""The kernel is compiled where a compiler is there, without a warning, and is sound; elsewhere a line says why not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from trietok.text import build_kernel
+from trietok.text.build_kernel import NoKernelError, compile_kernel
+
+needs_compiler = pytest.mark.skipif(
+    sys.version_info < (3, 11) or sys.platform != "linux" or shutil.which("cc") is None, reason="needs a C compiler"
+)
+STRICT = ("-Werror",)
+SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+FAILING = ("-DTRIETOK_FAILING_ALLOCATOR",)
+
+
+def run(library, module, *arguments, **environment):
+    command = [sys.executable, "-m", "tests.text.run_with_kernel", str(library), module, *arguments]
+    shown = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=900)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    return shown.stdout
+
+
+def path_of(library):
+    asked = ["cc", f"-print-file-name={library}"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def with_sanitizers():
+    return {
+        "LD_PRELOAD": f"{path_of('libasan.so')} {path_of('libubsan.so')}",
+        "PYTHONMALLOC": "malloc",
+        "ASAN_OPTIONS": "detect_leaks=0",
+    }
+
+
+@needs_compiler
+def test_it_is_compiled_without_a_warning_and_fails_cleanly_without_memory(tmp_path):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, *FAILING])
+    assert os.listdir(tmp_path) == [library.name]
+    assert "nothing was lost" in run(library, "tests.text.fail_allocations")
+    assert " 0 differ" in run(library, "tests.text.stress_kernel", "1")
+
+
+@needs_compiler
+@pytest.mark.faults
+def test_sanitizers_find_nothing_where_memory_fails(tmp_path):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, *FAILING, *SANITIZERS])
+    assert "nothing was lost" in run(library, "tests.text.fail_allocations", **with_sanitizers())
+
+
+@needs_compiler
+@pytest.mark.faults
+@pytest.mark.parametrize("seed", [11, 12])
+def test_sanitizers_find_nothing_in_random_texts(tmp_path, seed):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, *SANITIZERS])
+    shown = run(library, "tests.text.fuzz_kernel", str(seed), "60", **with_sanitizers())
+    assert " 0 differ; kernels are alive: True" in shown
+
+
+@needs_compiler
+@pytest.mark.faults
+def test_no_thread_reads_what_another_writes(tmp_path):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, "-O1", "-g", "-fsanitize=thread"])
+    shown = run(library, "tests.text.stress_kernel", "20", LD_PRELOAD=path_of("libtsan.so"), TSAN_OPTIONS="exitcode=66")
+    assert " 0 differ" in shown
+
+
+@pytest.mark.parametrize(("compiler", "reason"), [("no-such-compiler", "does not run"), ("false", "fails")])
+@needs_compiler
+def test_a_broken_compiler_is_one_line(tmp_path, monkeypatch, compiler, reason):
+    monkeypatch.setenv("CC", compiler)
+    with pytest.raises(NoKernelError, match=f"the C compiler {compiler} {reason}: [^\n]+$"):
+        compile_kernel(tmp_path / build_kernel.LIBRARY)
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_command_says_that_trietok_stays_plain(monkeypatch, capsys):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setattr(sys, "argv", ["build_kernel"])
+    assert build_kernel.main() == 1
+    assert "trietok stays plain Python" in capsys.readouterr().err

@@ -1,0 +1,223 @@
+/* What becomes of a code point: asked of Python once, then known.
+
+   In: a code point. Out: a `Char`. Python's answer is (kind, combining class, flags, UTF-8 of what it becomes). */
+#ifndef TRIETOK_KERNEL_CHARACTERS_H
+#define TRIETOK_KERNEL_CHARACTERS_H
+
+#include "_kernel_state.h"
+
+/* What becomes of a code point. `UNASKED` is 0, as new pages are; of a code point that was asked about, it tells of an
+   error. */
+enum { UNASKED, ORDINARY, DELETED, SPACE, ALONE, HAND_OVER, KINDS };
+
+/* IS_KEY: an added token may stand around it. IS_BOUNDARY: spaces are set around it. MAY_COMPOSE: with what is before
+   it. IS_PLAIN: it is not composed itself, so it can be told by two whether what follows composes with it. */
+enum { IS_KEY = 1, IS_BOUNDARY = 2, MAY_COMPOSE = 4, IS_PLAIN = 8, FLAGS = 16 };
+
+enum { LONGEST_OUTPUT = 64, SHORT_OUTPUT = 4 }; /* bytes that a code point may become */
+
+typedef struct {
+    uint8_t kind, combining_class, length, flags;
+    union {
+        int32_t id;                  /* of what is `ALONE` */
+        uint8_t bytes[SHORT_OUTPUT]; /* what it becomes */
+        uint32_t place;              /* of more bytes, in the outputs */
+    };
+} Char;
+
+static const Char NO_ROOM = {HAND_OVER, 0, 0, IS_KEY, {0}}, FAILED = {UNASKED, 0, 0, 0, {0}};
+
+_Static_assert(sizeof(Char) == sizeof(uint64_t), "a Char is written at once");
+
+static inline Char char_of(uint64_t number)
+{
+    Char known;
+    memcpy(&known, &number, sizeof known);
+    return known;
+}
+
+/* The code point at `at`, of UTF-8 that Python has made or that has been checked. */
+static inline uint32_t code_point_at(const uint8_t *at, const uint8_t **next)
+{
+    uint8_t first = *at;
+    if (first < 0x80) {
+        *next = at + 1;
+        return first;
+    }
+    if (first < 0xe0) {
+        *next = at + 2;
+        return (first & 31u) << 6 | (at[1] & 63u);
+    }
+    if (first < 0xf0) {
+        *next = at + 3;
+        return (first & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
+    }
+    *next = at + 4;
+    return (first & 7u) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
+}
+
+static size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
+{
+    if (code_point < 0x80) {
+        bytes[0] = (uint8_t)code_point;
+        return 1;
+    }
+    size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+    for (size_t i = length; --i;) {
+        bytes[i] = (uint8_t)(0x80 | (code_point & 63));
+        code_point >>= 6;
+    }
+    bytes[0] = (uint8_t)((0xf00 >> length) | code_point);
+    return length;
+}
+
+/* ---- keeping it: with the lock ------------------------------------------------------------------------------------ */
+
+/* Take `size` bytes for what is known of code points; 0 where that would be too many. */
+static int reserve(Kernel *kernel, size_t size)
+{
+    if (kernel->char_bytes + size > kernel->limit / 2)
+        return 0;
+    kernel->char_bytes += size;
+    kernel->memory.limit = kernel->limit - kernel->char_bytes;
+    return 1;
+}
+
+/* `new_zeroed` with bytes that were reserved: 1, 0 where there is no room, -1 for no memory. */
+static int take(Kernel *kernel, void **taken, size_t size)
+{
+    if (!reserve(kernel, size))
+        return 0;
+    *taken = new_zeroed(1, size);
+    if (*taken)
+        return 1;
+    kernel->char_bytes -= size;
+    kernel->memory.limit += size;
+    return -1;
+}
+
+/* Put the bytes that a code point becomes where they fit: 1, 0 or -1 as `take`. */
+static int put_output(Kernel *kernel, Char *made, const uint8_t *bytes)
+{
+    if (made->length <= SHORT_OUTPUT) {
+        memcpy(made->bytes, bytes, made->length);
+        return 1;
+    }
+    size_t used = kernel->outputs_used;
+    if (used % OUTPUT_BLOCK + made->length > OUTPUT_BLOCK)
+        used += OUTPUT_BLOCK - used % OUTPUT_BLOCK;
+    if (used / OUTPUT_BLOCK == OUTPUT_BLOCKS)
+        return 0;
+    uint8_t **block = &kernel->outputs[used / OUTPUT_BLOCK];
+    if (!*block) {
+        int has_room = take(kernel, (void **)block, OUTPUT_BLOCK);
+        if (has_room <= 0)
+            return has_room;
+    }
+    memcpy(*block + used % OUTPUT_BLOCK, bytes, made->length);
+    made->place = (uint32_t)used;
+    kernel->outputs_used = used + made->length;
+    return 1;
+}
+
+/* Write down what becomes of a code point, unless another thread was first. */
+static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint8_t *bytes)
+{
+    PageCell *page = &kernel->pages[code_point / PAGE];
+    CharCell *cells = atomic_load_explicit(page, memory_order_relaxed);
+    if (!cells) {
+        void *taken = NULL;
+        int has_room = take(kernel, &taken, PAGE * sizeof(CharCell));
+        if (has_room <= 0)
+            return has_room ? FAILED : NO_ROOM;
+        cells = taken;
+        atomic_store_explicit(page, cells, memory_order_release);
+    }
+    Char known = char_of(atomic_load_explicit(&cells[code_point % PAGE], memory_order_relaxed));
+    if (known.kind != UNASKED)
+        return known;
+    if (made.kind != ALONE) {
+        int has_room = put_output(kernel, &made, bytes);
+        if (has_room <= 0)
+            return has_room ? FAILED : NO_ROOM;
+    }
+    uint64_t number;
+    memcpy(&number, &made, sizeof number);
+    atomic_store_explicit(&cells[code_point % PAGE], number, memory_order_release);
+    if (code_point < 0x80) {
+        uint8_t is_ordinary = made.kind == ORDINARY && !(made.flags & IS_KEY);
+        atomic_store_explicit(&kernel->is_ordinary[code_point], is_ordinary, memory_order_release);
+    }
+    return made;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+/* What Python says of a code point. */
+static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8_t bytes[LONGEST_OUTPUT])
+{
+    int kind, combining_class, flags, result = -1;
+    const char *output;
+    Py_ssize_t length;
+    PyObject *answer = PyObject_CallFunction(classify, "I", (unsigned int)code_point);
+    if (answer && PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length)) {
+        if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0
+            || flags >= FLAGS || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
+            PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
+        } else {
+            *made = (Char){(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
+            memcpy(bytes, output, (size_t)length);
+            result = 0;
+        }
+    }
+    Py_XDECREF(answer);
+    return result;
+}
+
+static Char ask_about(Call *call, uint32_t code_point)
+{
+    Kernel *kernel = call->kernel;
+    Char made = {ALONE, 0, 0, IS_BOUNDARY, {0}};
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+    if (code_point >= kernel->alone_first && code_point <= kernel->alone_last) {
+        made.length = (uint8_t)put_code_point(bytes, code_point);
+    } else {
+        enter_python(call);
+        int result = ask_python(kernel->classify, code_point, &made, bytes);
+        leave_python(call);
+        if (result)
+            return FAILED;
+    }
+    if (made.kind == ALONE) {
+        int32_t ids[LONGEST_OUTPUT];
+        ids_of_word(call->pieces, bytes, made.length, 1, ids);
+        made.id = ids[0];
+    }
+    lock_for(call);
+    made = keep_char(kernel, code_point, made, bytes);
+    unlock_kernel(kernel);
+    return made;
+}
+
+/* What becomes of the code point at `at`; `FAILED` for an error. */
+static inline Char char_at(Call *call, const uint8_t *at, const uint8_t **next)
+{
+    uint32_t code_point = code_point_at(at, next);
+    CharCell *page = atomic_load_explicit(&call->kernel->pages[code_point / PAGE], memory_order_acquire);
+    if (page) {
+        Char known = char_of(atomic_load_explicit(&page[code_point % PAGE], memory_order_acquire));
+        if (known.kind != UNASKED)
+            return known;
+    }
+    return ask_about(call, code_point);
+}
+
+/* The bytes that a code point becomes. */
+static inline const uint8_t *output_of(const Kernel *kernel, const Char *known)
+{
+    if (known->length <= SHORT_OUTPUT)
+        return known->bytes;
+    return kernel->outputs[known->place / OUTPUT_BLOCK] + known->place % OUTPUT_BLOCK;
+}
+
+#endif

@@ -1,0 +1,269 @@
+/* A kernel, and a call to it: what they hold, and how a call keeps out of the way of other threads.
+
+   Calls read what a kernel remembers without a lock. The kernel's lock is held for as long as something is written, and
+   never while Python runs; nobody waits for it with the GIL in hand; so no two threads wait for each other. */
+#ifndef TRIETOK_KERNEL_STATE_H
+#define TRIETOK_KERNEL_STATE_H
+
+#include "_kernel_memory.h"
+#include "_kernel_pieces.h"
+
+enum {
+    PAGE = 256,
+    PAGES = 0x110000 / PAGE,
+    OUTPUT_BLOCK = 4096,
+    OUTPUT_BLOCKS = 1024,
+    FIRST_READERS = 8,
+    IDS_AT_HAND = 256,             /* ids that a call has room for without asking for memory */
+    BYTES_AT_HAND = 512,           /* the same for the bytes of a word */
+    BYTES_WITH_GIL = 1 << 16,      /* a single text that is longer is read without the GIL */
+    BYTES_BETWEEN_LOOKS = 1 << 20, /* bytes of text between looks for signals */
+    TIMES_TO_TRY = 200,            /* to get the lock before sleeping; it is held for less than a microsecond */
+    LEAST_LIMIT = 1 << 18
+};
+
+/* What is known of a code point, in one number that is written at once; see `_kernel_characters.h`. */
+typedef _Atomic uint64_t CharCell;
+typedef _Atomic(CharCell *) PageCell;
+
+/* Of a call that is under way: the epoch of the memory that it may still hold; 0 where there is no call. */
+typedef struct {
+    uint64_t epoch;
+    unsigned long thread;
+} Reader;
+
+typedef struct {
+    PyObject_HEAD
+    Pieces pieces;
+} Vocabulary;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
+    PyThread_type_lock lock;
+    Memory memory;
+    Reader *readers;
+    size_t readers_size;
+    uint32_t alone_first, alone_last; /* code points that are set between spaces and become themselves */
+    PageCell pages[PAGES];
+    uint8_t *outputs[OUTPUT_BLOCKS];
+    size_t outputs_used;
+    size_t limit;                   /* bytes, of all that is remembered */
+    size_t char_bytes;              /* of pages and outputs, at most half of them */
+    _Atomic uint8_t is_ordinary[256]; /* ASCII that stays in its word, and nothing else is to be said of it */
+    PyObject **numbers;             /* ints already made; read and written with the GIL */
+    size_t numbers_size;
+    uint64_t handed_over;
+    PyObject *weak_references;
+} Kernel;
+
+/* One call: its own state, so that a call may begin while another one is under way. */
+typedef struct {
+    Kernel *kernel;
+    const Pieces *pieces;
+    size_t reader;
+    uint64_t epoch;
+    int without_gil;
+    int is_composed; /* whether what is read now is a part in its composed form */
+    PyThreadState *released;
+    int32_t *ids;
+    size_t count, size;
+    uint8_t *word;
+    size_t word_size;
+    int32_t ids_at_hand[IDS_AT_HAND];
+    uint8_t word_at_hand[BYTES_AT_HAND];
+} Call;
+
+/* ---- the lock ----------------------------------------------------------------------------------------------------- */
+
+/* A thread that has the GIL gives it up while it waits; so whoever has the lock may wait for the GIL. */
+static void lock_kernel(Kernel *kernel, int has_gil)
+{
+    for (int i = 0; i < TIMES_TO_TRY; i++)
+        if (PyThread_acquire_lock(kernel->lock, NOWAIT_LOCK))
+            return;
+    PyThreadState *state = has_gil ? PyEval_SaveThread() : NULL;
+    PyThread_acquire_lock(kernel->lock, WAIT_LOCK);
+    if (state)
+        PyEval_RestoreThread(state);
+}
+
+static void unlock_kernel(Kernel *kernel) { PyThread_release_lock(kernel->lock); }
+
+static void lock_for(Call *call) { lock_kernel(call->kernel, !call->without_gil); }
+
+/* ---- readers: with the lock --------------------------------------------------------------------------------------- */
+
+/* Note a call as a reader. -1 for no memory. */
+static int enlist(Call *call)
+{
+    Kernel *kernel = call->kernel;
+    size_t reader = 0;
+    while (reader < kernel->readers_size && kernel->readers[reader].epoch)
+        reader++;
+    if (reader == kernel->readers_size) {
+        Reader *readers = resized(kernel->readers, 2 * reader * sizeof *readers);
+        if (!readers)
+            return -1;
+        memset(readers + reader, 0, reader * sizeof *readers);
+        kernel->readers = readers;
+        kernel->readers_size = 2 * reader;
+    }
+    call->reader = reader;
+    call->epoch = atomic_load_explicit(&kernel->memory.epoch, memory_order_relaxed);
+    kernel->readers[reader] = (Reader){call->epoch, PyThread_get_thread_ident()};
+    return 0;
+}
+
+/* Give back what no reader can have any more. */
+static void sweep(Kernel *kernel)
+{
+    if (!kernel->memory.retired)
+        return;
+    uint64_t oldest = UINT64_MAX;
+    for (size_t i = 0; i < kernel->readers_size; i++)
+        if (kernel->readers[i].epoch && kernel->readers[i].epoch < oldest)
+            oldest = kernel->readers[i].epoch;
+    free_retired(&kernel->memory, oldest);
+}
+
+/* ---- calls -------------------------------------------------------------------------------------------------------- */
+
+static void enter_python(Call *call)
+{
+    if (call->without_gil)
+        PyEval_RestoreThread(call->released);
+}
+
+static void leave_python(Call *call)
+{
+    if (call->without_gil)
+        call->released = PyEval_SaveThread();
+}
+
+/* -1 for no memory: then there is no call that could end. */
+static int begin(Call *call, Kernel *kernel, int without_gil)
+{
+    call->kernel = kernel;
+    call->pieces = &((Vocabulary *)kernel->vocabulary)->pieces;
+    call->without_gil = call->is_composed = 0;
+    call->released = NULL;
+    call->ids = call->ids_at_hand;
+    call->count = 0;
+    call->size = IDS_AT_HAND;
+    call->word = call->word_at_hand;
+    call->word_size = BYTES_AT_HAND;
+    lock_kernel(kernel, 1);
+    int failed = enlist(call);
+    unlock_kernel(kernel);
+    if (failed) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    call->without_gil = without_gil;
+    leave_python(call);
+    return 0;
+}
+
+/* Have the GIL from here on. */
+static void take_gil(Call *call)
+{
+    enter_python(call);
+    call->without_gil = 0;
+}
+
+/* End a call that has the GIL. An error without an exception is one of memory. */
+static void end(Call *call, int failed)
+{
+    lock_for(call);
+    call->kernel->readers[call->reader].epoch = 0;
+    sweep(call->kernel);
+    unlock_kernel(call->kernel);
+    if (call->ids != call->ids_at_hand)
+        give_back(call->ids);
+    if (call->word != call->word_at_hand)
+        give_back(call->word);
+    if (failed && !PyErr_Occurred())
+        PyErr_NoMemory();
+}
+
+/* Say that the call holds nothing of the memory now. */
+static inline void let_go(Call *call)
+{
+    Kernel *kernel = call->kernel;
+    if (atomic_load_explicit(&kernel->memory.epoch, memory_order_relaxed) == call->epoch)
+        return;
+    lock_for(call);
+    call->epoch = atomic_load_explicit(&kernel->memory.epoch, memory_order_relaxed);
+    kernel->readers[call->reader].epoch = call->epoch;
+    sweep(kernel);
+    unlock_kernel(kernel);
+}
+
+/* Remember what bytes became. -1 for no memory. */
+static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
+{
+    lock_for(call);
+    call->kernel->handed_over += kind == CHUNK;
+    int result = put_entry(&call->kernel->memory, kind, bytes, length, ids, count);
+    unlock_kernel(call->kernel);
+    return result;
+}
+
+/* Signals and other threads get their turn. */
+static int look_for_signals(Call *call)
+{
+    enter_python(call);
+    int result = PyErr_CheckSignals();
+    leave_python(call);
+    return result;
+}
+
+/* ---- room --------------------------------------------------------------------------------------------------------- */
+
+static int widen(Call *call, size_t more)
+{
+    size_t size = 2 * (call->count + more);
+    int is_at_hand = call->ids == call->ids_at_hand;
+    int32_t *ids = resized(is_at_hand ? NULL : call->ids, size * sizeof *ids);
+    if (!ids)
+        return -1;
+    if (is_at_hand)
+        memcpy(ids, call->ids, call->count * sizeof *ids);
+    call->ids = ids;
+    call->size = size;
+    return 0;
+}
+
+/* See to it that there is room for so many more ids. */
+static inline int need(Call *call, size_t more) { return call->count + more <= call->size ? 0 : widen(call, more); }
+
+/* The same for so many bytes more of a word, of which there are `size`. */
+static inline int need_word(Call *call, size_t size, size_t more)
+{
+    if (size + more <= call->word_size)
+        return 0;
+    int is_at_hand = call->word == call->word_at_hand;
+    uint8_t *word = resized(is_at_hand ? NULL : call->word, 2 * (size + more));
+    if (!word)
+        return -1;
+    if (is_at_hand)
+        memcpy(word, call->word_at_hand, size);
+    call->word = word;
+    call->word_size = 2 * (size + more);
+    return 0;
+}
+
+static inline int put_known(Call *call, Known known)
+{
+    if (need(call, known.count + IDS_IN_SLOT))
+        return -1;
+    if (known.count <= IDS_IN_SLOT)
+        memcpy(call->ids + call->count, known.ids, IDS_IN_SLOT * sizeof *known.ids); /* the same each time is quick */
+    else
+        memcpy(call->ids + call->count, known.ids, known.count * sizeof *known.ids);
+    call->count += known.count;
+    return 0;
+}
+
+#endif
