@@ -23,7 +23,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("files",),
     ("inputs",),
     ("text",),
-    ("log", "worker_pool"),
+    ("log", "open_regular", "worker_pool"),
     ("errors",),
 )
 
