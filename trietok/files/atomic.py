@@ -24,8 +24,10 @@ from typing import Any
 from trietok.errors import FileError, FileFormatError
 from trietok.files.formats import JOURNAL, write_text
 from trietok.files.whole import flush_directory
+from trietok.files.open_regular import open_regular, read_regular
 
 STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
+_LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
 _TAKEN_AWAY = ("added_tokens.json", "tokenizer.json", "vocab.txt")  # the files that a save may remove
 
 
@@ -150,10 +152,10 @@ def _is_running(process: int) -> bool:
 def _read_journal(directory: Path) -> dict[str, Any] | None:
     path = directory / JOURNAL
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, _LARGEST_JOURNAL).decode("utf-8")
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, FileFormatError) as error:
         raise FileError(f"cannot read {path}, left by a save that was cut short: {error}", path=path) from error
     try:
         journal = json.loads(text)
@@ -204,7 +206,7 @@ def _resolved(directory: Path, journal: dict[str, Any]) -> dict[str, Path]:
 def checksum(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
