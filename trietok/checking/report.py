@@ -9,6 +9,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+from trietok.errors import shortened
+
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
@@ -80,6 +82,9 @@ class Finding:
     other_id: int | None = None
     role: str | None = None
     lines: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message))
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes that are not None; all of it can be written as JSON.
