@@ -6,6 +6,7 @@ keep a reader waiting for ever or never end; it is refused before anything is re
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import BinaryIO
@@ -33,9 +34,9 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
         limit: the most bytes it may have.
 
     Raises:
-        FileError: it is a directory, a pipe, a device or a socket, or its name holds a NUL.
+        FileError: it is a pipe, a device or a socket, or its name holds a NUL.
         FileFormatError: it has more than `limit` bytes.
-        OSError: what the system says to a file that is missing or may not be read, e.g. FileNotFoundError.
+        OSError: it is missing (FileNotFoundError), a directory (IsADirectoryError), or may not be read.
     """
     name = os.fspath(path)
     if "\0" in name:
@@ -66,7 +67,7 @@ def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> byt
 
 def _check(status: os.stat_result, name: str, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{name} is a directory, not a file", path=name)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(status.st_mode):
         raise FileError(
             f"{name} is not a regular file; a tokenizer's files are read from regular files only", path=name

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,16 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    doubled_keys,
     read_added_tokens_of_tokenizer_json,
     read_json_object,
+    read_json_text,
 )
 from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
 from trietok.files.other_kinds import other_kind
 from trietok.files.settings import check_settings
 from trietok.text.added_token import AddedToken
-from trietok.text.vocab_txt import read_text
+from trietok.text.vocab_txt import read_vocab_bytes
 from trietok.tokenizer.bert import BertTokenizer
 
 DECODER = "added_tokens_decoder"
@@ -168,9 +169,10 @@ def _read_directory(files: CheckedFiles) -> None:
 
 def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        files.find("error", "unreadable-file", f"cannot read it: {error.strerror}", file=path.name)
+        raw = read_vocab_bytes(path)
+    except (FileError, FileFormatError) as error:
+        message = str(error).replace(str(path), path.name)
+        files.find("error", "unreadable-file", message, file=path.name, line_number=getattr(error, "line_number", None))
         return
     files.present.add(path.name)
     added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
@@ -190,12 +192,11 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
     def noting_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            doubles.extend(key for key, count in counts.items() if count > 1)
+            doubles.extend(doubled_keys(pairs))
         return value
 
     try:
-        value = json.loads(read_text(path), object_pairs_hook=noting_doubles)
+        value = json.loads(read_json_text(path), object_pairs_hook=noting_doubles)
         if isinstance(value, dict) and not doubles:
             read_json_object(path)  # what a tokenizer is loaded with may ask for more
     except json.JSONDecodeError as error:

@@ -23,8 +23,8 @@ from typing import Any
 
 from trietok.errors import FileError, FileFormatError
 from trietok.files.formats import JOURNAL, write_text
-from trietok.files.whole import flush_directory
 from trietok.files.open_regular import open_regular, read_regular
+from trietok.files.whole import flush_directory
 
 STAGING = ".trietok-save-"  # and the number of the process: the folder it writes to
 _LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files

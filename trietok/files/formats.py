@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
+from trietok.open_regular import LARGEST_FILE
 from trietok.text.vocab_txt import Path_, read_text
 
 VOCAB_FILE = "vocab.txt"
@@ -22,7 +24,24 @@ TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
+MOST_VALUES, MOST_CONTAINERS = 12_000_000, 2_000_000  # of a JSON file: a million added tokens take half of them
 RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
+
+
+def read_json_text(path: Path_) -> str:
+    """The text of a JSON file that holds no more values than fit into a common memory.
+
+    Raises:
+        FileError, FileFormatError: as `read_text`; also if the file holds more than `MOST_VALUES` values, or more than
+            `MOST_CONTAINERS` lists and objects.
+    """
+    text = read_text(path)
+    for what, signs, limit in (("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)):
+        if len(text) > limit and sum(map(text.count, signs)) > limit:
+            raise FileFormatError(
+                f"{os.fspath(path)} holds more than {limit:,} {what}, the most a tokenizer's file may hold", path=path
+            )
+    return text
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
@@ -32,7 +51,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
         FileError, FileFormatError: as `read_text`.
         FileFormatError: it does not parse, or holds something else than an object.
     """
-    text = read_text(path)
+    text = read_json_text(path)
     try:
         value = json.loads(text, object_pairs_hook=_without_doubles)
         _check_depth(value)
@@ -61,12 +80,14 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
 
 def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
-    text = read_text(path)
+    text = read_json_text(path)
     decoder = json.JSONDecoder(object_pairs_hook=_without_doubles)
 
+    def past_blanks(position: int) -> int:
+        return _BLANKS.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+
     def skip(position: int, expected: str) -> int:
-        while text[position : position + 1] in (" ", "\t", "\n"):
-            position += 1
+        position = past_blanks(position)
         if text[position : position + 1] not in tuple(expected):
             raise json.JSONDecodeError(f"Expecting one of {expected!r}", text, position)
         return position
@@ -76,9 +97,7 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         while text[position := skip(position, '"}')] != "}":
             key, position = decoder.raw_decode(text, position)
             position = skip(position, ":") + 1
-            while text[position : position + 1] in (" ", "\t", "\n"):
-                position += 1
-            value, position = decoder.raw_decode(text, position)
+            value, position = decoder.raw_decode(text, past_blanks(position))
             _check_depth(value)
             yield key, value
             position = skip(position, ",}")
@@ -88,6 +107,7 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         raise _bad_json(path, error) from None
 
 
+_BLANKS = re.compile(r"[ \t\n]*")
 DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
 
 
@@ -105,10 +125,13 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object without repeated keys: parsers disagree about which of two equal keys is used."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in value if keys.count(key) > 1)
-        raise ValueError(f"the key {double!r} stands twice in one object")
+        raise ValueError(f"the key {doubled_keys(pairs)[0]!r} stands twice in one object")
     return value
+
+
+def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
+    """The keys that stand more than once in an object, in the order of the file; O(keys)."""
+    return [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
 
 
 def _bad_json(path: Path_, error: Exception) -> FileFormatError:
@@ -160,10 +183,17 @@ def write_text(path: Path_, text: str) -> None:
 
     Raises:
         FileError: the file cannot be written; what was there before is untouched.
+        FileFormatError: the file would be too large to be read again.
     """
     from trietok.files.whole import replacing  # reading does without it
 
     content = text.encode("utf-8")
+    if len(content) > LARGEST_FILE:
+        raise FileFormatError(
+            f"{os.fspath(path)} would have {len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again; "
+            "nothing was written",
+            path=path,
+        )
     try:
         with replacing(path) as file:
             file.write(content)
