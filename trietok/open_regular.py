@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from trietok.errors import FileError, FileFormatError
 
-LARGEST_FILE = 1 << 28  # bytes: five million tokens, the most a vocabulary may have, take less, as lines or as JSON
+LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 
 
 def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> BinaryIO:

@@ -6,6 +6,7 @@ followed, nothing is fetched, and nothing raises: what cannot be read is a findi
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import threading
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from trietok.checking.files import CheckedFiles, read_files
+from trietok.checking.findings import MOST_OF_ONE_CODE
 from trietok.checking.reach import unreachable
 from trietok.checking.report import CheckReport
 from trietok.checking.rules import TokenRules
@@ -50,7 +52,7 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
     rules.check()
     if files.tokens is not None:
         _check_loaded(files, rules)
-    return CheckReport(os.fspath(path), files.findings)
+    return CheckReport(os.fspath(path), [*files.findings, *files.findings.left_out()])
 
 
 def _check_loaded(files: CheckedFiles, rules: TokenRules) -> None:
@@ -73,7 +75,7 @@ def _check_loaded(files: CheckedFiles, rules: TokenRules) -> None:
         where = {"file": rules.vocabulary_file, "token": token, "token_id": ids.get(token), "role": role}
         files.find("warning", "special-missing", message, **where)
     rules.check_ids(added)
-    for entry in unreachable(loaded):
+    for entry in itertools.islice(unreachable(loaded), MOST_OF_ONE_CODE):
         if entry.token and entry.token_id not in files.odd:
             files.find(
                 "note",

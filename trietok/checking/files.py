@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from trietok.checking.findings import Findings
 from trietok.checking.report import Finding
 from trietok.checking.vocabulary import check_lines
 from trietok.errors import FileError, FileFormatError, TrietokError
@@ -25,9 +26,9 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    check_depth,
     doubled_keys,
     read_added_tokens_of_tokenizer_json,
-    read_json_object,
     read_json_text,
 )
 from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
@@ -56,7 +57,7 @@ class CheckedFiles:
     """
 
     path: Path
-    findings: list[Finding] = dataclasses.field(default_factory=list)
+    findings: Findings = dataclasses.field(default_factory=Findings)
     tokens: list[str | None] | None = None
     odd: set[int] = dataclasses.field(default_factory=set)
     present: set[str] = dataclasses.field(default_factory=set)
@@ -76,7 +77,8 @@ class CheckedFiles:
 
     def find(self, severity: Any, code: str, message: str, **known: Any) -> None:
         """Add a finding."""
-        self.findings.append(Finding(severity, code, message, **known))
+        if self.findings.has_room(code):
+            self.findings.append(Finding(severity, code, message, **known))
 
     @property
     def record(self) -> dict[str, Any]:
@@ -198,7 +200,7 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
     try:
         value = json.loads(read_json_text(path), object_pairs_hook=noting_doubles)
         if isinstance(value, dict) and not doubles:
-            read_json_object(path)  # what a tokenizer is loaded with may ask for more
+            check_depth(value)
     except json.JSONDecodeError as error:
         files.find("error", "not-json", f"column {error.colno}: {error.msg}", file=name, line_number=error.lineno)
     except FileError as error:

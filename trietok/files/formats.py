@@ -24,7 +24,7 @@ TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
-MOST_VALUES, MOST_CONTAINERS = 12_000_000, 2_000_000  # of a JSON file: a million added tokens take half of them
+MOST_VALUES, MOST_CONTAINERS = 8_000_000, 1_200_000  # of a JSON file: a million added tokens have fewer
 RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
 
 
@@ -54,7 +54,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     text = read_json_text(path)
     try:
         value = json.loads(text, object_pairs_hook=_without_doubles)
-        _check_depth(value)
+        check_depth(value)
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     if not isinstance(value, dict):
@@ -98,7 +98,7 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
             key, position = decoder.raw_decode(text, position)
             position = skip(position, ":") + 1
             value, position = decoder.raw_decode(text, past_blanks(position))
-            _check_depth(value)
+            check_depth(value)
             yield key, value
             position = skip(position, ",}")
             if text[position] == ",":
@@ -111,14 +111,15 @@ _BLANKS = re.compile(r"[ \t\n]*")
 DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
 
 
-def _check_depth(value: Any, left: int = DEEPEST) -> None:
+def check_depth(value: Any, left: int = DEEPEST) -> None:
+    """Raise RecursionError for containers that are nested more deeply than `left`."""
     if left == 0:
         raise RecursionError
     if isinstance(value, dict):
         value = value.values()
     for item in value if isinstance(value, (list, type({}.values()))) else ():
         if type(item) is dict or type(item) is list:
-            _check_depth(item, left - 1)
+            check_depth(item, left - 1)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from trietok.errors import FileError, FileFormatError, VocabularyError
 from trietok.open_regular import LARGEST_FILE, read_regular
 
 LARGEST_VOCAB = 1 << 27  # bytes
-MOST_ENTRIES = 5_000_000  # published vocabularies have at most a twentieth of it
+MOST_ENTRIES = 2_000_000  # the largest published vocabularies have half of it
 LONGEST_LINE = 100_000  # bytes
 
 Path_ = str | os.PathLike[str]
