@@ -11,11 +11,11 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 
 from trietok.text import rust_characters
-from trietok.text.alignment import AlignedText, Located, places
+from trietok.text.alignment import AlignedText, Located, Span, places
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import LOWER, MARKS, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
-from trietok.text.stages import Stages, Word
+from trietok.text.stages import Part, Stages, Word
 from trietok.text.wordpiece import WordpieceTokenizer
 
 
@@ -70,17 +70,16 @@ class RustStages(Stages):
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str) -> Iterator[Part]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
         for start, end, content in added.raw_parts(text, self.skip):
-            stretch = whole.cut(start, end)
             if content is not None:
-                yield stretch, added.encoder[content]
+                yield whole, start, end, added.encoder[content]
                 continue
-            stretch = _normalized(stretch, self.basic)
+            stretch = _normalized(whole.cut(start, end), self.basic)
             for first, last, content in added.normalized_parts(stretch.text, self.skip):
-                yield stretch.cut(first, last), None if content is None else added.encoder[content]
+                yield stretch, first, last, None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
@@ -95,6 +94,9 @@ class RustStages(Stages):
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
         return located
+
+    def spans(self, text: str) -> list[Span]:
+        return self.locate(text).spans if self.trims_offsets else super().spans(text)
 
 
 def _normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:

@@ -15,7 +15,7 @@ from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, places
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
 from trietok.text.characters import lower_each, normalize
-from trietok.text.stages import Stages, Word, require_text
+from trietok.text.stages import Part, Stages, Word, require_text
 from trietok.text.wordpiece import WordpieceTokenizer
 
 NO_TOKENS = AddedTokens()
@@ -121,11 +121,10 @@ class SlowStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str) -> Iterator[Part]:
         aligned = _lowered_between(AlignedText.of(text), self.lowered(text))
         for start, end, is_token in self.added.places(aligned.text):
-            part = aligned.cut(start, end)
-            yield part, self.to_id(part.text) if is_token else None
+            yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
 
     def words(self, part: AlignedText) -> Iterator[Word]:
         for word, start, end in self._places_of_words(part):
