@@ -120,15 +120,16 @@ def decomposed(aligned: AlignedText) -> AlignedText:
         return aligned
     ordered: list[tuple[str, bool]] = []  # the character, and whether it takes the next span
     run: list[tuple[str, bool]] = []
+    parts_of = {char: _parts_of(char) for char in set(aligned.text)}
     for char in aligned.text:
-        for number, part in enumerate(unicodedata.normalize("NFD", char) if is_in("decomposed", char) else char):
-            if is_in("nonstarters", part):
-                run.append((part, number == 0))
+        for part, is_first, is_moved in parts_of[char]:
+            if is_moved:
+                run.append((part, is_first))
                 continue
             if run:
                 ordered += sorted(run, key=_combining_class)
                 run = []
-            ordered.append((part, number == 0))
+            ordered.append((part, is_first))
     ordered += sorted(run, key=_combining_class)
     dealt = -1
     starts, ends = [], []
@@ -137,6 +138,12 @@ def decomposed(aligned: AlignedText) -> AlignedText:
         starts.append(aligned.starts[max(dealt, 0)])
         ends.append(aligned.ends[max(dealt, 0)])
     return AlignedText("".join([char for char, _ in ordered]), starts, ends)
+
+
+def _parts_of(char: str) -> list[tuple[str, bool, bool]]:
+    """The decomposition of a character: each part, whether it is the first, and whether it is put in order."""
+    parts = unicodedata.normalize("NFD", char) if is_in("decomposed", char) else char
+    return [(part, number == 0, is_in("nonstarters", part)) for number, part in enumerate(parts)]
 
 
 def trim_offsets(located: Located, add_prefix_space: bool) -> None:

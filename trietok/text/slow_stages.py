@@ -176,7 +176,7 @@ def _normalized(word: AlignedText, basic: BasicTokenizer) -> AlignedText:
         return word.written_as(basic.normalize(word.text))
     if basic.do_lower_case:
         # The lower case of a capital sigma depends on its neighbours; its length does not.
-        lowered = word.each(lambda char: char.lower())
+        lowered = word.each_kind(str.lower)
         word = lowered.written_as(word.text.lower())
     strip_accents = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
     return decomposed(word).translated(MARKS) if strip_accents else word
@@ -186,8 +186,8 @@ def decomposed(aligned: AlignedText) -> AlignedText:
     """NFD: accents in order, each with its span."""
     if normalize("NFD", aligned.text) == aligned.text:
         return aligned
-    parts = aligned.each(lambda char: unicodedata.normalize("NFD", char))
-    classes = [unicodedata.combining(char) for char in parts.text]
+    parts = aligned.each_kind(lambda char: unicodedata.normalize("NFD", char))
+    classes = list(map(unicodedata.combining, parts.text))
     order: list[int] = []
     run: list[int] = []
     for place, combining_class in enumerate(classes):
@@ -216,8 +216,7 @@ def composed(aligned: AlignedText) -> AlignedText:
     ends: list[int] = []
     first: int | None = None  # where the group begins
     last_class = 0
-    for char, start, end in zip(*aligned, strict=True):
-        combining_class = unicodedata.combining(char)
+    for char, start, end, combining_class in zip(*aligned, map(unicodedata.combining, aligned.text), strict=True):
         if first is not None and (len(chars) == first + 1 or last_class < combining_class):
             joined = unicodedata.normalize("NFC", chars[first] + char)
             if len(joined) == 1:
