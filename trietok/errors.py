@@ -12,7 +12,7 @@ from typing import Any
 
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
 _END = MOST_SHOWN // 4
-_LONGEST_MESSAGE = 2_000  # characters; only lists of many values come near
+_LONGEST_MESSAGE = 1_000  # characters; only lists of many values come near
 # What a message may quote: a repr, as it stands between quotes, or anything without a space, such as a path.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")(?!\w)""", re.DOTALL)
 _UNCLOSED = re.compile(rf"""(?<!\w)(?:'[^']{{{MOST_SHOWN},}}|"[^"]{{{MOST_SHOWN},}})\Z""")

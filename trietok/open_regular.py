@@ -38,9 +38,7 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
         FileFormatError: it has more than `limit` bytes.
         OSError: it is missing (FileNotFoundError), a directory (IsADirectoryError), or may not be read.
     """
-    name = os.fspath(path)
-    if "\0" in name:
-        raise FileError(f"{name!r} holds a NUL, which no file's name may hold", path=path)
+    name = checked_name(path)
     _check(os.stat(path), name, limit)  # before it is opened: opening a device may have effects by itself
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     handle = os.open(path, flags)
@@ -50,6 +48,28 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
     except BaseException:
         os.close(handle)
         raise
+
+
+def checked_name(path: str | os.PathLike[str]) -> str:
+    """A path as a string, if the system can have such a path.
+
+    >>> checked_name("a" + chr(0))
+    Traceback (most recent call last):
+    trietok.errors.FileError: no file or directory can have the name 'a\\x00': it holds a NUL
+
+    Raises:
+        FileError: it holds a NUL, or a character that the names of files cannot keep.
+    """
+    name = os.fspath(path)
+    if "\0" in name:
+        raise FileError(f"no file or directory can have the name {name!r}: it holds a NUL", path=name)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise FileError(
+            f"no file or directory can have the name {name!r}: it holds {name[error.start]!r}", path=name
+        ) from None
+    return name
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
-from trietok.open_regular import LARGEST_FILE
+from trietok.open_regular import LARGEST_FILE, checked_name
 from trietok.text.vocab_txt import Path_, read_text
 
 VOCAB_FILE = "vocab.txt"
@@ -188,6 +188,7 @@ def write_text(path: Path_, text: str) -> None:
     """
     from trietok.files.whole import replacing  # reading does without it
 
+    checked_name(path)
     content = text.encode("utf-8")
     if len(content) > LARGEST_FILE:
         raise FileFormatError(
