@@ -224,7 +224,7 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
         return
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
         raise FileFormatError(
-            f"{source}: the tokenizer was saved as a {saved_class}, which trietok does not have; pass "
+            f"{source}: the tokenizer was saved as a {saved_class:.80}, which trietok does not have; pass "
             f"tokenizer_class=None to load it as a {cls.__name__} all the same",
             path=source,
         )
@@ -258,7 +258,7 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
         there = ids.decoder.get(value) if type(value) is int else None
         if there is not None and there.content == content and not flags_count:
             continue
-        where = f"{path}: {content!r}"
+        where = f"{path}: {content!r:.60}"
         token_id = checked_id(value, where, path)
         flags = {"special": content in special, "normalized": content not in special}
         ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)

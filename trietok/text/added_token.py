@@ -79,7 +79,7 @@ class AddedToken:
         if len(content) > LONGEST_TOKEN:
             raise InputError(
                 f"an added token's content has {len(content):,} code points, more than the {LONGEST_TOKEN:,} that a "
-                f"token may have: {content!r}"
+                f"token may have: {content!r:.60}"
             )
         if not content.isascii():
             _refuse_surrogates(content)
