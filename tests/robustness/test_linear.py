@@ -6,7 +6,6 @@ the tests that count visits, compared characters and characters of whitespace.
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 import sys
