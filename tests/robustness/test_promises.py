@@ -138,9 +138,7 @@ def test_the_limits_are_those_that_security_md_states():
     assert {f"{limit:,}" for limit in limits} <= stated
 
 
-@pytest.mark.parametrize(
-    "value", ["a b " * 50_000, "'\"" * 50_000, "\\'" * 50_000, "/x" * 50_000, "\n" * 50_000, "世" * 50_000]
-)
+@pytest.mark.parametrize("part", ["a b ", "'\"", "\\'", "/x", "\n", "世"])
 def test_an_error_shows_a_part_of_a_long_value(part):
     value = part * 101_000
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")

@@ -34,7 +34,7 @@ from trietok.files.formats import (
     read_json_object,
 )
 from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, TOKEN_KEYS, WORDPIECE_FAMILY, check_settings, is_id
 from trietok.text.added_token import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -315,7 +315,7 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
-    if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # a user's roles
+    if isinstance(value, dict) and value.keys().isdisjoint(TOKEN_KEYS):  # a user's roles
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
     if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
         return checked_added_token(value, where, path)
