@@ -141,7 +141,7 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
 
 
 def _read_directory(files: CheckedFiles) -> None:
-    if (files.path / JOURNAL).is_file():
+    if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
         try:
             files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
             message = "a save was cut short after it counted; loading takes its files, the next save puts them in place"
