@@ -17,8 +17,17 @@ TEXTS = ["", "the unable [MASK] a!", "new york <ent> [SUBJ] [UNK] zzz 世界", "
 
 
 def faults(folder: pathlib.Path) -> Iterator[str]:
-    """Everything that is wrong with how a directory is loaded and checked."""
-    logging.getLogger("trietok").setLevel(logging.CRITICAL)
+    """Everything that is wrong with how a directory is loaded and checked; nothing goes to the log."""
+    logger = logging.getLogger("trietok")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield from list(_faults(folder))
+    finally:
+        logger.setLevel(level)
+
+
+def _faults(folder: pathlib.Path) -> Iterator[str]:
     loaded = {}
     for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast):
         try:
