@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / ".ci" / "run"]
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "SECURITY.md", ROOT / ".ci" / "run"]
 NAMED = re.compile(r"\btests/[\w/]*(?:\.\w+)?(?:::\w+)?")
 
 

@@ -7,11 +7,54 @@ mistake, so code written for transformers keeps catching it. The values that exp
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
+
+MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
+_END = MOST_SHOWN // 4
+_LONGEST_MESSAGE = 1_000  # characters; only lists of many values come near
+# What a message may quote: a repr, as it stands between quotes, or anything without a space, such as a path.
+_QUOTED = re.compile(r"""(?<!\w)(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")(?!\w)""", re.DOTALL)
+_UNCLOSED = re.compile(rf"""(?<!\w)(?:'[^']{{{MOST_SHOWN},}}|"[^"]{{{MOST_SHOWN},}})\Z""")
+_UNBROKEN = re.compile(rf"\S{{{MOST_SHOWN + 1},}}")
+
+
+def shortened(message: str, *shown: str | None) -> str:
+    """A message in which no token, path or other value takes more than `MOST_SHOWN` characters.
+
+    Args:
+        message: what is to be said.
+        *shown: values that it may show as they are, not as their repr: paths, which may contain spaces.
+
+    >>> shortened(f"there is no token {'a' * 1000!r}; add it")[:30], len(shortened("a" * 10_000_000))
+    ("there is no token 'aaaaaaaaaaa", 200)
+    """
+    if len(message) <= MOST_SHOWN:
+        return message
+    for value in shown:
+        if value is not None and len(value) > MOST_SHOWN:
+            message = message.replace(value, _cut(value))
+    end, longest = "", MOST_SHOWN
+    if len(message) > 4 * _LONGEST_MESSAGE:  # searched for quotes only in part: the search shall not take long
+        message, end = message[: 4 * _LONGEST_MESSAGE], message[-_END:]
+        longest -= _END
+        message = _QUOTED.sub(lambda quoted: _cut(quoted[0], longest), message)
+        message = _UNCLOSED.sub(lambda quoted: quoted[0][:_END], message) + "..."
+    message = _QUOTED.sub(lambda quoted: _cut(quoted[0], longest), message)
+    message = _UNBROKEN.sub(lambda unbroken: _cut(unbroken[0], longest), message)
+    return _cut(message, _LONGEST_MESSAGE) + end
+
+
+def _cut(value: str, longest: int = MOST_SHOWN) -> str:
+    """A value with its middle left out, where it is too long: its end may be a file's name."""
+    if len(value) <= longest:
+        return value
+    tail = min(longest // 4, _END)
+    return f"{value[: longest - tail - 3]}...{value[-tail:]}"
 
 
 class TrietokError(Exception):
-    """The parent of every error in this package.
+    """The parent of every error in this package. A message shows at most 200 characters of a token or a path.
 
     >>> import trietok
     >>> try:
@@ -21,12 +64,16 @@ class TrietokError(Exception):
     TokenIdError
     """
 
+    def __init__(self, message: str = "", *shown: str | None) -> None:
+        """`message` says what is wrong; `shown` are paths in it, which are cut short where they are long."""
+        super().__init__(shortened(message, *shown))
+
 
 class FileError(TrietokError, OSError, ValueError):
     """A file or directory is missing, unreadable or cannot be written. `path` names it."""
 
     def __init__(self, message: str, *, path: str | os.PathLike[str]) -> None:
-        super().__init__(message)
+        super().__init__(message, os.fspath(path))
         self.path = os.fspath(path)
 
 
@@ -34,7 +81,7 @@ class FileFormatError(TrietokError, ValueError):
     """A file was read but does not hold what it should. `path` and, where known, `line_number` (from 1)."""
 
     def __init__(self, message: str, *, path: str | os.PathLike[str], line_number: int | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, os.fspath(path))
         self.path = os.fspath(path)
         self.line_number = line_number
 
@@ -68,7 +115,7 @@ class VocabularyError(TrietokError, ValueError):
         expected_id: int | None = None,
         found_id: int | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, None if path is None else os.fspath(path))
         self.path = None if path is None else os.fspath(path)
         self.line_number = line_number
         self.token = token

@@ -6,13 +6,14 @@ keep a reader waiting for ever or never end; it is refused before anything is re
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import BinaryIO
 
 from trietok.errors import FileError, FileFormatError
 
-LARGEST_FILE = 1 << 28  # bytes: five million tokens, the most a vocabulary may have, take less, as lines or as JSON
+LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 
 
 def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> BinaryIO:
@@ -33,13 +34,11 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
         limit: the most bytes it may have.
 
     Raises:
-        FileError: it is a directory, a pipe, a device or a socket, or its name holds a NUL.
+        FileError: it is a pipe, a device or a socket, or its name holds a NUL.
         FileFormatError: it has more than `limit` bytes.
-        OSError: what the system says to a file that is missing or may not be read, e.g. FileNotFoundError.
+        OSError: it is missing (FileNotFoundError), a directory (IsADirectoryError), or may not be read.
     """
-    name = os.fspath(path)
-    if "\0" in name:
-        raise FileError(f"{name!r} holds a NUL, which no file's name may hold", path=path)
+    name = checked_name(path)
     _check(os.stat(path), name, limit)  # before it is opened: opening a device may have effects by itself
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     handle = os.open(path, flags)
@@ -49,6 +48,28 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
     except BaseException:
         os.close(handle)
         raise
+
+
+def checked_name(path: str | os.PathLike[str]) -> str:
+    """A path as a string, if the system can have such a path.
+
+    >>> checked_name("a" + chr(0))
+    Traceback (most recent call last):
+    trietok.errors.FileError: no file or directory can have the name 'a\\x00': it holds a NUL
+
+    Raises:
+        FileError: it holds a NUL, or a character that the names of files cannot keep.
+    """
+    name = os.fspath(path)
+    if "\0" in name:
+        raise FileError(f"no file or directory can have the name {name!r}: it holds a NUL", path=name)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise FileError(
+            f"no file or directory can have the name {name!r}: it holds {name[error.start]!r}", path=name
+        ) from None
+    return name
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
@@ -66,7 +87,7 @@ def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> byt
 
 def _check(status: os.stat_result, name: str, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{name} is a directory, not a file", path=name)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(status.st_mode):
         raise FileError(
             f"{name} is not a regular file; a tokenizer's files are read from regular files only", path=name

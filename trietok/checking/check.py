@@ -83,14 +83,15 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
     """
     files = read_files(path)
     facts = Facts(files)
-    findings = list(files.findings)
+    findings = files.findings
     if files.tokens is not None:
-        findings += _loaded(facts)
+        findings.extend(_loaded(facts))
     for rule in FILE_RULES if files.tokens is None else (*FILE_RULES, *VOCABULARY_RULES):
-        findings += rule(facts)
-    if any(finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in findings):
-        findings = [finding for finding in findings if finding.code not in _WITHOUT_OTHERS]
-    return CheckReport(os.fspath(path), findings)
+        findings.extend(rule(facts))
+    found = [*findings, *findings.left_out()]
+    if any(finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in found):
+        found = [finding for finding in found if finding.code not in _WITHOUT_OTHERS]
+    return CheckReport(os.fspath(path), found)
 
 
 def _loaded(facts: Facts) -> Iterator[Finding]:

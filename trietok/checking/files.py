@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from trietok.checking.findings import Findings
 from trietok.checking.report import Finding
 from trietok.checking.vocabulary import check_lines
 from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
@@ -26,7 +26,9 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
+    check_depth,
+    doubled_keys,
+    read_json_text,
 )
 from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
 from trietok.files.other_kinds import other_kind
@@ -34,7 +36,7 @@ from trietok.files.settings import check_settings
 from trietok.files.tokenizer_json.format import tokenizer_json_from_object
 from trietok.files.tokenizer_json.parts import TokenizerJson
 from trietok.text.added_token import AddedToken
-from trietok.text.vocab_txt import read_text
+from trietok.text.vocab_txt import read_vocab_bytes
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
 
@@ -60,7 +62,7 @@ class CheckedFiles:
     """
 
     path: Path
-    findings: list[Finding] = dataclasses.field(default_factory=list)
+    findings: Findings = dataclasses.field(default_factory=Findings)
     tokens: list[str | None] | None = None
     odd: set[int] = dataclasses.field(default_factory=set)
     present: set[str] = dataclasses.field(default_factory=set)
@@ -82,7 +84,8 @@ class CheckedFiles:
 
     def find(self, severity: Any, code: str, message: str, **known: Any) -> None:
         """Add a finding."""
-        self.findings.append(Finding(severity, code, message, **known))
+        if self.findings.has_room(code):
+            self.findings.append(Finding(severity, code, message, **known))
 
     @property
     def record(self) -> dict[str, Any]:
@@ -145,13 +148,14 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
 
 
 def _read_directory(files: CheckedFiles) -> None:
-    if (files.path / JOURNAL).is_file():
+    if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
         try:
             files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
             message = "a save was cut short before it counted; loading takes the files from before it"
             files.find("note", "save-unfinished", message, file=JOURNAL)
         except (FileError, FileFormatError) as error:
-            files.find("error", "save-mixed", str(error).replace(str(files.path), "").lstrip("/"), file=JOURNAL)
+            message = str(error).replace(f"{files.path}{os.sep}", "").replace(str(files.path), "the directory")
+            files.find("error", "save-mixed", message, file=JOURNAL)
     files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
     files.model_config = _read_object(files, CONFIG_FILE)
@@ -180,9 +184,10 @@ def _read_directory(files: CheckedFiles) -> None:
 
 def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        files.find("error", "unreadable-file", f"cannot read it: {error.strerror}", file=path.name)
+        raw = read_vocab_bytes(path)
+    except (FileError, FileFormatError) as error:
+        message = str(error).replace(str(path), path.name)
+        files.find("error", "unreadable-file", message, file=path.name, line_number=getattr(error, "line_number", None))
         return
     files.present.add(path.name)
     added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
@@ -202,14 +207,13 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
     def noting_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            doubles.extend(key for key, count in counts.items() if count > 1)
+            doubles.extend(doubled_keys(pairs))
         return value
 
     try:
-        value = json.loads(read_text(path), object_pairs_hook=noting_doubles)
+        value = json.loads(read_json_text(path), object_pairs_hook=noting_doubles)
         if isinstance(value, dict) and not doubles:
-            read_json_object(path)  # what a tokenizer is loaded with may ask for more
+            check_depth(value)
     except json.JSONDecodeError as error:
         files.find("error", "not-json", f"column {error.colno}: {error.msg}", file=name, line_number=error.lineno)
     except FileError as error:

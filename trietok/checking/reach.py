@@ -28,6 +28,7 @@ from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer.bert import is_unused_slot
 
 _BEFORE = "0"
+_LONGEST_EXAMINED = 100  # characters beyond the longest word: what is longer yet is unreachable by its length alone
 _BLOCKER = "\u034f"  # COMBINING GRAPHEME JOINER: stripped as a mark, and nothing combines across it
 
 
@@ -61,6 +62,7 @@ class Reach:
             self.basic = copy.copy(tokenizer.basic_tokenizer)
             self._given |= self._of_kept_words(tokenizer)
             self.basic.never_split = set()
+        self._lowers = bool(self.basic is not None and self.basic.do_lower_case)
 
     def _of_kept_words(self, tokenizer: Any) -> set[str]:
         """The entries that the words give which are never split."""
@@ -84,6 +86,8 @@ class Reach:
             return True
         if not token:
             return False
+        if token.isascii() and token.isalnum() and len(token) <= self.longest:  # most entries
+            return not self._lowers or token.lower() == token
         if len(token) <= self.longest and self._is_word("", token):
             return True
         rest = token[len(self.prefix) :]
@@ -108,6 +112,8 @@ class Reach:
 
     def reason(self, token: str) -> tuple[str, str]:
         """The code and the words for why an unreachable entry is unreachable."""
+        if len(token) > len(self.prefix) + _LONGEST_EXAMINED + self.longest:
+            return "unreachable-length", f"a word has at most {self.longest} characters"
         continues = token.startswith(self.prefix)
         word = token.removeprefix(self.prefix)
         if not word:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from trietok.checking.advice import ADVICE
+from trietok.errors import shortened
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -66,8 +67,6 @@ TITLES = {
 
 _SINGLY = 5  # so many findings of one code are shown one by one
 _EXAMPLES = 6  # of unreachable tokens
-_LONGEST_MESSAGE = 600  # characters: tokens in files may be megabytes long
-_LONGEST_VALUE = 100
 _REPAIRS = 3  # so many different ones are shown for one code
 
 
@@ -106,6 +105,9 @@ class Finding:
     role: str | None = None
     lines: tuple[int, ...] | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message))
+
     def to_dict(self) -> dict[str, Any]:
         """The attributes that are not None; all of it can be written as JSON.
 
@@ -122,9 +124,6 @@ class Finding:
             if value is not None
         }
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "message", shortened(self.message, _LONGEST_MESSAGE))
-
     @property
     def consequence(self) -> str:
         """What follows from it."""
@@ -136,7 +135,7 @@ class Finding:
         return self._filled(ADVICE[self.code].repair)
 
     def _filled(self, sentence: str) -> str:
-        values = {name: shortened(value, _LONGEST_VALUE) for name, value in vars(self).items()}
+        values = {name: shortened(value) if isinstance(value, str) else value for name, value in vars(self).items()}
         return sentence.format_map(values)
 
     @property
@@ -217,18 +216,6 @@ class CheckReport:
 
     def __repr__(self) -> str:
         return f"<CheckReport of {self.path!r}: {self.summary}>"
-
-
-def shortened(value: Any, longest: int) -> Any:
-    """A text of at most so many characters, a longer one without its middle; any other value as it is.
-
-    >>> shortened("abcdefghijkl", 9)
-    'ab ... kl'
-    """
-    if not isinstance(value, str) or len(value) <= longest:
-        return value
-    kept = (longest - len(" ... ")) // 2
-    return f"{value[:kept]} ... {value[-kept:]}"
 
 
 def counted(number: int, noun: str) -> str:

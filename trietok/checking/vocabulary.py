@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
+from trietok.checking.findings import Findings
 from trietok.checking.report import Finding
 
 BOM = "\ufeff"
@@ -32,9 +33,7 @@ class Lines(NamedTuple):
     odd: set[int]
 
 
-def check_lines(
-    raw: bytes, file: str, holes: Collection[int], added: Mapping[str, int], findings: list[Finding]
-) -> Lines:
+def check_lines(raw: bytes, file: str, holes: Collection[int], added: Mapping[str, int], findings: Findings) -> Lines:
     """Check the bytes of a vocabulary file.
 
     Args:
@@ -64,13 +63,18 @@ def check_lines(
         message = "the last line has no line feed; a token appended to the file would become part of it"
         findings.append(Finding("note", "no-final-newline", message, file, len(lines), lines[-1], len(lines) - 1))
     tokens = [None if line == "" and token_id in holes else line for token_id, line in enumerate(lines)]
-    found = [finding for token_id, line in enumerate(tokens) for finding in _check_line(line, token_id, file)]
-    findings.extend(found)
+    odd: set[int] = set()
+    for token_id, line in enumerate(tokens):
+        if line == "" and not findings.has_room("blank-line"):
+            continue
+        for finding in _check_line(line, token_id, file) if line == "" or (line and _SUSPECT.search(line)) else ():
+            findings.append(finding)
+            odd.add(token_id)
     findings.extend(_duplicates(tokens, added, file))
     if not any(token is not None for token in tokens):
         findings.append(Finding("error", "empty-vocabulary", "every line is blank and declared a hole", file))
         return Lines(None, set())
-    return Lines(tokens, {finding.line_number - 1 for finding in found if finding.line_number is not None})
+    return Lines(tokens, odd)
 
 
 def _not_utf8(raw: bytes, file: str) -> Iterator[Finding]:
@@ -105,14 +109,14 @@ def _line_ends(text: str, file: str) -> Iterator[Finding]:
 
 
 def _check_line(line: str | None, token_id: int, file: str) -> Iterator[Finding]:
-    """What is odd about one line, apart from its being there twice."""
+    """What is odd about a line that is blank or holds something `_SUSPECT`; not whether it is there twice."""
 
     def warn(code: str, message: str) -> Finding:
         return Finding("warning", code, message, file, token_id + 1, line, token_id)
 
     if line == "":
         yield warn("blank-line", f"the line is blank, which makes the empty token id {token_id}; no text gives it")
-    if not line or not _SUSPECT.search(line):
+    if not line:
         return
     if token_id == 0 and line.startswith(BOM):
         message = f"the file begins with a byte-order mark, so id 0 is {line!r} and not {line[1:]!r}"

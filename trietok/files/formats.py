@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
+from trietok.open_regular import LARGEST_FILE, checked_name
 from trietok.text.vocab_txt import Path_, read_text
 
 VOCAB_FILE = "vocab.txt"
@@ -22,7 +24,24 @@ TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
 JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
+MOST_VALUES, MOST_CONTAINERS = 8_000_000, 1_200_000  # of a JSON file: a million added tokens have fewer
 RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
+
+
+def read_json_text(path: Path_) -> str:
+    """The text of a JSON file that holds no more values than fit into a common memory.
+
+    Raises:
+        FileError, FileFormatError: as `read_text`; also if the file holds more than `MOST_VALUES` values, or more than
+            `MOST_CONTAINERS` lists and objects.
+    """
+    text = read_text(path)
+    for what, signs, limit in (("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)):
+        if len(text) > limit and sum(map(text.count, signs)) > limit:
+            raise FileFormatError(
+                f"{os.fspath(path)} holds more than {limit:,} {what}, the most a tokenizer's file may hold", path=path
+            )
+    return text
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
@@ -32,7 +51,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
         FileError, FileFormatError: as `read_text`.
         FileFormatError: it does not parse, or holds something else than an object.
     """
-    text = read_text(path)
+    text = read_json_text(path)
     try:
         value, _ = _checked(text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text)))
     except (ValueError, RecursionError) as error:
@@ -60,12 +79,14 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
 
 def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
-    text = read_text(path)
+    text = read_json_text(path)
 
-    def skip(position: int, expected: str = "") -> int:
-        while text[position : position + 1] in (" ", "\t", "\n"):
-            position += 1
-        if expected and text[position : position + 1] not in tuple(expected):
+    def past_blanks(position: int) -> int:
+        return _BLANKS.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+
+    def skip(position: int, expected: str) -> int:
+        position = past_blanks(position)
+        if text[position : position + 1] not in tuple(expected):
             raise json.JSONDecodeError(f"Expecting one of {expected!r}", text, position)
         return position
 
@@ -79,7 +100,7 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         while text[position := skip(position, '"}')] != "}":
             key, position = parse(position)
             position = skip(position, ":") + 1
-            value, position = parse(skip(position))
+            value, position = parse(past_blanks(position))
             yield key, value
             position = skip(position, ",}")
             if text[position] == ",":
@@ -88,6 +109,7 @@ def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         raise _bad_json(path, error) from None
 
 
+_BLANKS = re.compile(r"[ \t\n]*")
 DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
 _LEAVES = frozenset((str, int, float, bool, type(None)))
 _Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
@@ -112,8 +134,14 @@ def _checked(text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, i
     except (ValueError, RecursionError):
         pass  # the way with pairs finds the first fault
     value, end = parse(_without_doubles)
-    list(_levels(value))
+    check_depth(value)
     return value, end
+
+
+def check_depth(value: Any) -> None:
+    """Raise RecursionError for containers that are nested more deeply than `DEEPEST`."""
+    for _ in _levels(value):
+        pass
 
 
 def _holds_all_members(value: Any, text: str, start: int, end: int) -> bool:
@@ -155,10 +183,13 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object without repeated keys: parsers disagree about which of two equal keys is used."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in value if keys.count(key) > 1)
-        raise ValueError(f"the key {double!r} stands twice in one object")
+        raise ValueError(f"the key {doubled_keys(pairs)[0]!r} stands twice in one object")
     return value
+
+
+def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
+    """The keys that stand more than once in an object, in the order of the file; O(keys)."""
+    return [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
 
 
 def _bad_json(path: Path_, error: Exception) -> FileFormatError:
@@ -210,10 +241,18 @@ def write_text(path: Path_, text: str) -> None:
 
     Raises:
         FileError: the file cannot be written; what was there before is untouched.
+        FileFormatError: the file would be too large to be read again.
     """
     from trietok.files.whole import replacing  # reading does without it
 
+    checked_name(path)
     content = text.encode("utf-8")
+    if len(content) > LARGEST_FILE:
+        raise FileFormatError(
+            f"{os.fspath(path)} would have {len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again; "
+            "nothing was written",
+            path=path,
+        )
     try:
         with replacing(path) as file:
             file.write(content)

@@ -34,7 +34,7 @@ from trietok.files.formats import (
     read_json_object,
 )
 from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, TOKEN_KEYS, WORDPIECE_FAMILY, check_settings, is_id
 from trietok.text.added_token import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -224,7 +224,7 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
         return
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
         raise FileFormatError(
-            f"{source}: the tokenizer was saved as a {saved_class}, which trietok does not have; pass "
+            f"{source}: the tokenizer was saved as a {saved_class:.80}, which trietok does not have; pass "
             f"tokenizer_class=None to load it as a {cls.__name__} all the same",
             path=source,
         )
@@ -286,7 +286,7 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
         there = ids.decoder.get(value) if type(value) is int else None
         if there is not None and there.content == content and not flags_count:
             continue
-        where = f"{path}: {content!r}"
+        where = f"{path}: {content!r:.60}"
         token_id = checked_id(value, where, path)
         flags = {"special": content in special, "normalized": content not in special}
         ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)
@@ -343,7 +343,7 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
-    if isinstance(value, dict) and not {"content", "__type"} & value.keys():  # a user's roles
+    if isinstance(value, dict) and value.keys().isdisjoint(TOKEN_KEYS):  # a user's roles
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
     if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
         return checked_added_token(value, where, path)

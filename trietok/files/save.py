@@ -22,6 +22,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
     write_json,
 )
+from trietok.open_regular import checked_name
 from trietok.text.added_token import AddedToken, convert_added_tokens
 
 
@@ -72,6 +73,8 @@ def save(
     prefix = f"{filename_prefix}-" if filename_prefix else ""
     if "/" in prefix or os.sep in prefix:
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
+    for name in (save_directory, prefix):
+        checked_name(name)
     with tokenizer.holding():  # all files are written from one state
         return _save_held(
             tokenizer, Path(save_directory), prefix, filename_prefix, legacy_format is not False, write_json_file

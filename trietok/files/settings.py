@@ -127,10 +127,11 @@ def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None
     """Raise if a user's role has a name that means something else."""
     known: set[str] = getattr(kind, "known_settings", set)()
     taken = role in ROLES or role in known or hasattr(kind, role) or role.endswith(("_id", "_ids"))
-    if taken or role in (*_SETTINGS, "self"):
+    if taken or role in (*_SETTINGS, *TOKEN_KEYS, "self"):
         raise FileFormatError(
             f"{path}: extra_special_tokens cannot name a role {role!r:.60}: the name means something else", path=path
         )
 
 
+TOKEN_KEYS = ("content", "__type")  # an object with one of them is a token, not roles
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")

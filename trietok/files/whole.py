@@ -14,8 +14,8 @@ import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from trietok.files.open_regular import open_regular
 from trietok.files.rights import rights_to_keep
+from trietok.open_regular import open_regular
 
 TEMPORARY = "temporary-"  # how the names of files begin that are not in their place yet
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}

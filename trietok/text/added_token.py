@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 
+LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
+
 
 class _Flags(NamedTuple):
     single_word: bool
@@ -49,7 +51,8 @@ class AddedToken:
 
     Raises:
         InputTypeError: `content` is not a string.
-        InputError: `content` is empty, or holds half of a surrogate pair, which no file can keep.
+        InputError: `content` is empty, or holds half of a surrogate pair, which no file can keep; or it has more than
+            100,000 code points.
     """
 
     # A hundred thousand tokens have only a few combinations of flags: each combination is stored once.
@@ -74,6 +77,11 @@ class AddedToken:
             )
         if not content:
             raise InputError("an added token's content is empty; give it at least one character")
+        if len(content) > LONGEST_TOKEN:
+            raise InputError(
+                f"an added token's content has {len(content):,} code points, more than the {LONGEST_TOKEN:,} that a "
+                f"token may have: {content!r:.60}"
+            )
         if not content.isascii():
             _refuse_surrogates(content)
         given = (single_word, lstrip, rstrip, normalized, special)

@@ -90,7 +90,12 @@ class AlignedText(NamedTuple):
         """Change each character as `str.translate` does."""
         if self.text.translate(table) == self.text:
             return self
-        return self.each(lambda char: char.translate(table))
+        return self.each_kind(lambda char: char.translate(table))
+
+    def each_kind(self, change: Callable[[str], str | None]) -> AlignedText:
+        """`each` for a change that depends on the character only: it is asked once for each different one."""
+        changed = {char: change(char) for char in set(self.text)}
+        return self.each(changed.__getitem__)
 
     def forwards(self) -> AlignedText:
         """Widen spans until neither starts nor ends ever decrease."""

@@ -108,7 +108,7 @@ class TextEncoder:
             text: the text.
             count: how many tokens it has, where that is known.
         """
-        return self.stages.locate(text).spans
+        return self.stages.spans(text)
 
     def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
         """The words of `text`, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
@@ -335,7 +335,7 @@ class ChunkEncoder(TextEncoder):
     def spans(self, text: str, count: int = -1) -> list[Span]:
         """The span of each token of `text`; see `TextEncoder.spans`."""
         if not self._has_chunked_spans(text):
-            return self.stages.locate(text).spans
+            return self.stages.spans(text)
         spans = None if self.kernel is None else self.kernel.spans(text)
         if spans is None:
             bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
@@ -587,7 +587,7 @@ class ChunkEncoder(TextEncoder):
 
     def _bounds_of_chunk(self, chunk: str) -> list[int]:
         bounds = self._bounds_of_ascii(chunk) if chunk.isascii() and chunk.isprintable() else None
-        return [-1, *chain.from_iterable(self.stages.locate(chunk).spans)] if bounds is None else bounds
+        return [-1, *chain.from_iterable(self.stages.spans(chunk))] if bounds is None else bounds
 
     def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
         """The starts and ends of the tokens of printable ASCII; None where an added token may occur in it."""

@@ -246,6 +246,8 @@ class RustAddedTokens(AddedTokens):
     def _parts(self, patterns: Patterns, text: str, skip: Collection[str]) -> list[Part]:
         parts: list[Part] = []
         position = 0
+        run_end = -1  # of the whitespace that was last looked at from `run_start` on, which many tokens may be part of
+        run_start = 0
         # All matches are found before any takes its whitespace.
         for start, end in patterns.search.find(text):
             content = patterns.contents[text[start:end]]
@@ -257,7 +259,9 @@ class RustAddedTokens(AddedTokens):
             if token.lstrip:
                 start = position + len(text[position:start].rstrip(_whitespace()))
             if token.rstrip:
-                end = _run_of_whitespace().match(text, end).end()  # type: ignore[union-attr]
+                if not run_start <= end <= run_end:
+                    run_start, run_end = end, _run_of_whitespace().match(text, end).end()  # type: ignore[union-attr]
+                end = run_end
             if start >= end:  # whitespace that another token has taken; the Rust library stops here
                 continue
             if start > position:

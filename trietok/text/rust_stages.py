@@ -11,11 +11,11 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 
 from trietok.text import rust_characters
-from trietok.text.alignment import AlignedText, Located, places
+from trietok.text.alignment import AlignedText, Located, Span, places
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import LOWER, MARKS, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
-from trietok.text.stages import Stages, Word
+from trietok.text.stages import Part, Stages, Word
 from trietok.text.wordpiece import WordpieceTokenizer
 
 
@@ -70,17 +70,16 @@ class RustStages(Stages):
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str) -> Iterator[Part]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
         for start, end, content in added.raw_parts(text, self.skip):
-            stretch = whole.cut(start, end)
             if content is not None:
-                yield stretch, added.encoder[content]
+                yield whole, start, end, added.encoder[content]
                 continue
-            stretch = _normalized(stretch, self.basic)
+            stretch = _normalized(whole.cut(start, end), self.basic)
             for first, last, content in added.normalized_parts(stretch.text, self.skip):
-                yield stretch.cut(first, last), None if content is None else added.encoder[content]
+                yield stretch, first, last, None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
@@ -95,6 +94,9 @@ class RustStages(Stages):
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
         return located
+
+    def spans(self, text: str) -> list[Span]:
+        return self.locate(text).spans if self.trims_offsets else super().spans(text)
 
 
 def _normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:
@@ -118,15 +120,16 @@ def decomposed(aligned: AlignedText) -> AlignedText:
         return aligned
     ordered: list[tuple[str, bool]] = []  # the character, and whether it takes the next span
     run: list[tuple[str, bool]] = []
+    parts_of = {char: _parts_of(char) for char in set(aligned.text)}
     for char in aligned.text:
-        for number, part in enumerate(unicodedata.normalize("NFD", char) if is_in("decomposed", char) else char):
-            if is_in("nonstarters", part):
-                run.append((part, number == 0))
+        for part, is_first, is_moved in parts_of[char]:
+            if is_moved:
+                run.append((part, is_first))
                 continue
             if run:
                 ordered += sorted(run, key=_combining_class)
                 run = []
-            ordered.append((part, number == 0))
+            ordered.append((part, is_first))
     ordered += sorted(run, key=_combining_class)
     dealt = -1
     starts, ends = [], []
@@ -135,6 +138,12 @@ def decomposed(aligned: AlignedText) -> AlignedText:
         starts.append(aligned.starts[max(dealt, 0)])
         ends.append(aligned.ends[max(dealt, 0)])
     return AlignedText("".join([char for char, _ in ordered]), starts, ends)
+
+
+def _parts_of(char: str) -> list[tuple[str, bool, bool]]:
+    """The decomposition of a character: each part, whether it is the first, and whether it is put in order."""
+    parts = unicodedata.normalize("NFD", char) if is_in("decomposed", char) else char
+    return [(part, number == 0, is_in("nonstarters", part)) for number, part in enumerate(parts)]
 
 
 def trim_offsets(located: Located, add_prefix_space: bool) -> None:

@@ -15,7 +15,7 @@ from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, places
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
 from trietok.text.characters import lower_each, normalize
-from trietok.text.stages import Stages, Word, require_text
+from trietok.text.stages import Part, Stages, Word, require_text
 from trietok.text.wordpiece import WordpieceTokenizer
 
 NO_TOKENS = AddedTokens()
@@ -121,11 +121,10 @@ class SlowStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str) -> Iterator[Part]:
         aligned = _lowered_between(AlignedText.of(text), self.lowered(text))
         for start, end, is_token in self.added.places(aligned.text):
-            part = aligned.cut(start, end)
-            yield part, self.to_id(part.text) if is_token else None
+            yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
 
     def words(self, part: AlignedText) -> Iterator[Word]:
         for word, start, end in self._places_of_words(part):
@@ -177,7 +176,7 @@ def _normalized(word: AlignedText, basic: BasicTokenizer) -> AlignedText:
         return word.written_as(basic.normalize(word.text))
     if basic.do_lower_case:
         # The lower case of a capital sigma depends on its neighbours; its length does not.
-        lowered = word.each(lambda char: char.lower())
+        lowered = word.each_kind(str.lower)
         word = lowered.written_as(word.text.lower())
     strip_accents = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
     return decomposed(word).translated(MARKS) if strip_accents else word
@@ -187,8 +186,8 @@ def decomposed(aligned: AlignedText) -> AlignedText:
     """NFD: accents in order, each with its span."""
     if normalize("NFD", aligned.text) == aligned.text:
         return aligned
-    parts = aligned.each(lambda char: unicodedata.normalize("NFD", char))
-    classes = [unicodedata.combining(char) for char in parts.text]
+    parts = aligned.each_kind(lambda char: unicodedata.normalize("NFD", char))
+    classes = list(map(unicodedata.combining, parts.text))
     order: list[int] = []
     run: list[int] = []
     for place, combining_class in enumerate(classes):
@@ -217,8 +216,7 @@ def composed(aligned: AlignedText) -> AlignedText:
     ends: list[int] = []
     first: int | None = None  # where the group begins
     last_class = 0
-    for char, start, end in zip(*aligned, strict=True):
-        combining_class = unicodedata.combining(char)
+    for char, start, end, combining_class in zip(*aligned, map(unicodedata.combining, aligned.text), strict=True):
         if first is not None and (len(chars) == first + 1 or last_class < combining_class):
             joined = unicodedata.normalize("NFC", chars[first] + char)
             if len(joined) == 1:

@@ -16,6 +16,7 @@ from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.wordpiece import WordpieceTokenizer
 
+Part = tuple[AlignedText, int, int, int | None]  # a text, the start and end of the part in it, an added token's id
 Word = tuple[AlignedText, int, int, list[str]]  # a text, the start and end of the word in it, its pieces
 
 
@@ -58,8 +59,12 @@ class Stages(ABC):
         """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
 
     @abstractmethod
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
-        """The text cut into added tokens, each with its id, and the parts between, each with None."""
+    def parts(self, text: str) -> Iterator[Part]:
+        """The text cut into added tokens, each with its id, and the parts between, each with None.
+
+        A part is given by its place: added tokens that take whitespace may overlap, and all their texts together may
+        be much longer than the text.
+        """
 
     @abstractmethod
     def words(self, part: AlignedText) -> Iterator[Word]:
@@ -73,14 +78,19 @@ class Stages(ABC):
 
     def locate(self, text: str) -> Located:
         """The tokens of a text with their ids, spans and words."""
+        return self._located(text)
+
+    def _located(self, text: str, shows_added: bool = True) -> Located:
+        """`locate`; unless `shows_added`, what is shown of added tokens is left empty."""
         require_text(text)
         located = Located.empty()
         prefix = self.wordpiece.continuing_subword_prefix
-        for part, token_id in self.parts(text):
+        for part, first, last, token_id in self.parts(text):
             if token_id is not None:
-                located.add(token_id, part.text, part.span(0, len(part.text)), located.next_word())
+                shown = part.text[first:last] if shows_added else ""
+                located.add(token_id, shown, part.span(first, last), located.next_word())
                 continue
-            for word, start, end, pieces in self.words(part):
+            for word, start, end, pieces in self.words(part.cut(first, last)):
                 number = located.next_word()
                 for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
                     located.add(self.to_id(piece), piece, span, number)
@@ -88,20 +98,21 @@ class Stages(ABC):
 
     def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
         """The words of a text, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
-        for part, token_id in self.parts(text):
+        for part, first, last, token_id in self.parts(text):
             if token_id is None:
-                for word, start, end, pieces in self.words(part):
+                for word, start, end, pieces in self.words(part.cut(first, last)):
                     yield word.text[start:end], pieces, word.span(start, end)
 
     def specials_in(self, text: str) -> Iterator[str]:
         """The tokens of a text, except for the unknown tokens that stand for unknown words."""
         require_text(text)
         unknown = self.wordpiece.unk_token
-        for part, token_id in self.parts(text):
+        for part, first, last, token_id in self.parts(text):
             if token_id is not None:
                 yield self.added.decoder[token_id].content
             else:
-                yield from (piece for *_, pieces in self.words(part) for piece in pieces if piece != unknown)
+                words = self.words(part.cut(first, last))
+                yield from (piece for *_, pieces in words for piece in pieces if piece != unknown)
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text."""
@@ -109,7 +120,11 @@ class Stages(ABC):
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text."""
-        return self.locate(text).ids
+        return self._located(text, shows_added=False).ids
+
+    def spans(self, text: str) -> list[Span]:
+        """The span of each token of a text."""
+        return self._located(text, shows_added=False).spans
 
 
 def require_text(text: object) -> None:

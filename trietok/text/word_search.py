@@ -5,7 +5,8 @@ one that was added first.
 
 A `WordSearch` consists of a few parts, each much smaller than the one before, as in `trietok.text.layers`. `with_words`
 returns a new `WordSearch` that shares the big parts. A small part is searched by one compiled pattern, a big part by a
-trie, unless a prefilter finds at the speed of C that the text contains none of its words.
+trie, unless a prefilter finds at the speed of C that the text contains none of its words. A pattern begins anew at each
+character, so a long word that resembles the text costs its length there each time; long words therefore need a trie.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from trietok.text.trie import END, Trie, TrieNode
 
 Span = tuple[int, int]
 
-FEW = 32  # words: a part of at most so many is searched by one pattern
+FEW = 32  # words: a part of at most so many is searched by one pattern,
+FEW_CHARS = 1024  # if they have at most so many code points: a pattern may compare all of them at each character
 SHORT = 64  # code points: a text of at most so many is searched without building the trie
 
 
@@ -138,6 +140,7 @@ class Part:
     def __init__(self, words: tuple[str, ...], first_wins: bool) -> None:
         self.words = words
         self._first_wins = first_wins
+        self._has_pattern = len(words) <= FEW and sum(map(len, words)) <= FEW_CHARS
         self._trie: Trie | None = None
 
     def without(self, words: set[str]) -> Part:
@@ -146,7 +149,7 @@ class Part:
 
     def find(self, text: str) -> list[Span]:
         """Where words occur in `text`."""
-        if len(self.words) <= FEW:
+        if self._has_pattern:
             return [match.span() for match in self._pattern.finditer(text)]
         if not self._prefilter.any_in(text):
             return []
@@ -156,13 +159,13 @@ class Part:
 
     def scan(self, text: str, position: int) -> Iterator[Span]:
         """The spans in what follows a position, one after the other."""
-        if len(self.words) <= FEW:
+        if self._has_pattern:
             return (match.span() for match in self._pattern.finditer(text, position))
         return self._built_trie().scan(text, position)
 
     def stands_in(self, text: str) -> bool:
         """Whether any word occurs in `text`."""
-        if len(self.words) <= FEW:
+        if self._has_pattern:
             return self._pattern.search(text) is not None
         return bool(self.find(text))
 

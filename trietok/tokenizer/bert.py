@@ -184,7 +184,10 @@ class BertTokenizer(PreTrainedTokenizer):
     def read_vocabulary(
         vocab_file: str | os.PathLike[str], record: Mapping[str, Any] | None, added: Mapping[int, Token] | None
     ) -> Vocabulary:
-        """The vocabulary of a file; a line that was written to fill an id without an entry becomes a hole again."""
+        """The vocabulary of a file; a line that was written to fill an id without an entry becomes a hole again.
+
+        So does a blank line whose id an added token has: else the empty token and the added one would have one id.
+        """
         if not isinstance(vocab_file, (str, os.PathLike)):
             raise InputTypeError(f"vocab_file is a path, not {vocab_file!r:.60}", value=vocab_file)
         if not os.path.isfile(vocab_file):
@@ -199,14 +202,15 @@ class BertTokenizer(PreTrainedTokenizer):
             return Vocabulary.from_mapping(read_tokenizer_json(vocab_file).vocabulary)
         vocabulary = Vocabulary.from_file(vocab_file)
         holes = set((record or {}).get("vocab_holes", ()))
+        lines = vocabulary.tokens
+        holes.update(token_id for token_id in added or () if token_id < len(lines) and lines[token_id] == "")
         if not holes:
             return vocabulary
         fillings = {token_id: {"", filling(token_id)} for token_id in holes}
         for token_id, token in (added or {}).items():
             if token_id in holes:
                 fillings[token_id].add(str(token))
-        lines = enumerate(vocabulary.tokens)
-        return Vocabulary(None if line in fillings.get(token_id, ()) else line for token_id, line in lines)
+        return Vocabulary(None if line in fillings.get(token_id, ()) else line for token_id, line in enumerate(lines))
 
     def _restore(self, record: Mapping[str, Any]) -> None:
         super()._restore(record)

@@ -325,13 +325,12 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
         """Add more roles, such as `{"image_token": "<image>"}`."""
-        for role, token in special_tokens.items():
-            roles = self._table.roles
-            if role not in roles:
-                self._changes.table = self._table.replace(roles={**roles, role: None})
-            if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
-                self.SPECIAL_TOKENS_ATTRIBUTES = [*self.SPECIAL_TOKENS_ATTRIBUTES, role]
-            setattr(self, role, token)
+        if not special_tokens:
+            return
+        self.SPECIAL_TOKENS_ATTRIBUTES = list(dict.fromkeys([*self.SPECIAL_TOKENS_ATTRIBUTES, *special_tokens]))
+        with self._changes.changing():  # all at once: the table is copied once, not once for each role
+            values = {role: _checked_role(role, token) for role, token in special_tokens.items()}
+            self._changes.table = self._table.replace(roles={**self._table.roles, **values})
 
 
 def _role_of(name: str) -> tuple[str, bool]:

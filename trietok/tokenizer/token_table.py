@@ -73,10 +73,12 @@ class TokenTable:
     def special_tokens_extended(self) -> tuple[Token, ...]:
         """The tokens of the roles in their order, as they were given; see `all_special_tokens_extended`."""
         tokens: list[Token] = []
+        seen: set[str] = set()
         for value in self.roles.values():
-            seen = set(map(str, tokens))
             several = value if isinstance(value, list) else [value] if value else []
-            tokens += [token for token in several if str(token) not in seen]
+            new = [token for token in several if str(token) not in seen]
+            tokens += new
+            seen.update(map(str, new))
         return tuple(tokens)
 
     @cached_property

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from trietok.errors import FileError, FileFormatError
 from trietok.files.formats import JOURNAL, write_text
-from trietok.files.open_regular import read_regular
 from trietok.files.saves.staging import STAGING, Staging, not_replaced
 from trietok.files.whole import checksum, flush_directory
+from trietok.open_regular import read_regular
 
-_LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
+LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
 
 
 class Journal(NamedTuple):
@@ -118,7 +118,7 @@ def read_journal(directory: Path) -> Journal | None:
     """
     path = directory / JOURNAL
     try:
-        text = read_regular(path, _LARGEST_JOURNAL).decode("utf-8")
+        text = read_regular(path, LARGEST_JOURNAL).decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError, FileFormatError) as error:

@@ -19,10 +19,11 @@ from trietok.files.settings import HIGHEST_ID
 from trietok.files.tokenizer_json.ids import check_ids, ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
 from trietok.files.tokenizer_json.post_processors import READERS
-from trietok.text.added_token import AddedToken
-from trietok.text.vocab_txt import Path_
+from trietok.text.added_token import LONGEST_TOKEN, AddedToken
+from trietok.text.vocab_txt import MOST_ENTRIES, Path_
 
 VERSION = "1.0"
+MOST_HOLES = 100_000  # ids without a token: a model keeps some free, a damaged file names an id far beyond
 HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -203,6 +204,13 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
     if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > HIGHEST_ID:
         for token in value:
             place.member(token).number()
+    holes = max(ids) + 1 - len(value)
+    if holes > MOST_HOLES:
+        raise VocabularyError(
+            f"{os.fspath(place.file)}: {place.path} leaves {holes:,} ids up to {max(ids):,} without a token, more than "
+            f"the {MOST_HOLES:,} that may be; each would be a line of a vocab.txt",
+            path=place.file,
+        )
     if len(set(ids)) < len(value):
         owners: dict[int, str] = {}
         for token, token_id in value.items():
@@ -214,6 +222,11 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
                     token,
                     found_id=token_id,
                 )
+    longest = max(value, key=len)
+    if len(longest) > LONGEST_TOKEN:
+        raise place.error(f"has a token of {len(longest):,} code points; one may have at most {LONGEST_TOKEN:,}")
+    if len(value) > MOST_ENTRIES:
+        raise place.error(f"has {len(value):,} entries, more than the {MOST_ENTRIES:,} a vocabulary may have")
     try:
         "".join(value).encode("utf-8")
     except UnicodeEncodeError:

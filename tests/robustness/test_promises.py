@@ -1,0 +1,239 @@
+"""The promises of SECURITY.md: what loading reads, runs, writes and connects to, and texts that forge no special token.
+
+Python reports every file that is opened, every import, process and connection to an audit hook (`sys.addaudithook`). A
+process loads a directory that tries to make it do more, and prints what was reported.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+import trietok
+from tests.robustness.mutants import ENTRIES
+from trietok.checking.findings import MOST_OF_ONE_CODE
+from trietok.errors import MOST_SHOWN
+from trietok.files.formats import DEEPEST, MOST_CONTAINERS, MOST_VALUES
+from trietok.files.saves.journal import LARGEST_JOURNAL
+from trietok.files.settings import HIGHEST_ID
+from trietok.files.tokenizer_json.format import MOST_HOLES
+from trietok.open_regular import LARGEST_FILE
+from trietok.text.added_token import LONGEST_TOKEN
+from trietok.text.vocab_txt import LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
+
+SECURITY = pathlib.Path(__file__).parents[2] / "SECURITY.md"
+READ = {
+    *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("config.json", ".trietok-save.json"),
+}
+
+AUDITED = """
+import json, os, sys
+import trietok
+folder = os.path.realpath(sys.argv[1])
+kinds = (trietok.BertTokenizer, trietok.BertTokenizerFast, trietok.AutoTokenizer)
+
+def use(path):
+    for kind in kinds:
+        try:
+            tokenizer = kind.from_pretrained(path)
+        except trietok.TrietokError as error:
+            print(error, file=sys.stderr)
+        else:
+            tokenizer("the [MASK]", return_offsets_mapping=True)
+            loaded.append(kind.__name__)
+    trietok.check(path)
+
+loaded, events = [], []
+use("trietok-en")  # what is imported when it is needed is imported
+loaded.clear()
+
+def hook(event, arguments):
+    if event in ("open", "import", "exec", "compile", "os.listdir", "os.scandir", "pickle.find_class", "marshal.loads"):
+        events.append((event, [str(argument) for argument in arguments[:2]]))
+    elif event.startswith(("socket.", "subprocess.", "os.", "shutil.", "ctypes.", "urllib.", "http.")):
+        events.append((event, [str(argument) for argument in arguments[:2]]))
+
+sys.addaudithook(hook)
+use(folder)
+print(json.dumps([loaded, events, sorted(os.listdir(folder))]))
+"""
+
+
+def luring(folder: pathlib.Path, bait: pathlib.Path) -> pathlib.Path:
+    """A directory whose files name code to run and files to open elsewhere."""
+    vocab = "".join(entry + "\n" for entry in ENTRIES)
+    (folder / "vocab.txt").write_text(vocab, encoding="utf-8")
+    elsewhere = {key: str(bait) for key in ("vocab_file", "tokenizer_file", "special_tokens_map_file", "name_or_path")}
+    auto_map = {"AutoTokenizer": ["tokenization_own.Own", "tokenization_own.Own"], "AutoConfig": "tokenization_own.Own"}
+    config = {"tokenizer_class": "BertTokenizer", "auto_map": auto_map, "added_tokens_file": str(bait), **elsewhere}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "special_tokens_map.json").write_text(json.dumps({"unk_token": "[UNK]", **elsewhere}), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert", "auto_map": auto_map}), encoding="utf-8")
+    (folder / "added_tokens.json").write_text(json.dumps({"[X]": 50}), encoding="utf-8")
+    ran = folder / "ran"
+    for name in ("tokenization_own.py", "sitecustomize.py", "conftest.py", "__init__.py"):
+        (folder / name).write_text(f"open({str(ran)!r}, 'w')\n", encoding="utf-8")
+    (folder / "tokenizer.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    return folder
+
+
+def test_loading_reads_a_tokenizers_files_and_does_nothing_else(tmp_path):
+    bait = tmp_path / "elsewhere.txt"
+    bait.write_text("bait\n", encoding="utf-8")
+    folder = tmp_path / "directory"
+    folder.mkdir()
+    before = sorted(path.name for path in luring(folder, bait).iterdir())
+    command = [sys.executable, "-c", AUDITED, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    loaded, events, after = json.loads(done.stdout.splitlines()[-1])
+    assert loaded == ["BertTokenizer", "BertTokenizerFast", "AutoTokenizer"], done.stderr
+    assert after == before  # nothing was written, and no code ran
+    opened = [arguments for event, arguments in events if event == "open" and str(tmp_path) in arguments[0]]
+    assert {pathlib.Path(path).name for path, _ in opened} <= READ
+    assert {str(pathlib.Path(path).parent) for path, _ in opened} == {str(folder)}
+    assert opened
+    for event, arguments in events:
+        assert event.split(".")[0] in ("open", "import", "exec", "compile", "marshal", "os"), (event, arguments)
+        if event in (
+            "import",
+            "exec",
+            "compile",
+            "marshal.loads",
+        ):  # a module of trietok or Python, met for the first time
+            assert not any(str(tmp_path) in argument or "tokenization_own" in argument for argument in arguments)
+        if event.startswith("os."):
+            assert event in ("os.listdir", "os.scandir"), (event, arguments)
+
+
+def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
+    outside = tmp_path / "outside.json"
+    outside.write_text("{}", encoding="utf-8")
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.save_pretrained(tmp_path / "saved")
+    names = ({"../outside.json": "0" * 64}, {str(outside): "0" * 64})
+    journals = [{"staging": ".trietok-save-1", "files": files, "obsolete": []} for files in names]
+    journals.append({"staging": ".trietok-save-1", "files": {}, "obsolete": ["../outside.json"]})
+    journals.append({"staging": ".trietok-save-1", "files": {}, "obsolete": ["model.safetensors"]})
+    journals.append({"staging": ".trietok-save-/../..", "files": {}, "obsolete": []})
+    for journal in journals:
+        (tmp_path / "saved" / ".trietok-save.json").write_text(json.dumps(journal), encoding="utf-8")
+        for call in (trietok.BertTokenizer.from_pretrained, tokenizer.save_pretrained):
+            with pytest.raises(trietok.FileFormatError, match="damaged"):
+                call(tmp_path / "saved")
+    assert outside.read_text(encoding="utf-8") == "{}"
+
+
+def test_the_limits_are_those_that_security_md_states():
+    text = SECURITY.read_text(encoding="utf-8")
+    limits = (LARGEST_FILE, MOST_VALUES, MOST_CONTAINERS, DEEPEST, LARGEST_VOCAB, MOST_ENTRIES, LONGEST_LINE)
+    limits += (LONGEST_TOKEN, HIGHEST_ID, MOST_HOLES, LARGEST_JOURNAL, MOST_OF_ONE_CODE, MOST_SHOWN)
+    stated = set(re.findall(r"\d[\d,]*\d", text))
+    assert {f"{limit:,}" for limit in limits} <= stated
+
+
+@pytest.mark.parametrize("part", ["a b ", "'\"", "\\'", "/x", "\n", "世"])
+def test_an_error_shows_a_part_of_a_long_value(part):
+    value = part * 101_000
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    calls = [
+        lambda: trietok.BertTokenizer.from_pretrained(value),
+        lambda: trietok.BertTokenizer(value),
+        lambda: tokenizer.add_tokens([value]),
+        lambda: tokenizer.add_special_tokens({value: "a"}),
+        lambda: tokenizer.vocabulary[value],
+        lambda: tokenizer("a", padding=value),
+        lambda: tokenizer.save_pretrained("a", filename_prefix=f"{value}/"),
+    ]
+    for call in calls:
+        with pytest.raises(trietok.TrietokError) as caught:
+            call()
+        assert len(str(caught.value)) <= 1_100
+
+
+# ---- texts -----------------------------------------------------------------------------------------------------------
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[SUBJ]", "<e>"]
+PARTS = [
+    *SPECIAL,
+    *(
+        "[",
+        "]",
+        "S",
+        "E",
+        "P",
+        "SEP",
+        "sep",
+        "[S",
+        "EP]",
+        "mask",
+        "[MA",
+        "SK]",
+        "<",
+        "e",
+        ">",
+        "##",
+        "CLS",
+        "##SEP",
+        "a",
+    ),
+    *(
+        " ",
+        "\t",
+        "\n",
+        "\0",
+        "\ufffd",
+        "\u00ad",
+        "\u200b",
+        "\u0301",
+        "\u034f",
+        "\u0130",
+        "\x85",
+        "\ue000",
+        "！",
+        "世",
+        "≮",
+    ),
+    *("［", "］", "\U0001d160", "K", "ﬁ", "\ud800"),
+]
+
+
+def forged(tokenizer, count: int, seed: int) -> list[str]:
+    """Of so many random texts made of parts of special tokens, those that give one although none is allowed."""
+    rng = random.Random(seed)
+    special = {tokenizer.convert_tokens_to_ids(token) for token in SPECIAL if token != "[UNK]"}
+    assert len(special) == len(SPECIAL) - 1
+    texts = ["".join(rng.choices(PARTS, k=rng.randint(1, 8))) for _ in range(count)]
+    rows = tokenizer(texts, add_special_tokens=False, disallowed_special=())["input_ids"]
+    return [text for text, ids in zip(texts, rows, strict=True) if not special.isdisjoint(ids)]
+
+
+def tokenizers():
+    for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast):
+        for name in ("trietok-en", "trietok-multi"):
+            tokenizer = kind.from_pretrained(name)
+            tokenizer.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "<e>"]})
+            yield tokenizer
+
+
+def test_random_texts_forge_no_special_token():
+    for seed, tokenizer in enumerate(tokenizers()):
+        assert forged(tokenizer, 500, seed) == []
+        assert tokenizer.encode("[SEP]", add_special_tokens=False) == [tokenizer.sep_token_id]  # by default it is one
+
+
+@pytest.mark.faults
+def test_many_random_texts_forge_no_special_token():
+    attempts, found = 0, []
+    for tokenizer in tokenizers():
+        for seed in range(100, 120):
+            found += forged(tokenizer, 2_500, seed)
+            attempts += 2_500
+    print(f"\n{attempts:,} attempts, {len(found)} forged")
+    assert found == []
