@@ -117,11 +117,11 @@ def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
     outside.write_text("{}", encoding="utf-8")
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     tokenizer.save_pretrained(tmp_path / "saved")
-    names = ({"../outside.json": "0" * 64}, {str(outside): "0" * 64})
-    journals = [{"staging": ".trietok-save-1", "files": files, "obsolete": []} for files in names]
-    journals.append({"staging": ".trietok-save-1", "files": {}, "obsolete": ["../outside.json"]})
-    journals.append({"staging": ".trietok-save-1", "files": {}, "obsolete": ["model.safetensors"]})
-    journals.append({"staging": ".trietok-save-/../..", "files": {}, "obsolete": []})
+    sums = ["0" * 64, "1" * 64]
+    names = ("../outside.json", str(outside), "model.safetensors")
+    journals = [{"staging": ".trietok-save-1", "files": {name: sums}} for name in names]
+    journals.append({"staging": ".trietok-save-1", "files": {"model.safetensors": [None, "1" * 64]}})
+    journals.append({"staging": ".trietok-save-/../..", "files": {}})
     for journal in journals:
         (tmp_path / "saved" / ".trietok-save.json").write_text(json.dumps(journal), encoding="utf-8")
         for call in (trietok.BertTokenizer.from_pretrained, tokenizer.save_pretrained):

@@ -22,6 +22,7 @@ from trietok.files.saves.staging import STAGING, Staging, not_replaced
 from trietok.files.whole import checksum, flush_directory
 from trietok.open_regular import read_regular
 
+_SAVED = (".json", ".txt")  # how the names of all files end that are saved
 LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
 
 
@@ -127,6 +128,8 @@ def read_journal(directory: Path) -> Journal | None:
         content = json.loads(text)
         folder, files = content["staging"], content["files"]
         if not (folder.startswith(STAGING) and all(map(_is_plain_name, [folder, *files]))):
+            raise ValueError
+        if not all(name.endswith(_SAVED) for name in files):  # a journal from elsewhere takes no weights away
             raise ValueError
         if not all(isinstance(value, str | None) for old, new in files.values() for value in (old, new)):
             raise ValueError
