@@ -414,6 +414,9 @@ def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_lef
         rows.cut(room, from_left)
         plain.cut(room, from_left)
     assert rows.lengths() == plain.lengths()
+    assert rows.int32_lengths(len(around)) == plain.int32_lengths(len(around))
+    with pytest.raises(OverflowError):
+        compiled.rows(["a"]).int32_lengths(2**31 - 1)
     assert rows.lists(around, [1]) == plain.lists(around, [1])
     front = array("q", around).tobytes()
     width = max(rows.lengths(), default=0) + len(around) + 3

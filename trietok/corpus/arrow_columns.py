@@ -6,7 +6,6 @@ In: `Rows`. Out: arrays, made from buffers, so that no token becomes a Python ob
 from __future__ import annotations
 
 from array import array
-from itertools import accumulate
 from typing import Any
 
 from trietok.corpus.fast_rows import ID_BYTES, Rows
@@ -58,7 +57,7 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
     Raises:
         InputError: more ids than one array can hold.
 
-    >>> columns = arrow_columns(Rows([2, 1], b"\\1\\0\\0\\0" * 3, {}), ("input_ids",), [True, False, True])
+    >>> columns = arrow_columns(Rows(array("i", [2, 1]), b"\\1\\0\\0\\0" * 3, {}), ("input_ids",), [True, False, True])
     >>> columns["input_ids"].to_pylist()
     [[1, 1], None, [1]]
     """
@@ -67,13 +66,14 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
     validity, nulls = None, 0
     if present is not None and not all(present):
         following = iter(rows.lengths)
-        lengths = [next(following) if there else 0 for there in present]
+        lengths = array("i", [next(following) if there else 0 for there in present])
         nulls = present.count(False)
         validity = pa.array(present, pa.bool_()).buffers()[1]
     total = len(rows.ids) // ID_BYTES
     if total > MOST_IDS:
         raise InputError(f"a batch with {total:,} ids is too large for an Arrow array of lists; give smaller batches")
-    starts = pa.py_buffer(array("i", accumulate(lengths, initial=0)))
+    steps = pa.Array.from_buffers(pa.int32(), 1 + len(lengths), [None, pa.py_buffer(array("i", [0]) + lengths)])
+    starts = import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
 
     def lists(kind: Any, values: Any) -> Any:
         return pa.Array.from_buffers(kind, len(lengths), [validity, starts], nulls, 0, [values])
@@ -86,7 +86,7 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
         if name == IDS:
             made[name] = lists(kind, flat(pa.int32(), rows.ids, total))
         elif name == LENGTH:
-            values = pa.py_buffer(array("i", lengths))
+            values = pa.py_buffer(lengths)
             made[name] = pa.Array.from_buffers(pa.int32(), len(lengths), [validity, values], nulls)
         elif name == OFFSETS:
             pairs = flat(pa.int32(), rows.offsets or b"", 2 * total)

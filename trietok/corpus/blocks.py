@@ -5,6 +5,8 @@ In: rows as int32 bytes. Out: blocks as int32 bytes, in the order of the rows.
 
 from __future__ import annotations
 
+from array import array
+
 from trietok.corpus.fast_rows import ID_BYTES
 
 
@@ -20,9 +22,9 @@ class Blocks:
 
     >>> blocks = Blocks(2)
     >>> blocks.add(bytes(4 * 3))
-    ([2], b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
+    (array('i', [2]), b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
     >>> blocks.end()
-    ([1], b'\\x00\\x00\\x00\\x00')
+    (array('i', [1]), b'\\x00\\x00\\x00\\x00')
     """
 
     def __init__(self, length: int, drop_last: bool = False) -> None:
@@ -31,19 +33,19 @@ class Blocks:
         self._rest = b""
         self.dropped = 0
 
-    def add(self, ids: bytes | bytearray) -> tuple[list[int], bytes]:
+    def add(self, ids: bytes | bytearray) -> tuple[array[int], bytes]:
         """The blocks that some more ids complete: their lengths, and their ids."""
         run = self._rest + ids
         number = len(run) // (self._length * ID_BYTES)
         cut = number * self._length * ID_BYTES
         self._rest = run[cut:]
-        return [self._length] * number, run[:cut]
+        return array("i", [self._length] * number), run[:cut]
 
-    def end(self) -> tuple[list[int], bytes]:
+    def end(self) -> tuple[array[int], bytes]:
         """What is left: one shorter block, or none."""
         rest, self._rest = self._rest, b""
         left = len(rest) // ID_BYTES
         if self._drop_last:
             self.dropped += left
-            return [], b""
-        return ([left], rest) if left else ([], b"")
+            return array("i"), b""
+        return array("i", [left] if left else []), rest

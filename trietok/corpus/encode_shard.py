@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import threading
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,7 +166,7 @@ class ShardEncoder:
         write_whole(job.record(shard.number), json.dumps(record))
         return record
 
-    def _write(self, files: Any, counts: dict[str, int], lengths: list[int], ids: bytes | bytearray) -> None:
+    def _write(self, files: Any, counts: dict[str, int], lengths: array[int], ids: bytes | bytearray) -> None:
         if lengths:
             files.write(lengths, ids)
             counts["rows"] += len(lengths)

@@ -28,13 +28,13 @@ class Rows(NamedTuple):
     """The encodings of several texts, one behind the other.
 
     Attributes:
-        lengths: how many ids each text has.
+        lengths: how many ids each text has, int32.
         ids: those of all texts, int32.
         columns: masks and type ids by name: a byte for each id.
         offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
     """
 
-    lengths: list[int]
+    lengths: array[int]
     ids: bytes | bytearray
     columns: dict[str, bytes]
     offsets: bytes | None = None

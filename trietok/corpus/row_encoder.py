@@ -72,7 +72,7 @@ class RowEncoder:
         >>> import trietok
         >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})
         >>> rows = encoder.encode(["the people", "the"])
-        >>> rows.lengths, len(rows.ids), rows.columns["attention_mask"]
+        >>> rows.lengths.tolist(), len(rows.ids), rows.columns["attention_mask"]
         ([4, 3], 28, b'\\x01\\x01\\x01\\x01\\x01\\x01\\x01')
         """
         rows = self._fast.encode(texts) if self._fast is not None else None
@@ -96,14 +96,14 @@ class RowEncoder:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
         if not texts:
             columns = {name: b"" for name in self.names if name in SMALL_COLUMNS}
-            return Rows([], b"", columns, b"" if OFFSETS in self.names else None)
+            return Rows(array("i"), b"", columns, b"" if OFFSETS in self.names else None)
         encoding = self._tokenizer(texts, **self._options)
         ids = encoding[IDS]
         offsets = None
         if OFFSETS in self.names:
             offsets = array("i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))).tobytes()
         return Rows(
-            list(map(len, ids)),
+            array("i", map(len, ids)),
             array("i", chain.from_iterable(ids)).tobytes(),
             {
                 name: array("b", chain.from_iterable(encoding[name])).tobytes()

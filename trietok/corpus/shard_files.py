@@ -48,11 +48,11 @@ class ParquetShard:
         self._forget()
 
     def _forget(self) -> None:
-        self._lengths: list[int] = []
+        self._lengths = array("i")
         self._ids: list[bytes | bytearray] = []
         self._held = 0
 
-    def write(self, lengths: list[int], ids: bytes | bytearray) -> None:
+    def write(self, lengths: array[int], ids: bytes | bytearray) -> None:
         """Append rows."""
         self._lengths += lengths
         self._ids.append(ids)
@@ -92,7 +92,7 @@ class FlatShard:
                 file.write(bytes(_NPY_HEADER))
         self._index.write(array("q", [0]).tobytes())
 
-    def write(self, lengths: list[int], ids: bytes | bytearray) -> None:
+    def write(self, lengths: array[int], ids: bytes | bytearray) -> None:
         """Append rows."""
         self._ids.write(ids)
         ends = array("q", accumulate(lengths, initial=self._total))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
+from array import array
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -108,8 +109,8 @@ class TokenizeBatch:
         done = 0
         for texts in batch.column(self.column).chunks:
             for start in range(0, len(texts), _SLICE):
-                for name, array in self._encoded(texts.slice(start, _SLICE), done + start).items():
-                    chunks[name].append(array)
+                for name, column in self._encoded(texts.slice(start, _SLICE), done + start).items():
+                    chunks[name].append(column)
             done += len(texts)
         for name, kind in column_types(self.names).items():
             batch = batch.append_column(pa.field(name, kind), pa.chunked_array(chunks[name], kind))
@@ -173,7 +174,7 @@ def _joined(parts: list[Rows], encoder: RowEncoder) -> Rows:
         return encoder.encode_by_call([])
     offsets = None if parts[0].offsets is None else b"".join(part.offsets or b"" for part in parts)
     return Rows(
-        list(chain.from_iterable(part.lengths for part in parts)),
+        array("i", chain.from_iterable(part.lengths for part in parts)),
         b"".join(part.ids for part in parts),
         {name: b"".join(part.columns[name] for part in parts) for name in parts[0].columns},
         offsets,

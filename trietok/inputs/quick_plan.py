@@ -76,12 +76,12 @@ class ByteRows(NamedTuple):
     """The encodings of several texts, one behind the other.
 
     Attributes:
-        lengths: how many ids each text has.
+        lengths: how many ids each text has, int32.
         ids: those of all texts, int32.
         columns: masks and type ids by name: a byte for each id.
     """
 
-    lengths: list[int]
+    lengths: array[int]
     ids: bytes | bytearray
     columns: dict[str, bytes]
 
@@ -248,19 +248,19 @@ class QuickPlan(Plan):
         front, back = self._special_int32()
         around = len(self.front) + len(self.back)
         ids = front + (back + front).join(texts) + back if texts else b""
-        return self._byte_rows([len(text) // 4 + around for text in texts], ids)
+        return self._byte_rows(array("i", [len(text) // 4 + around for text in texts]), ids)
 
     def byte_rows(self, rows: Rows) -> ByteRows:
         """The same for the rows of an encoder, which are cut to length."""
         if self.room != NO_LIMIT:
             rows.cut(int(self.room), self._cuts_left)
         around = len(self.front) + len(self.back)
-        return self._byte_rows([length + around for length in rows.lengths()], rows.int32(*self._special_int32()))
+        return self._byte_rows(array("i", rows.int32_lengths(around)), rows.int32(*self._special_int32()))
 
     def _special_int32(self) -> tuple[bytes, bytes]:
         return array("i", self.front).tobytes(), array("i", self.back).tobytes()
 
-    def _byte_rows(self, lengths: list[int], ids: bytes | bytearray) -> ByteRows:
+    def _byte_rows(self, lengths: array[int], ids: bytes | bytearray) -> ByteRows:
         longest = max(lengths, default=0)
         if longest > self.limit:
             self.warn_of_length(longest)

@@ -309,6 +309,7 @@ static PyType_Spec vocabulary_spec = {
 
 static PyMethodDef rows_methods[] = {
     {"lengths", FUNCTION(Rows_lengths), METH_NOARGS, lengths_doc},
+    {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS, int32_lengths_doc},
     {"cut", FUNCTION(Rows_cut), METH_VARARGS, cut_doc},
     {"lists", FUNCTION(Rows_lists), METH_VARARGS, lists_doc},
     {"int64", FUNCTION(Rows_int64), METH_VARARGS, int64_doc},

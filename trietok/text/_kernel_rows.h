@@ -44,6 +44,30 @@ static PyObject *Rows_lengths(Rows *rows, PyObject *Py_UNUSED(ignored))
     return list;
 }
 
+PyDoc_STRVAR(int32_lengths_doc,
+    "int32_lengths(around, /)\n--\n\nHow many ids each row has, and as many more as are around it, as int32.");
+
+static PyObject *Rows_int32_lengths(Rows *rows, PyObject *arguments)
+{
+    Py_ssize_t around;
+    if (!PyArg_ParseTuple(arguments, "n", &around))
+        return NULL;
+    PyObject *array = PyByteArray_FromStringAndSize(NULL, rows->count * (Py_ssize_t)sizeof(int32_t));
+    if (!array)
+        return NULL;
+    int32_t *lengths = (int32_t *)(void *)PyByteArray_AsString(array);
+    for (Py_ssize_t row = 0; row < rows->count; row++) {
+        size_t length = row_length(rows, row);
+        if (around < 0 || around > INT32_MAX || length > (size_t)(INT32_MAX - around)) {
+            Py_DECREF(array);
+            PyErr_SetString(PyExc_OverflowError, "a row has more ids than int32 can count");
+            return NULL;
+        }
+        lengths[row] = (int32_t)length + (int32_t)around;
+    }
+    return array;
+}
+
 PyDoc_STRVAR(cut_doc, "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end.");
 
 static PyObject *Rows_cut(Rows *rows, PyObject *arguments)

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
             """How many ids each row has."""
             ...
 
+        def int32_lengths(self, around: int, /) -> bytes | bytearray:
+            """The same as int32, with `around` more for each row.
+
+            Raises:
+                OverflowError: int32 cannot hold one of them.
+            """
+            ...
+
         def cut(self, room: int, from_left: bool, /) -> None:
             """Cut each row to at most `room` ids, at its beginning or its end."""
             ...
@@ -61,6 +69,9 @@ class ListRows:
 
     def lengths(self) -> list[int]:
         return list(map(len, self._rows))
+
+    def int32_lengths(self, around: int) -> bytes:
+        return array("i", [len(row) + around for row in self._rows]).tobytes()
 
     def cut(self, room: int, from_left: bool) -> None:
         self._rows = [row[len(row) - room :] if from_left and len(row) > room else row[:room] for row in self._rows]
