@@ -9,10 +9,9 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.text.run_with_kernel import load_installed
+import tests.text.installed_kernel  # noqa: F401  # first, before anything asks for a kernel
 from trietok import BertTokenizer
 
-load_installed()  # before anything asks for a kernel
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 

@@ -6,14 +6,11 @@ python -m tests.text.run_with_kernel LIBRARY MODULE [ARGUMENT ...]
 from __future__ import annotations
 
 import importlib.machinery
-import importlib.metadata
 import importlib.util
-import pathlib
 import runpy
 import sys
 
 import trietok.text
-from trietok.text import build_kernel
 
 
 def load(library: str) -> None:
@@ -26,17 +23,6 @@ def load(library: str) -> None:
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     sys.modules[name] = trietok.text._kernel = module  # type: ignore[assignment]
-
-
-def load_installed() -> None:
-    """Where these sources have no kernel beside them, load that of an installed trietok, if it was made of the same."""
-    if importlib.util.find_spec("trietok.text._kernel") is not None:
-        return
-    for installed in importlib.metadata.distributions(name="trietok"):
-        library = pathlib.Path(str(installed.locate_file(f"trietok/text/{build_kernel.LIBRARY}")))
-        if library.exists() and build_kernel.sources_digest().encode() in library.read_bytes():
-            load(str(library))
-            return
 
 
 if __name__ == "__main__":

@@ -252,7 +252,9 @@ def test_many_threads_use_one_kernel(pairs):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_while_another_thread_encodes():
     program = """
-        import os, threading, trietok
+        import os, threading
+        import tests.text.installed_kernel
+        import trietok
         from trietok.text import kernel
         assert kernel.choose_kernel("compiled", text_before_kernel=0)
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -389,7 +391,7 @@ def test_a_kernel_is_made_after_many_chunks(english_compiled):
 
 @pytest.mark.parametrize(("value", "name"), [("0", "plain"), ("", "compiled")])
 def test_the_environment_switches_the_kernel_off(value, name):
-    program = "from trietok.text import kernel; print(kernel.kernel_at_work())"
+    program = "import tests.text.installed_kernel; import trietok; print(trietok.kernel)"
     environment = {**os.environ, "TRIETOK_KERNEL": value}
     shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == name
