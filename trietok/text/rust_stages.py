@@ -16,6 +16,7 @@ from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import LOWER, MARKS, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
 from trietok.text.stages import Stages, Word
+from trietok.text.watch import UNWATCHED, Rejected, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 
@@ -67,26 +68,40 @@ class RustStages(Stages):
             keeps_one_space=self.keeps_one_space,
         )
 
+    @property
+    def order(self) -> tuple[StageName, ...]:
+        basic = self.basic
+        stages: list[tuple[StageName, object]] = [("added-tokens", True), ("clean", basic.clean_text)]
+        stages += [("chinese", basic.tokenize_chinese_chars), ("accents", basic.strips_accents)]
+        stages += [("lower-case", basic.do_lower_case), ("normalized-added-tokens", self.added.normalized.contents)]
+        return (*(name for name, is_on in stages if is_on), "punctuation", "wordpiece")
+
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[tuple[AlignedText, int | None]]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
-        for start, end, content in added.raw_parts(text, self.skip):
+        rejected: list[Rejected] = []
+        parts = added.raw_parts(text, self.skip, rejected)
+        watch.cut("added-tokens", whole, rejected)
+        for start, end, content in parts:
             stretch = whole.cut(start, end)
             if content is not None:
                 yield stretch, added.encoder[content]
                 continue
-            stretch = _normalized(stretch, self.basic)
-            for first, last, content in added.normalized_parts(stretch.text, self.skip):
+            stretch = _normalized(stretch, self.basic, watch)
+            rejected = []
+            parts_of_stretch = added.normalized_parts(stretch.text, self.skip, rejected)
+            watch.cut("normalized-added-tokens", stretch, rejected)
+            for first, last, content in parts_of_stretch:
                 yield stretch.cut(first, last), None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
         return (token for token in super().specials_in(text) if token != unknown)
 
-    def words(self, part: AlignedText) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
 
@@ -97,15 +112,21 @@ class RustStages(Stages):
         return located
 
 
-def _normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:
+def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch) -> AlignedText:
     """`RustBasicTokenizer.normalized` with spans."""
-    if aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text):
-        return aligned.written_as(basic.normalized(aligned.text))
-    if basic.clean_text or basic.tokenize_chinese_chars:
-        aligned = aligned.translated(basic.rust_cleaning_table)
-    if basic.strips_accents:
-        aligned = decomposed(aligned).translated(MARKS)
-    return aligned.translated(LOWER) if basic.do_lower_case else aligned
+    is_clean = aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text)
+    cleans = not is_clean and (basic.clean_text or basic.tokenize_chinese_chars)
+    cleaned = aligned.translated(basic.rust_cleaning_table) if cleans else aligned
+    watch.changed("clean", aligned, cleaned)
+    strips = not is_clean and basic.strips_accents
+    stripped = decomposed(cleaned).translated(MARKS) if strips else cleaned
+    watch.changed("accents", cleaned, stripped)
+    if is_clean:
+        lowered = aligned.written_as(basic.normalized(aligned.text))
+    else:
+        lowered = stripped.translated(LOWER) if basic.do_lower_case else stripped
+    watch.changed("lower-case", stripped, lowered)
+    return lowered
 
 
 def decomposed(aligned: AlignedText) -> AlignedText:

@@ -14,6 +14,7 @@ from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.watch import UNWATCHED, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 Word = tuple[AlignedText, int, int, list[str]]  # a text, the start and end of the word in it, its pieces
@@ -49,6 +50,11 @@ class Stages(ABC):
 
     # ---- what a profile defines -------------------------------------------------------------------------------------
 
+    @property
+    @abstractmethod
+    def order(self) -> tuple[StageName, ...]:
+        """The stages that the options switch on, in the order in which a text goes through them."""
+
     @abstractmethod
     def as_text(self) -> Stages:
         """The stages for a text in which special tokens are text, as transformers' `split_special_tokens` has it."""
@@ -58,11 +64,11 @@ class Stages(ABC):
         """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
 
     @abstractmethod
-    def parts(self, text: str) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[tuple[AlignedText, int | None]]:
         """The text cut into added tokens, each with its id, and the parts between, each with None."""
 
     @abstractmethod
-    def words(self, part: AlignedText) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         """The words of a part between added tokens."""
 
     @abstractmethod
