@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from trietok.text import rust_characters
 from trietok.text.alignment import AlignedText, Located, places
 from trietok.text.rust_added_tokens import RustAddedTokens
-from trietok.text.rust_basic_tokenizer import LOWER, MARKS, RustBasicTokenizer
+from trietok.text.rust_basic_tokenizer import LOWER, MARKS, PUNCTUATION, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
 from trietok.text.stages import Stages, Word
 from trietok.text.watch import UNWATCHED, Rejected, StageName, Watch
@@ -32,6 +32,7 @@ class RustStages(Stages):
 
     basic: RustBasicTokenizer
     added: RustAddedTokens
+    punctuation = PUNCTUATION
 
     def __init__(
         self,
@@ -88,14 +89,22 @@ class RustStages(Stages):
         for start, end, content in parts:
             stretch = whole.cut(start, end)
             if content is not None:
+                watch.token("added-tokens", stretch, content)
                 yield stretch, added.encoder[content]
                 continue
+            watch.between("added-tokens", stretch)
             stretch = _normalized(stretch, self.basic, watch)
             rejected = []
             parts_of_stretch = added.normalized_parts(stretch.text, self.skip, rejected)
             watch.cut("normalized-added-tokens", stretch, rejected)
             for first, last, content in parts_of_stretch:
-                yield stretch.cut(first, last), None if content is None else added.encoder[content]
+                part = stretch.cut(first, last)
+                if content is not None:
+                    watch.token("normalized-added-tokens", part, content)
+                    yield part, added.encoder[content]
+                else:
+                    watch.between("normalized-added-tokens", part)
+                    yield part, None
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
@@ -105,8 +114,8 @@ class RustStages(Stages):
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
 
-    def locate(self, text: str) -> Located:
-        located = super().locate(text)
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
+        located = super().locate(text, watch)
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
         return located

@@ -35,6 +35,8 @@ class SlowStages(Stages):
         whole: words that are left as they are, each as one token.
     """
 
+    punctuation = PUNCTUATION
+
     def __init__(
         self,
         basic: BasicTokenizer | None,
@@ -143,7 +145,12 @@ class SlowStages(Stages):
         watch.cut("added-tokens", aligned, rejected)
         for start, end, is_token in places:
             part = aligned.cut(start, end)
-            yield part, self.to_id(part.text) if is_token else None
+            if is_token:
+                watch.token("added-tokens", part, part.text)
+                yield part, self.to_id(part.text)
+            else:
+                watch.between("added-tokens", part)
+                yield part, None
 
     def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word, start, end in self._places_of_words(part, watch):

@@ -14,6 +14,7 @@ from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.characters import TranslationTable
 from trietok.text.watch import UNWATCHED, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
@@ -33,6 +34,7 @@ class Stages(ABC):
 
     basic: BasicTokenizer | None
     added: AddedTokens
+    punctuation: TranslationTable  # sets punctuation apart
 
     def __init__(
         self,
@@ -77,16 +79,17 @@ class Stages(ABC):
 
     # ---- the same in both profiles ----------------------------------------------------------------------------------
 
-    def locate(self, text: str) -> Located:
-        """The tokens of a text with their ids, spans and words."""
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
+        """The tokens of a text with their ids, spans and words; `watch` is told what each stage does."""
         require_text(text)
         located = Located.empty()
         prefix = self.wordpiece.continuing_subword_prefix
-        for part, token_id in self.parts(text):
+        for part, token_id in self.parts(text, watch):
             if token_id is not None:
                 located.add(token_id, part.text, part.span(0, len(part.text)), located.next_word())
                 continue
-            for word, start, end, pieces in self.words(part):
+            for word, start, end, pieces in self.words(part, watch):
+                watch.word(word, start, end, pieces)
                 number = located.next_word()
                 for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
                     located.add(self.to_id(piece), piece, span, number)

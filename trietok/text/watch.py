@@ -40,8 +40,17 @@ class Watch:
     def cut(self, stage: StageName, whole: AlignedText, rejected: Sequence[Rejected]) -> None:
         """`whole` is about to be cut at the added tokens in it, without the `rejected` ones."""
 
+    def token(self, stage: StageName, part: AlignedText, content: str) -> None:
+        """The next part of the text is an added token, which this stage has found."""
+
+    def between(self, stage: StageName, part: AlignedText) -> None:
+        """The next part of the text lies between the added tokens that this stage looks for."""
+
     def split(self, cleaned: AlignedText, start: int, end: int, is_kept: bool) -> None:
         """A word lies between whitespace; `is_kept` if it is left as it is."""
+
+    def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
+        """WordPiece has been given the word from `start` to `end`, and gave its pieces."""
 
 
 UNWATCHED = Watch()

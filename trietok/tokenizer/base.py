@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError
@@ -28,9 +28,13 @@ from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
+from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer import methods
 from trietok.tokenizer.moment import DEFAULTS, NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
+
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import Explanation
 
 Tensors = str | TensorType | None
 
@@ -334,6 +338,42 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """The one or two texts of a call for one item."""
         return text, text_pair
+
+    def explain(self, text: Any, pair: Any = None, **options: Any) -> Explanation:
+        """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
+
+        Args:
+            text, pair: a str each; with `is_split_into_words` a list of words each.
+            **options: those of a call.
+
+        Returns:
+            An `Explanation`. Its `input_ids` are those of the call.
+
+        Raises:
+            InputTypeError: `text` is a batch.
+            NotSupportedError: a class has stages of its own, so its ids cannot be explained.
+            TrietokError: whatever a call raises for the text and the options.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> token = tokenizer.explain("unaffable").tokens[2]
+        >>> token.token, token.match.entries
+        ('##aff', ('##a', '##af', '##aff'))
+        """
+        moment = self._now()
+        input_ids = self(text, pair, **options)["input_ids"]
+        words = bool(options.get("is_split_into_words"))
+        if isinstance(text, (list, tuple)) and (not words or isinstance(next(iter(text), ""), (list, tuple))):
+            raise InputTypeError(f"explain takes one text, not a batch: {kind_of(text)}", value=text)
+        from trietok.explaining.explain import Explained, explain  # not needed to encode
+
+        named = {name: value for name, value in options.items() if name in CallOptions._fields}
+        others = {name: value for name, value in options.items() if name not in named}
+        plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+        first, second = self._item(text, pair, words)
+        of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
+        texts = (first,) if second is None else (first, second)
+        return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
 
     def encode(
         self,
