@@ -139,18 +139,18 @@ class Explanation:
     name: str
     profile: Literal["slow", "fast"]
     texts: tuple[ExplainedText, ...]
-    rows: tuple[Sequence[Token], ...]
+    rows: tuple[RowTokens, ...]
     template: tuple[str, ...]
     truncation: Truncation
     input_ids: list[Any]
 
     @property
-    def tokens(self) -> Sequence[Token]:
+    def tokens(self) -> RowTokens:
         """The tokens of the first row of ids."""
         return self.rows[0]
 
     @property
-    def truncated(self) -> Sequence[Token]:
+    def truncated(self) -> RowTokens:
         """The tokens that truncation removed from the first row, text by text."""
         return RowTokens(
             [

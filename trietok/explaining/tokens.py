@@ -101,6 +101,7 @@ class TextTokens(Lazy[Token]):
             token=trace.words[number] if values["kind"] == "added" else located.tokens[index],
             id=located.ids[index],
             text=self._number,
+            index=index,
             start=start,
             end=end,
             source=self._text[start:end],
@@ -142,11 +143,11 @@ class TextTokens(Lazy[Token]):
         at = 0
         while True:
             match = self._entries.match(word, at)
-            if not match.entries or at >= len(word):
+            if not match.entries:
                 break
             covered.append(match.entries[-1])
             at += self._entries.length(match.entries[-1], at)
-        return Unknown("no-piece", tuple(covered), match.left, *places[min(at, len(word) - 1)], match.reached)
+        return Unknown("no-piece", tuple(covered), match.left, *places[at], match.reached, word[at])
 
     def _added(self, number: int, start: int, end: int) -> AddedMatch:
         content = self._trace.words[number]
@@ -217,6 +218,19 @@ class RowTokens(Lazy[Token]):
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
+
+    @property
+    def specials(self) -> list[Token]:
+        """The special tokens of the template, in order."""
+        return [tokens[start] for tokens, start, _ in self._stretches if tokens[start].kind == "special"]
+
+    @property
+    def padding(self) -> tuple[Token, int, bool] | None:
+        """The padding token, how many there are, and whether they stand before the texts; None for a row without."""
+        for number, (tokens, start, end) in enumerate(self._stretches):
+            if isinstance(tokens, Same):
+                return tokens[start], end - start, number == 0
+        return None
 
     def item(self, index: int) -> Token:
         number = bisect_right(self._ends, index)

@@ -50,6 +50,7 @@ class Unknown(NamedTuple):
         start, end: the place in the original of the character at which the cover failed; of the whole word where it is
             too long.
         reached: how many characters of `left` some entry begins with, although none ends there.
+        char: the character at which the cover failed, as WordPiece was given it.
     """
 
     reason: Literal["too-long", "no-piece", "not-an-entry"]
@@ -58,6 +59,7 @@ class Unknown(NamedTuple):
     start: int
     end: int
     reached: int
+    char: str = ""
 
 
 class AddedMatch(NamedTuple):
@@ -110,6 +112,7 @@ class Token(NamedTuple):
         kind: `"wordpiece"`, `"unknown"`, `"added"`; `"kept"` for a word that is never split; `"special"` for a token of
             the template; `"padding"`.
         text: 0 or 1, the text it is of; None for a token of the template and for padding.
+        index: which token of that text it is, from 0, also where truncation has removed some; None likewise.
         start, end: what it stands for in the original text, half-open, in code points.
         source: those characters.
         type_id: its token type id.
@@ -127,6 +130,7 @@ class Token(NamedTuple):
     id: int
     kind: TokenKind
     text: int | None = None
+    index: int | None = None
     start: int = 0
     end: int = 0
     source: str = ""

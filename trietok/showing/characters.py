@@ -25,6 +25,23 @@ _KINDS = {
     "Zl": "line separator",
     "Zp": "paragraph separator",
 }
+_ABBREVIATIONS = {
+    "\0": "NUL",
+    "\t": "TAB",
+    "\n": "LF",
+    "\r": "CR",
+    "\x1b": "ESC",
+    "\x7f": "DEL",
+    "\xa0": "NBSP",
+    "\xad": "SHY",
+    "\u200b": "ZWSP",
+    "\u200c": "ZWNJ",
+    "\u200d": "ZWJ",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u2060": "WJ",
+    "\ufeff": "BOM",
+}
 _DOTTED_CIRCLE = "\u25cc"
 
 
@@ -78,13 +95,22 @@ def is_hidden(char: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """A text in which nothing is hidden: hidden characters as code points in angle brackets.
+    """A text in which nothing is hidden: hidden characters as abbreviations or code points in angle brackets.
 
-    >>> visible("a\\u200db\\n"), visible("\\u0301")
-    ('a⟨U+200D⟩b⟨U+000A⟩', '◌́')
+    >>> visible("a\\u200db\\n\\x01"), visible("\\u0301")
+    ('a⟨ZWJ⟩b⟨LF⟩⟨U+0001⟩', '◌́')
     """
     if text.isascii() and text.isprintable():
         return text
     if text and unicodedata.combining(text[0]):  # a mark would go onto what stands before the text
         text = _DOTTED_CIRCLE + text
-    return "".join([f"⟨{code_point(char)}⟩" if is_hidden(char) else char for char in text])
+    return "".join([f"⟨{short_name(char)}⟩" if is_hidden(char) else char for char in text])
+
+
+def short_name(char: str) -> str:
+    """The usual abbreviation of a hidden character, or its code point.
+
+    >>> short_name("\\u200d"), short_name("\\u0378")
+    ('ZWJ', 'U+0378')
+    """
+    return _ABBREVIATIONS.get(char) or code_point(char)
