@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -66,6 +67,10 @@ class Changes(Lazy[Change]):
         self._ends.append(end)
         self._before.append(before)
         self._after.append(after)
+
+    def within(self, start: int, end: int) -> tuple[Change, ...]:
+        """The changes that begin within a stretch of the original."""
+        return self[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from trietok.explaining.changes import Change
-from trietok.explaining.tokens import RowTokens
-from trietok.explaining.values import Rejected, Token
+from trietok.explaining.changes import Change, Changes
+from trietok.explaining.tokens import RowTokens, TextTokens
+from trietok.explaining.values import Rejected
 
 if TYPE_CHECKING:
     from trietok.explaining.contrast import Contrast
@@ -49,7 +49,7 @@ class Stage(NamedTuple):
     name: str
     given: str
     gave: str
-    changes: Sequence[Change] = ()
+    changes: Changes
     rejected: Sequence[Rejected] = ()
 
     @property
@@ -85,7 +85,7 @@ class ExplainedText(NamedTuple):
 
     text: str
     stages: tuple[Stage, ...]
-    tokens: Sequence[Token]
+    tokens: TextTokens
     window: tuple[int, int]
 
     @property

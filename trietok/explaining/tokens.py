@@ -91,6 +91,16 @@ class TextTokens(Lazy[Token]):
     def __len__(self) -> int:
         return len(self._located.ids)
 
+    @property
+    def places(self) -> Sequence[tuple[int, int, str]]:
+        """Start, end and token of each, without the reasons."""
+        located = self._located
+        return [(start, end, token) for (start, end), token in zip(located.spans, located.tokens, strict=True)]
+
+    def has_entry(self, entry: str) -> bool:
+        """Whether WordPiece has an entry."""
+        return entry in self._stages.wordpiece.vocab
+
     def item(self, index: int) -> Token:
         located, trace = self._located, self._trace
         word, (start, end) = located.words[index], located.spans[index]

@@ -9,7 +9,7 @@ from collections import UserDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError
+from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.tensors import TensorType, to_tensor
 
 if TYPE_CHECKING:
@@ -90,6 +90,21 @@ class BatchEncoding(UserDict[str, Any]):
     def encodings(self) -> Any:
         """The per-text details, or None if the tokenizer is of the slow profile."""
         return self._worked_out() if self.is_fast else None
+
+    def _repr_html_(self) -> str:
+        """The tokens of each row, coloured, over the texts that they are of: how a notebook shows the result."""
+        from trietok.inputs.notebook import html_of  # only where somebody looks
+
+        samples, unknown = (), "[UNK]"
+        try:
+            rows = self._worked_out()
+        except NotSupportedError:  # tokens of which nobody can tell where they are from
+            rows = None
+        if self._later is not None and isinstance(self._later[1], tuple):
+            encoder, samples, _ = self._later[1]
+            stages = getattr(encoder, "stages", None)
+            unknown = unknown if stages is None else stages.wordpiece.unk_token
+        return html_of(self, rows, samples, unknown)
 
     def work_out_by(self, maker: Maker, given: Any = None) -> None:
         """Let `maker` compute the details from `given` when they are first needed."""

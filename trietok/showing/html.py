@@ -26,7 +26,8 @@ text-align:left;position:relative;overflow-wrap:anywhere;color-scheme:light;max-
 .tt h4{margin:18px 0 6px;font-size:12px;font-weight:650;letter-spacing:.06em;text-transform:uppercase;color:var(--soft)}
 .tt-text{display:flex;flex-wrap:wrap;align-items:flex-start;row-gap:12px;font-size:20px;line-height:1.3;margin:4px 0}
 .tt-gap{white-space:pre-wrap;padding:4px 0;min-width:.32em}
-.tt-t{display:inline-flex;flex-direction:column;align-items:center;margin:0 1.5px;padding:4px 5px 3px;
+.tt-t,.tt-s,.tt-t>i{display:block;text-align:center}
+.tt-t{margin:0 1.5px;padding:4px 5px 3px;
 border-radius:4px;border-bottom:3px solid var(--line);cursor:help;outline-offset:1px;max-width:100%}
 .tt-t>i{font:11px/1.35 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;color:var(--soft)}
 .tt-t>i.tt-p{color:inherit;opacity:.9}
@@ -37,13 +38,12 @@ border-radius:4px;border-bottom:3px solid var(--line);cursor:help;outline-offset
 .tt-added{outline:1.5px solid var(--soft);outline-offset:-1.5px}
 .tt-unknown{background:repeating-linear-gradient(-45deg,var(--bad) 0 6px,var(--bg) 6px 9px);border-color:var(--badline)}
 .tt-unknown>i.tt-p{color:var(--badline);font-weight:700;opacity:1}
-.tt-cut{opacity:.6;background:none;border:1px dotted var(--soft);padding-bottom:5px}.tt-cut>.tt-s{text-decoration:line-through}
+.tt-cut{background:none;border:1px dotted var(--soft);padding-bottom:5px}.tt-cut>.tt-s{text-decoration:line-through}.tt-cut>.tt-s,.tt-cut>i{opacity:.6}
 .tt-x{display:inline-block;font:600 10px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;padding:0 4px;margin:0 1px;
 border:1px dashed var(--badline);color:var(--badline);border-radius:3px;vertical-align:middle;cursor:help}
 .tt-stage-area{position:relative}
-.tt-hint{min-height:88px;margin:10px 0 0;padding:10px 14px;border:1px dashed var(--line);border-radius:8px;color:var(--soft);
-font-size:13.5px}
-.tt-story{display:none;position:absolute;left:0;right:0;top:100%;margin-top:-88px;min-height:88px;box-shadow:var(--shadow);z-index:5;padding:10px 14px;background:var(--pop);
+.tt-hint{margin:10px 0 0;color:var(--soft);font-size:13px}
+.tt-story{display:none;position:absolute;left:0;right:0;margin-top:10px;pointer-events:none;box-shadow:var(--shadow);z-index:5;padding:10px 14px;background:var(--pop);
 color:var(--fg);border:1px solid var(--soft);border-left:5px solid var(--b0);border-radius:8px;font-size:13.5px;line-height:1.5;
 text-align:left;cursor:auto;white-space:normal;text-decoration:none}
 .tt-story b{font:650 14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
@@ -131,7 +131,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterabl
     ]
     head = "".join(f'<th class="{name.replace("tt-mono", "").strip()}">{escaped(text)}</th>' for name, text in zip(classes, heads, strict=True))
     body = "".join(
-        "<tr>" + "".join(f'<td class="{name}">{escaped(text)}</td>' for name, text in zip(classes, row, strict=True)) + "</tr>"
+        "<tr>" + "".join(f'<td class="{name}">{"<br>".join(map(escaped, text.split(chr(10))))}</td>' for name, text in zip(classes, row, strict=True)) + "</tr>"
         for row in rows
     )
     return f'<div class="tt-wrap"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -141,6 +141,11 @@ def heading(title: str, *, aside: str = "") -> str:
     """The line at the top of a fragment."""
     more = f" &nbsp;{escaped(aside)}" if aside else ""
     return f'<p class="tt-head"><b>{escaped(title)}</b>{more}</p>'
+
+
+def title(text: str) -> str:
+    """The title of a part."""
+    return f"<h4>{escaped(text)}</h4>"
 
 
 def note(text: str, kind: str = "") -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -36,6 +36,7 @@ from trietok.tokenizer.special_tokens import SpecialTokensMixin
 if TYPE_CHECKING:
     from trietok.explaining.explanation import Explanation
 
+MOST_IN_REPR = 10  # added tokens
 Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
@@ -814,7 +815,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     convert_added_tokens = staticmethod(convert_added_tokens)
 
     def __repr__(self) -> str:
-        added = "".join(f"\t{token_id}: {token!r},\n" for token_id, token in self.added_tokens_decoder.items())
+        tokens = self.added_tokens_decoder
+        added = "".join(f"\t{token_id}: {token!r},\n" for token_id, token in islice(tokens.items(), MOST_IN_REPR))
+        if len(tokens) > MOST_IN_REPR:
+            added += f"\t… {len(tokens) - MOST_IN_REPR:,} more\n"
         return (
             f"{type(self).__name__}(name_or_path='{self.name_or_path}', vocab_size={self.vocab_size}, "
             f"model_max_length={self.model_max_length}, is_fast={self.is_fast}, padding_side='{self.padding_side}', "
