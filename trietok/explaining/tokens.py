@@ -94,8 +94,12 @@ class TextTokens(Lazy[Token]):
     @property
     def places(self) -> Sequence[tuple[int, int, str]]:
         """Start, end and token of each, without the reasons."""
-        located = self._located
-        return [(start, end, token) for (start, end), token in zip(located.spans, located.tokens, strict=True)]
+        located, trace = self._located, self._trace
+        columns = zip(located.spans, located.tokens, trace.word_of, strict=True)
+        return [
+            (start, end, trace.words[number] if number in trace.added else token)
+            for (start, end), token, number in columns
+        ]
 
     def has_entry(self, entry: str) -> bool:
         """Whether WordPiece has an entry."""

@@ -166,7 +166,8 @@ class Trace(Watch):
             self.at.append(at)
             self.word_of.append(number)
             at += len(piece) - (self._prefix if at else 0)
-        if len(pieces) == 1 and pieces[0] != word:
+        wordpiece = self._stages.wordpiece
+        if len(pieces) == 1 and (pieces[0] != word or (word == wordpiece.unk_token and word not in wordpiece.vocab)):
             places = zip(text.starts[start:end], text.ends[start:end], strict=True)
             self.unknown[number] = [(self._base + first, self._base + last) for first, last in places]
         if "punctuation" in self._gave:
