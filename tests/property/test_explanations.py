@@ -1,4 +1,4 @@
-"""The ids of an explanation are those of the call, on texts, tokens and options drawn at random; and what it says holds.
+"""The ids of an explanation are those of the call, on random texts, tokens and options; and what it says holds.
 
 TRIETOK_EXAMPLES says how many tokenizers are drawn; each explains `TEXTS` texts.
 """
@@ -21,16 +21,86 @@ from trietok.showing.cells import width
 TEXTS = 20
 ENTRIES = [
     *"abcdeilnostuvxyzéÅσ.!-東京你한ʼ\u0301",
-    *(f"##{piece}" for piece in ["a", "b", "c", "d", "e", "i", "n", "s", "t", "ab", "ing", "ed", "é", "σ", "\u0301", "#"]),
+    *(
+        f"##{piece}"
+        for piece in ["a", "b", "c", "d", "e", "i", "n", "s", "t", "ab", "ing", "ed", "é", "σ", "\u0301", "#"]
+    ),
     *["un", "una", "the", "abc", "New", "new", "naive", "naïve", "The", "##fable", "#", "##", "[", "]", "mask", "cls"],
 ]
 ALPHABET = [
     *"abcdeintsu  .,!-#[]ABNÉéïÅÅΣσςİıſßﬁ",
-    *["\u0301", "\u0323", "\u0308", "\u200d", "\0", "\ud800", "\udfff", "\u0378", "\ue000", "\ufffd", "\ufeff", "\u00ad"],
-    *["\t", "\n", "\r", "\x0b", "\x1c", "\x85", "\u00a0", "\u3000", "\u2028", "東", "京", "你", "豈", "한", "한", "😀", "™", "≠", "゙"],
-    *["un", "naïve", "the", "New York", "[MASK]", "[CLS]", "[SEP]", "[UNK]", "unaffable", "ing", "<a>", "ab", " <a> ", "AB"],
+    *[
+        "\u0301",
+        "\u0323",
+        "\u0308",
+        "\u200d",
+        "\0",
+        "\ud800",
+        "\udfff",
+        "\u0378",
+        "\ue000",
+        "\ufffd",
+        "\ufeff",
+        "\u00ad",
+    ],
+    *[
+        "\t",
+        "\n",
+        "\r",
+        "\x0b",
+        "\x1c",
+        "\x85",
+        "\u00a0",
+        "\u3000",
+        "\u2028",
+        "東",
+        "京",
+        "你",
+        "豈",
+        "한",
+        "한",
+        "😀",
+        "™",
+        "≠",
+        "゙",
+    ],
+    *[
+        "un",
+        "naïve",
+        "the",
+        "New York",
+        "[MASK]",
+        "[CLS]",
+        "[SEP]",
+        "[UNK]",
+        "unaffable",
+        "ing",
+        "<a>",
+        "ab",
+        " <a> ",
+        "AB",
+    ],
 ]
-CONTENTS = ["ab", "AB", "<a>", "New York", "un", "é", "東", " ", "  ", "the ", "\t", "[X]", "naïve", "ing", "c\u0301", ".", "İ", "\u200d"]
+CONTENTS = [
+    "ab",
+    "AB",
+    "<a>",
+    "New York",
+    "un",
+    "é",
+    "東",
+    " ",
+    "  ",
+    "the ",
+    "\t",
+    "[X]",
+    "naïve",
+    "ing",
+    "c\u0301",
+    ".",
+    "İ",
+    "\u200d",
+]
 
 
 def words(draw: random.Random, most: int = 12) -> str:
@@ -114,9 +184,7 @@ def holds(made: Any, text: trietok.explaining.explanation.ExplainedText, where: 
             assert token.match is not None, where
             assert token.match.entries[-1] == token.token, where
         if token.unknown is not None and token.unknown.reason == "no-piece":
-            covered = "".join(
-                piece if number == 0 else piece[2:] for number, piece in enumerate(token.unknown.covered)
-            )
+            covered = "".join(piece if number == 0 else piece[2:] for number, piece in enumerate(token.unknown.covered))
             rest = token.unknown.left[2 if covered else 0 :]
             assert covered + rest == token.word_text, where
             assert token.unknown.char == rest[0], where

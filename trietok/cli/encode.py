@@ -61,9 +61,7 @@ def _encode(
     return encoding
 
 
-def _result(
-    tokenizer: Any, text: str, pair: str | None, encoding: trietok.BatchEncoding, with_tokens: bool
-) -> Result:
+def _result(tokenizer: Any, text: str, pair: str | None, encoding: trietok.BatchEncoding, with_tokens: bool) -> Result:
     ids = encoding["input_ids"]
     types = None if pair is None else encoding.get("token_type_ids")
     return Result(text, tokenizer.convert_ids_to_tokens(ids) if with_tokens else [], ids, pair, types)

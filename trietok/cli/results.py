@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from trietok.cli.output import json_line, on_terminal, write_line, writing
 
-
 Place = tuple[int, int, int] | None  # the text, and the half-open span in it; None for a special token
 
 

@@ -146,7 +146,9 @@ class Comparison(NamedTuple):
         from trietok.showing.html import fragment, heading, note, table, title  # only where somebody looks
 
         parts = [heading("Comparison"), note(self.summary, "good" if self.same_ids else "bad")]
-        parts.append(table(("", "name", "fingerprint"), zip(("old", "new"), self.names, self.fingerprints, strict=True)))
+        parts.append(
+            table(("", "name", "fingerprint"), zip(("old", "new"), self.names, self.fingerprints, strict=True))
+        )
         for section in self.sections():
             parts += title(section.title), table(("", "old", "new"), section.rows)
             parts += [note(f"… and {section.left_out:,} more")] if section.left_out else []

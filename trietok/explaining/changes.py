@@ -17,7 +17,9 @@ from trietok.text.alignment import AlignedText
 from trietok.text.characters import REPLACEMENT_CHARACTER
 
 ChangeKind = Literal["deleted", "changed", "inserted"]
-Difference = tuple[int, int, str, str, int]  # start and end in the original; before, after; the place in the text before
+Difference = tuple[
+    int, int, str, str, int
+]  # start and end in the original; before, after; the place in the text before
 
 _DELETED = {
     "Cc": "control character, deleted",

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError
 from trietok.explaining.differing import why_differ
-from trietok.explaining.explanation import ExplainedText, Explanation
 from trietok.explaining.lazy import Lazy
 from trietok.explaining.values import Token
 
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import ExplainedText, Explanation
+
 Range = tuple[int, int]
+Placed = tuple[int, int, str]  # start and end of a token, and the token
 
 
 class Part(NamedTuple):
@@ -42,7 +45,10 @@ class Part(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes; tokens by their text and id."""
-        sides = {name: [{"token": each.token, "id": each.id} for each in getattr(self, name)] for name in ("left", "right")}
+        sides = {
+            name: [{"token": each.token, "id": each.id} for each in tokens]
+            for name, tokens in (("left", self.left), ("right", self.right))
+        }
         return {**self._asdict(), **sides}
 
 
@@ -79,7 +85,7 @@ class Parts(Lazy[Part]):
         return sum(differs for *_, differs in self._ranges)
 
 
-def _aligned(left: Sequence[tuple[int, int, str]], right: Sequence[tuple[int, int, str]]) -> Iterator[tuple[Range, Range, bool]]:
+def _aligned(left: Sequence[Placed], right: Sequence[Placed]) -> Iterator[tuple[Range, Range, bool]]:
     """Stretches that both sides cut at the same places, those alike in a row joined: tokens of both, and whether they
     differ."""
     i = j = 0

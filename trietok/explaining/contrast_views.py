@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from trietok.explaining.contrast import Contrast, Part
-from trietok.explaining.explanation import Explanation
 from trietok.explaining.shown import place
 from trietok.explaining.text_view import Line
 from trietok.explaining.values import Token
-from trietok.showing.cells import cut_to, padded, width, wrapped
+from trietok.showing.cells import cut_to, padded, wrapped
 from trietok.showing.characters import visible
 from trietok.showing.html import escaped, fragment, heading, note
+
+if TYPE_CHECKING:
+    from trietok.explaining.contrast import Contrast, Part
+    from trietok.explaining.explanation import Explanation
 
 _MOST_PARTS = 400
 _MOST_TOKENS = 40  # of a stretch that is alike
@@ -29,8 +32,8 @@ def lines_of(contrast: Contrast, columns: int) -> Iterator[Line]:
     yield []
     yield [(contrast.summary, "same" if contrast.same_ids else "unknown")]
     for line in contrast.notes:
-        for part in wrapped(line, columns - 2):
-            yield [("  ", ""), (part, "stage")]
+        for text in wrapped(line, columns - 2):
+            yield [("  ", ""), (text, "stage")]
     yield []
     for part in _shown(contrast):
         yield from _part(part, columns, is_pair=len(contrast.left.texts) > 1)
@@ -49,9 +52,17 @@ def _name(side: Explanation) -> str:
 def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
     where = ("AB"[part.text] + " " if is_pair else "") + place(part.start, part.end)
     if not part.differs:
-        yield [("= ", "dim"), (padded(where, 9) + " ", "place"), (cut_to(_alike(part.left), max(columns - 12, 8)), "dim")]
+        yield [
+            ("= ", "dim"),
+            (padded(where, 9) + " ", "place"),
+            (cut_to(_alike(part.left), max(columns - 12, 8)), "dim"),
+        ]
         return
-    yield [("≠ ", "unknown"), (padded(where, 9) + " ", "place"), (cut_to(visible(part.source), max(columns - 12, 8)), "stage")]
+    yield [
+        ("≠ ", "unknown"),
+        (padded(where, 9) + " ", "place"),
+        (cut_to(visible(part.source), max(columns - 12, 8)), "stage"),
+    ]
     for style, tokens in (("left", part.left), ("right", part.right)):
         for number, line in enumerate(wrapped(_tokens(tokens), columns - 12)):
             yield [(padded(f"    {style}" if number == 0 else "", 12), style), (line, style)]
@@ -62,7 +73,9 @@ def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
 def _tokens(tokens: Sequence[Token]) -> str:
     if not tokens:
         return "(no token)"
-    return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + (" …" if len(tokens) > _MOST_TOKENS else "")
+    return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + (
+        " …" if len(tokens) > _MOST_TOKENS else ""
+    )
 
 
 def _alike(tokens: Sequence[Token]) -> str:
@@ -88,7 +101,11 @@ def html_of(contrast: Contrast) -> str:
 def _row(part: Part) -> str:
     where = f'<td class="tt-idle">{place(part.start, part.end)}</td>'
     if not part.differs:
-        return f'<tr class="tt-idle">{where}<td colspan="3"><span class="tt-mono">{escaped(_alike(part.left))}</span></td></tr>'
-    cells = "".join(f'<td><span class="tt-mono">{escaped(_tokens(tokens))}</span></td>' for tokens in (part.left, part.right))
-    source = f"<td><b>{escaped(part.source)}</b></td>"
-    return f'<tr class="tt-differs">{where}{source}{cells}</tr><tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
+        return f'<tr class="tt-idle">{where}<td colspan="3">{_mono(_alike(part.left))}</td></tr>'
+    cells = "".join(f"<td>{_mono(_tokens(tokens))}</td>" for tokens in (part.left, part.right))
+    why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
+    return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'
+
+
+def _mono(text: str) -> str:
+    return f'<span class="tt-mono">{escaped(text)}</span>'

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from trietok.explaining.explanation import TITLES, ExplainedText
-from trietok.explaining.values import Token
+from trietok.explaining.values import TITLES, Token
 from trietok.showing.characters import described, visible
+
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import ExplainedText
 
 Changed = dict[tuple[int, int], tuple[str, str]]  # where → the characters before and after
 
@@ -19,7 +22,11 @@ _MOST = 3  # characters or entries that a reason names
 
 
 def why_differ(
-    left: ExplainedText, right: ExplainedText, left_tokens: Sequence[Token], right_tokens: Sequence[Token], span: tuple[int, int]
+    left: ExplainedText,
+    right: ExplainedText,
+    left_tokens: Sequence[Token],
+    right_tokens: Sequence[Token],
+    span: tuple[int, int],
 ) -> str:
     """The first stage, in the order in which texts go through them, that did otherwise on the two sides."""
     return (
@@ -40,7 +47,9 @@ def _cleaning(left: ExplainedText, right: ExplainedText, span: tuple[int, int]) 
     sides = [_changes(text, "clean", span) for text in (left, right)]
     for wanted, verb in (("", "deletes"), (" ", "makes a space of")):
         found = [{(place, old) for place, (old, new) in side.items() if new == wanted} for side in sides]
-        reason = _one_sided("clean", verb, *([described(old) for _, olds in sorted(each) for old in olds] for each in _only(*found)))
+        reason = _one_sided(
+            "clean", verb, *([described(old) for _, olds in sorted(each) for old in olds] for each in _only(*found))
+        )
         if reason:
             return reason
     return ""
@@ -68,9 +77,14 @@ def _words(left: Sequence[Token], right: Sequence[Token]) -> str:
     return f"{TITLES[stage]}: the left looks up {shown[0]}, the right {shown[1]}"
 
 
-def _entries(left: ExplainedText, right: ExplainedText, left_tokens: Sequence[Token], right_tokens: Sequence[Token]) -> str:
+def _entries(
+    left: ExplainedText, right: ExplainedText, left_tokens: Sequence[Token], right_tokens: Sequence[Token]
+) -> str:
     """The reason where the words are the same."""
-    too_long = [any(each.unknown is not None and each.unknown.reason == "too-long" for each in tokens) for tokens in (left_tokens, right_tokens)]
+    too_long = [
+        any(each.unknown is not None and each.unknown.reason == "too-long" for each in tokens)
+        for tokens in (left_tokens, right_tokens)
+    ]
     if too_long[0] != too_long[1]:
         side = "left" if too_long[0] else "right"
         return f"{TITLES['wordpiece']}: the word is too long for the {side}"

@@ -73,7 +73,9 @@ def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, 
         profile="fast" if plan.is_fast else "slow",
         texts=explained,
         rows=tuple(_row(row, explained, padding) for row in rows),
-        template=tuple("AB"[piece.sequence] if piece.sequence is not None else str(piece.token) for piece in rows[0].pieces),
+        template=tuple(
+            "AB"[piece.sequence] if piece.sequence is not None else str(piece.token) for piece in rows[0].pieces
+        ),
         truncation=Truncation(
             plan.strategies.truncation.value,
             plan.strategies.max_length,

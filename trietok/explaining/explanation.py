@@ -12,28 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.explaining.changes import Change, Changes
 from trietok.explaining.tokens import RowTokens, TextTokens
-from trietok.explaining.values import Rejected
+from trietok.explaining.values import TITLES, Rejected
 
 if TYPE_CHECKING:
     from trietok.explaining.contrast import Contrast
-
-MOST_SHOWN = 2000  # tokens of a view
-
-TITLES = {
-    "lower-case-around-tokens": "lower case, but for added tokens",
-    "added-tokens": "added tokens cut out",
-    "clean": "cleaned",
-    "chinese": "Chinese characters set apart",
-    "compose": "composed (NFC)",
-    "whitespace": "split at whitespace",
-    "lower-case": "lower case",
-    "accents": "accents stripped (NFD)",
-    "normalized-added-tokens": "normalized added tokens cut out",
-    "punctuation": "punctuation set apart",
-    "wordpiece": "WordPiece",
-    "template": "special tokens around",
-    "truncation": "truncated",
-}
 
 
 class Stage(NamedTuple):
@@ -61,16 +43,6 @@ class Stage(NamedTuple):
     def is_idle(self) -> bool:
         """Whether it left the text as it was."""
         return self.given == self.gave and not self.changes and not self.rejected
-
-    def to_dict(self) -> dict[str, Any]:
-        """The attributes, complete; all of it can be written as JSON."""
-        return {
-            "name": self.name,
-            "given": self.given,
-            "gave": self.gave,
-            "changes": [change.to_dict() for change in self.changes],
-            "rejected": [each._asdict() for each in self.rejected],
-        }
 
 
 class ExplainedText(NamedTuple):
@@ -178,23 +150,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, complete; all of it can be written as JSON. `docs/explaining.md` documents the schema."""
-        return {
-            "tokenizer": self.tokenizer,
-            "name": self.name,
-            "profile": self.profile,
-            "input_ids": self.input_ids,
-            "template": list(self.template),
-            "truncation": {**self.truncation._asdict(), "removed": list(self.truncation.removed)},
-            "texts": [
-                {
-                    "text": text.text,
-                    "stages": [stage.to_dict() for stage in text.stages],
-                    "tokens": [token.to_dict() for token in text.tokens],
-                }
-                for text in self.texts
-            ],
-            "rows": [[token.to_dict() for token in row] for row in self.rows],
-        }
+        from trietok.explaining.as_dict import dict_of  # not needed for the values
+
+        return dict_of(self)
 
     def to_json(self, **options: Any) -> str:
         """`to_dict` as JSON; the options are those of `json.dumps`. Lone surrogates are escaped."""

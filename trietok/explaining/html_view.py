@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from trietok.explaining.explanation import MOST_SHOWN, ExplainedText, Explanation, Stage
-from trietok.explaining.shown import COLOURS, became, first_tokens, notes, place, segments, shown_changes
+from trietok.explaining.shown import COLOURS, MOST_SHOWN, became, first_tokens, notes, place, segments, shown_changes
 from trietok.explaining.stories import story
 from trietok.explaining.values import Token
 from trietok.showing.html import escaped, fragment, gap, heading, note, token
+
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import ExplainedText, Explanation, Stage
 
 _MOST_GAVE = 2000  # characters of the text after a stage
 _MOST_REJECTED = 20
@@ -33,14 +36,16 @@ def _parts(explanation: Explanation) -> Iterator[str]:
     for line in notes(explanation):
         yield note(line)
     if len(explanation.tokens) + len(explanation.truncated) > MOST_SHOWN:
-        yield note(f"The first {MOST_SHOWN:,} of {len(explanation.tokens) + len(explanation.truncated):,} tokens are shown.")
+        yield note(
+            f"The first {MOST_SHOWN:,} of {len(explanation.tokens) + len(explanation.truncated):,} tokens are shown."
+        )
     for number, text in enumerate(explanation.texts):
         of_text = f" of text {'AB'[number]}" if len(explanation.texts) > 1 else ""
         yield f"<h4>Stages{of_text}</h4>"
         yield stages_list(text.stages)
 
 
-# ---- the tokens ---------------------------------------------------------------------------------------------------------
+# ---- the tokens -----------------------------------------------------------------------------------------------------
 
 
 def _rows(explanation: Explanation) -> Iterator[str]:
@@ -96,7 +101,7 @@ def _story(each: Token) -> str:
     return f"<b>{escaped(each.token)}</b><em>id {each.id}</em>{where}{types}{sentences}"
 
 
-# ---- the stages ---------------------------------------------------------------------------------------------------------
+# ---- the stages -----------------------------------------------------------------------------------------------------
 
 
 def stages_list(stages: Sequence[Stage]) -> str:

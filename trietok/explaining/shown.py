@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.explaining.changes import Change
-from trietok.explaining.explanation import MOST_SHOWN, ExplainedText, Explanation, Stage
-from trietok.explaining.values import Token
 from trietok.showing.characters import described, visible
 
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import ExplainedText, Explanation, Stage
+    from trietok.explaining.values import Token
+
+MOST_SHOWN = 2000  # tokens of a view
 COLOURS = 4  # tokens take turns with them
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
@@ -162,7 +165,9 @@ def notes(explanation: Explanation) -> Iterator[str]:
         )
         yield f"{of_texts} removed on the {cut.side}: {cut.strategy}, max_length {cut.max_length:,}"
     if len(explanation.rows) > 1:
-        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + (", …" if len(explanation.rows) > 11 else "")
+        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + (
+            ", …" if len(explanation.rows) > 11 else ""
+        )
         stride = f", each repeating {cut.stride}" if cut.stride else ""
         more = len(explanation.rows) - 1
         yield f"{more} more row{'s' if more > 1 else ''} of what did not fit ({sizes} tokens{stride})"

@@ -83,13 +83,15 @@ def _of_added(added: AddedMatch) -> Iterator[str]:
     touching = [char for char in added.touches if char]
     if touching and not added.single_word and added.content[:1].isalnum():
         verb = "touches" if len(touching) == 1 else "touch"
-        yield f"It is cut out of a word: {' and '.join(map(_quoted, touching))} {verb} it. With single_word it would not be."
+        neighbours = " and ".join(map(_quoted, touching))
+        yield f"It is cut out of a word: {neighbours} {verb} it. With single_word it would not be."
 
 
 def _of_rejected(rejected: Rejected) -> str:
     touching = " and ".join(_quoted(char) for char in rejected.touching if char)
     verb = "touch" if all(rejected.touching) else "touches"
-    return f"The added token {_quoted(rejected.content)} stands here, and its single_word rejects it: {touching} {verb} it."
+    content = _quoted(rejected.content)
+    return f"The added token {content} stands here, and its single_word rejects it: {touching} {verb} it."
 
 
 def _codes(text: str) -> str:

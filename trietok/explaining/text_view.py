@@ -7,10 +7,11 @@ styles colours. Without colours, bars stand between the tokens of the text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from trietok.explaining.explanation import MOST_SHOWN, Explanation, Stage
 from trietok.explaining.shown import (
     COLOURS,
+    MOST_SHOWN,
     Segment,
     became,
     first_tokens,
@@ -23,6 +24,9 @@ from trietok.explaining.stories import story
 from trietok.explaining.values import Token
 from trietok.showing.cells import cut_to, padded, width, wrapped
 from trietok.showing.characters import is_hidden, visible
+
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import Explanation, Stage
 
 Styled = tuple[str, str]  # a text, and the name of its style
 Line = list[Styled]
@@ -76,7 +80,7 @@ def lines_of(explanation: Explanation, columns: int, *, bars: bool = True) -> It
             yield [(f"… the first {len(gone):,} of {len(explanation.truncated):,} are shown", "dim")]
 
 
-# ---- the text -----------------------------------------------------------------------------------------------------------
+# ---- the text -------------------------------------------------------------------------------------------------------
 
 
 def _coloured_text(label: str, parts: Sequence[Segment], columns: int, bars: bool) -> Iterator[Line]:
@@ -120,7 +124,7 @@ def _style(token: Token, colour: int) -> str:
     return token.kind if token.kind in ("unknown", "special", "padding", "added") else f"token{colour}"
 
 
-# ---- the stages ---------------------------------------------------------------------------------------------------------
+# ---- the stages -----------------------------------------------------------------------------------------------------
 
 
 def _stages(stages: Sequence[Stage], columns: int) -> Iterator[Line]:
@@ -202,7 +206,7 @@ def _around(explanation: Explanation, columns: int) -> Iterator[Line]:
         yield [("    ", ""), (part, "gave")]
 
 
-# ---- the tokens ---------------------------------------------------------------------------------------------------------
+# ---- the tokens -----------------------------------------------------------------------------------------------------
 
 
 def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> Iterator[Line]:
@@ -217,13 +221,16 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
             "" if token.text is None else place(token.start, token.end),
             _source(token),
         ]
-        rows.append((cells, token, _style(token, (token.index or 0) % COLOURS)))
+        rows.append((cells, token, _style(token, (token.position or 0) % COLOURS)))
     if not rows:
         return
     most = [_WIDEST_TOKEN, 12, *([4] if is_pair else []), 15, _WIDEST_SOURCE]
     if columns < _NARROW:
         most = [max(columns - 20, 8), 9, *([2] if is_pair else []), 9, max(columns // 4, 6)]
-    widths = [min(max(map(width, column)), top) for column, top in zip(zip(*(row[0] for row in rows), strict=True), most, strict=True)]
+    widths = [
+        min(max(map(width, column)), top)
+        for column, top in zip(zip(*(row[0] for row in rows), strict=True), most, strict=True)
+    ]
     if columns >= _NARROW:
         heads = ["token", "id", *(["type"] if is_pair else []), "place", "text"]
         widths = [max(size, len(head)) for size, head in zip(widths, heads, strict=True)]
@@ -285,4 +292,3 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
         yield token, 1
     if padding is not None and count:
         yield padding, count
-

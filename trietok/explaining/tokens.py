@@ -115,7 +115,7 @@ class TextTokens(Lazy[Token]):
             token=trace.words[number] if values["kind"] == "added" else located.tokens[index],
             id=located.ids[index],
             text=self._number,
-            index=index,
+            position=index,
             start=start,
             end=end,
             source=self._text[start:end],

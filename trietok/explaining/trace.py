@@ -48,7 +48,7 @@ class Trace(Watch):
         self._base = 0  # where the text begins in what is explained
         order = stages.order
         self.changes: dict[str, Changes] = {stage: Changes(stage) for stage in order}
-        self._gave = {stage: io.StringIO(newline="") for stage in order}
+        self._gave: dict[str, io.StringIO] = {stage: io.StringIO(newline="") for stage in order}
         by_words = order.index("whitespace") if "whitespace" in order else len(order)
         self._by_words = {*order[by_words:], *_WORD_STAGES}
         self.words: list[str] = []
@@ -105,7 +105,8 @@ class Trace(Watch):
         spaced = [each for each in found if each[3] == f" {each[2]} "]
         middle = before.text
         if len(spaced) < len(found):
-            pieces, position = [], 0
+            pieces: list[str] = []
+            position = 0
             for _, _, old, new, place in found:
                 if new != f" {old} ":
                     pieces += before.text[position:place], new

@@ -5,8 +5,24 @@ In: what the trace of a text has noted. Out: plain values that never change, whi
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+# The names of the stages, and of what follows them, to read.
+TITLES = {
+    "lower-case-around-tokens": "lower case, but for added tokens",
+    "added-tokens": "added tokens cut out",
+    "clean": "cleaned",
+    "chinese": "Chinese characters set apart",
+    "compose": "composed (NFC)",
+    "whitespace": "split at whitespace",
+    "lower-case": "lower case",
+    "accents": "accents stripped (NFD)",
+    "normalized-added-tokens": "normalized added tokens cut out",
+    "punctuation": "punctuation set apart",
+    "wordpiece": "WordPiece",
+    "template": "special tokens around",
+    "truncation": "truncated",
+}
 TokenKind = Literal["wordpiece", "unknown", "added", "kept", "special", "padding"]
 
 
@@ -112,7 +128,7 @@ class Token(NamedTuple):
         kind: `"wordpiece"`, `"unknown"`, `"added"`; `"kept"` for a word that is never split; `"special"` for a token of
             the template; `"padding"`.
         text: 0 or 1, the text it is of; None for a token of the template and for padding.
-        index: which token of that text it is, from 0, also where truncation has removed some; None likewise.
+        position: which token of that text it is, from 0, also where truncation has removed some; None likewise.
         start, end: what it stands for in the original text, half-open, in code points.
         source: those characters.
         type_id: its token type id.
@@ -130,7 +146,7 @@ class Token(NamedTuple):
     id: int
     kind: TokenKind
     text: int | None = None
-    index: int | None = None
+    position: int | None = None
     start: int = 0
     end: int = 0
     source: str = ""
@@ -143,13 +159,3 @@ class Token(NamedTuple):
     added: AddedMatch | None = None
     rejected: tuple[Rejected, ...] = ()
     is_truncated: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The attributes, and the `story`; all of it can be written as JSON."""
-        from trietok.explaining.stories import story  # which is told of tokens
-
-        values = self._asdict()
-        for name in ("cut", "match", "unknown", "added"):
-            values[name] = None if values[name] is None else values[name]._asdict()
-        values["rejected"] = [each._asdict() for each in self.rejected]
-        return {**values, "story": story(self)}

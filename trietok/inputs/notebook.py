@@ -42,7 +42,9 @@ def html_of(result: BatchEncoding, rows: Sequence[Encoding] | None, samples: Seq
         if not left:
             break
     if len(rows) > _MOST_ROWS or not left:
-        parts.append(note(f"The first {_MOST_ROWS} of {len(rows):,} rows are shown, and at most {_MOST_TOKENS:,} tokens."))
+        parts.append(
+            note(f"The first {_MOST_ROWS} of {len(rows):,} rows are shown, and at most {_MOST_TOKENS:,} tokens.")
+        )
     return fragment(*parts, label="BatchEncoding")
 
 

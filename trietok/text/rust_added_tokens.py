@@ -236,9 +236,7 @@ class RustAddedTokens(AddedTokens):
         """The contents of the tokens that are special, or once were."""
         return self._first_special
 
-    def raw_parts(
-        self, text: str, skip: Collection[str] = (), rejected: list[Rejected] | None = None
-    ) -> list[Part]:
+    def raw_parts(self, text: str, skip: Collection[str] = (), rejected: list[Rejected] | None = None) -> list[Part]:
         """Cut a raw text at the tokens that are not normalized.
 
         Args:

@@ -207,10 +207,7 @@ class Moment:
             return RefusingEncoder(encoder, allowed, policy) if policy.refused else allowed
         return encoder.as_text() if as_text else encoder
 
-
-    def stages_for(
-        self, options: Mapping[str, Any], is_split_into_words: bool
-    ) -> Callable[[str], tuple[Stages, str]]:
+    def stages_for(self, options: Mapping[str, Any], is_split_into_words: bool) -> Callable[[str], tuple[Stages, str]]:
         """A function that gives the stages of a text, and the text that they are given; see `encoder_for`.
 
         Raises:
