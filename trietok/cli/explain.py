@@ -25,10 +25,10 @@ _PAGE = (
 )
 # The colours of Okabe and Ito, lightened; the same as in HTML.
 _STYLES = {
-    "token0": "black on #b5def5",
-    "token1": "black on #f8d48a",
-    "token2": "black on #a3dcc9",
-    "token3": "black on #e6c3de",
+    "token0": "black on #8ecbf0",
+    "token1": "black on #f5c860",
+    "token2": "black on #86d3b8",
+    "token3": "black on #dfb0d4",
     "unknown": "bold white on #a63f00",
     "added": "bold black on #e4e8ec",
     "kept": "bold black on #e4e8ec",
@@ -49,6 +49,7 @@ _STYLES = {
     "right": "#2f9bd6",
     "same": "bold",
     "dim": "dim",
+    "story": "",
     "": "",
 }
 

@@ -43,6 +43,7 @@ def _stage(stage: Stage) -> dict[str, Any]:
         "given": stage.given,
         "gave": stage.gave,
         "changes": [change.to_dict() for change in stage.changes],
+        "found": [each._asdict() for each in stage.found],
         "rejected": [{**each._asdict(), "touching": list(each.touching)} for each in stage.rejected],
     }
 

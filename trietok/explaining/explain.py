@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import NotSupportedError
 from trietok.explaining.explanation import ExplainedText, Explanation, Stage, Truncation
-from trietok.explaining.tokens import Entries, Rejections, RowTokens, Same, TextTokens
+from trietok.explaining.tokens import Entries, Finds, Rejections, RowTokens, Same, TextTokens
 from trietok.explaining.trace import Trace
 from trietok.explaining.values import Token
 from trietok.inputs.pieces import Piece
@@ -134,7 +134,8 @@ def _explained(
     for name in stages.order:
         gave = trace.gave(name)
         rejected = Rejections(text, trace.rejected.get(name, ()))
-        reports.append(Stage(name, given, gave, trace.changes[name], rejected))
+        found = Finds(trace.found.get(name, ()))
+        reports.append(Stage(name, given, gave, trace.changes[name], found, rejected))
         given = gave
     return ExplainedText(text, tuple(reports), tokens, window)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.explaining.changes import Change, Changes
 from trietok.explaining.tokens import RowTokens, TextTokens
-from trietok.explaining.values import TITLES, Rejected
+from trietok.explaining.values import TITLES, Found, Rejected
 
 if TYPE_CHECKING:
     from trietok.explaining.contrast import Contrast
@@ -25,13 +25,15 @@ class Stage(NamedTuple):
         name: such as `"clean"`; `docs/explaining.md` lists the names.
         given, gave: the text before the stage and after it. From the cut into words on, a space stands between two.
         changes: the characters that it deleted, changed or inserted.
-        rejected: for a stage that looks for added tokens, those that `single_word` rejected.
+        found, rejected: for a stage that looks for added tokens, those that it cut out, and those that `single_word`
+            rejected.
     """
 
     name: str
     given: str
     gave: str
     changes: Changes
+    found: Sequence[Found] = ()
     rejected: Sequence[Rejected] = ()
 
     @property
@@ -42,7 +44,7 @@ class Stage(NamedTuple):
     @property
     def is_idle(self) -> bool:
         """Whether it left the text as it was."""
-        return self.given == self.gave and not self.changes and not self.rejected
+        return self.given == self.gave and not (self.changes or self.found or self.rejected)
 
 
 class ExplainedText(NamedTuple):

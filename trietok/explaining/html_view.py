@@ -139,6 +139,13 @@ def _changes(stage: Stage) -> Iterator[str]:
         yield f'<span class="tt-why">{chips}{left} {escaped(change.why)}</span>'
     if more:
         yield f'<span class="tt-why">… and {more:,} more</span>'
+    if stage.found:
+        chips = "".join(
+            f'<span class="tt-ch"><small>{place(each.start, each.end)}</small><span>{escaped(each.content)}</span></span>'
+            for each in stage.found[:_MOST_REJECTED]
+        )
+        left = f" and {len(stage.found) - _MOST_REJECTED:,} more" if len(stage.found) > _MOST_REJECTED else ""
+        yield f'<span class="tt-why">{chips}{left}</span>'
     for rejected in stage.rejected[:_MOST_REJECTED]:
         touching = " and ".join(f"“{char}”" for char in rejected.touching if char)
         why = f"single_word rejects it: {touching} touch{'' if all(rejected.touching) else 'es'} it"

@@ -20,7 +20,7 @@ MOST_SHOWN = 2000  # tokens of a view
 COLOURS = 4  # tokens take turns with them
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
-_NAMELESS = ("lower-case", "lower-case-around-tokens")  # stages whose changes are plain without names
+_NAMELESS = ("lower-case", "lower-case-around-tokens", "chinese")  # stages whose changes are plain without names
 _LONGEST = 24  # characters that a line of changes joins
 _MOST_LOOKED_AT = 20_000  # changes of a stage
 _MOST_NAMES = 3
@@ -128,7 +128,7 @@ def became(kind: str, at: Place) -> str:
     """What became of characters, to read.
 
     >>> became("changed", Place(0, 2, "AB", "ab")), became("deleted", Place(0, 1, "\\0", ""))
-    ('AB → ab', '⟨U+0000⟩')
+    ('AB → ab', '⟨NUL⟩')
     """
     after = visible(at.after)
     if kind == "deleted":

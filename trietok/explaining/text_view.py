@@ -35,7 +35,7 @@ _GLUE = "\N{NO-BREAK SPACE}"  # `visible` leaves none in a text
 _NARROW = 64  # columns: a terminal with fewer has the stories below the tokens
 _WIDEST_TOKEN, _WIDEST_SOURCE = 18, 16
 _MOST_TEXT = 4000  # characters of the text at the top
-_MOST_REJECTED = 20  # of a stage
+_MOST_FOUND, _MOST_REJECTED = 20, 20  # of a stage
 
 
 def plain(lines: Iterable[Line]) -> str:
@@ -163,9 +163,14 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
         for line_number, line in enumerate(wrapped(listed, columns - 6)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
         for line in wrapped(change.why, columns - 8):
-            yield [("        ", ""), (line, "dim")]
+            yield [("        ", ""), (line, "story")]
     if more:
         yield [(f"      … and {more:,} more", "dim")]
+    if stage.found:
+        listed = [_whole(f"{place(each.start, each.end)} {visible(each.content)}") for each in stage.found[:_MOST_FOUND]]
+        more_found = f", … {len(stage.found) - _MOST_FOUND:,} more" if len(stage.found) > _MOST_FOUND else ""
+        for line in wrapped(", ".join(listed) + more_found, columns - 6):
+            yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
     for rejected in stage.rejected[:_MOST_REJECTED]:
         touching = " and ".join(f"“{visible(char)}”" for char in rejected.touching if char)
         why = f"single_word rejects it: {touching} touch{'' if all(rejected.touching) else 'es'} it"
@@ -192,7 +197,7 @@ def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> It
     else:
         front = [*front, (what, style), ("  ", "")]
     for number, line in enumerate(wrapped(why, columns - indent)):
-        yield [*(front if not number else [(" " * indent, "")]), (line, "dim")]
+        yield [*(front if not number else [(" " * indent, "")]), (line, "story")]
 
 
 def _around(explanation: Explanation, columns: int) -> Iterator[Line]:
@@ -242,10 +247,10 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
         if columns < _NARROW:
             yield _fitting(front, columns)
             for line in wrapped(sentences, columns - 4):
-                yield [("    ", ""), (line, "dim")]
+                yield [("    ", ""), (line, "story")]
             continue
         for index, line in enumerate(wrapped(sentences, columns - used)):
-            yield [*(front if not index else [(" " * used, "")]), (line, "dim")]
+            yield [*(front if not index else [(" " * used, "")]), (line, "story")]
 
 
 def _cells(cells: list[str], widths: list[int], style: str, is_pair: bool) -> Line:

@@ -12,7 +12,7 @@ from typing import Any
 
 from trietok.explaining.lazy import Lazy
 from trietok.explaining.trace import Trace
-from trietok.explaining.values import AddedMatch, Match, Rejected, Token, TokenKind, Unknown
+from trietok.explaining.values import AddedMatch, Found, Match, Rejected, Token, TokenKind, Unknown
 from trietok.text.added_tokens import touches_word
 from trietok.text.alignment import Located
 from trietok.text.stages import Stages
@@ -187,6 +187,24 @@ class TextTokens(Lazy[Token]):
         while first > 0 and self._rejected[first - 1][1] > start:  # they are disjoint, and in order
             first -= 1
         return [_rejected(self._text, each) for each in self._rejected[first:last]]
+
+
+class Finds(Lazy[Found]):
+    """The added tokens that a stage cut out.
+
+    Args:
+        places: where they stand.
+    """
+
+    def __init__(self, places: Sequence[RejectedPlace]) -> None:
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def item(self, index: int) -> Found:
+        start, end, content = self._places[index]
+        return Found(content, start, end)
 
 
 class Rejections(Lazy[Rejected]):

@@ -39,7 +39,8 @@ class Trace(Watch):
         added: word → what `lstrip` and `rstrip` ate left and right of the added token.
         kept: the words that are never split.
         unknown: word → its characters' places, for words that became the unknown token.
-        rejected: stage → the added tokens that `single_word` rejected: start and end in the original, and content.
+        found, rejected: stage → the added tokens that it cut out, and those that `single_word` rejected: start and end
+            in the original, and content.
     """
 
     def __init__(self, stages: Stages) -> None:
@@ -59,6 +60,7 @@ class Trace(Watch):
         self.kept: set[int] = set()
         self.unknown: dict[int, Places] = {}
         self.rejected: dict[str, list[Rejected]] = {}
+        self.found: dict[str, list[Rejected]] = {}
         self._begun = 0  # how many words there were before the text
         self._position = 0  # where in the text the part before has ended
         self._last_token = -1  # the word that is the added token before
@@ -132,6 +134,7 @@ class Trace(Watch):
             left = self._eaten_before(start, content) + left
             self._position = end
         self.cuts.append(self._reason("added-tokens", content) if len(self.words) > self._begun else _BEGIN)
+        self.found.setdefault(stage, []).append((self._base + start, self._base + end, content))
         self.added[len(self.words)] = left, right
         self._last_token = len(self.words)
         self._is_right_behind = True

@@ -105,6 +105,14 @@ class AddedMatch(NamedTuple):
         return tuple(name for name in names if getattr(self, name))
 
 
+class Found(NamedTuple):
+    """An added token that a stage cut out: its content, and where it stands in the original."""
+
+    content: str
+    start: int
+    end: int
+
+
 class Rejected(NamedTuple):
     """An added token that stands in the text and is none there, because a word character touches it.
 
