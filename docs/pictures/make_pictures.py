@@ -21,7 +21,7 @@ SENTENCE = (
     "开放式神经电子智能机器人操作系统）项目研究工作的部分产物[3]，主要作者和维护者是Google工程师François Chollet。\r\n"
 )
 MOST_BYTES = 60_000
-COLOURS = 40
+COLOURS, COLOURS_OF_TERMINAL = 128, 40
 # A font in which a Chinese character is exactly as wide as two letters, as on a terminal.
 TERMINAL = (
     '<body style="margin:0;background:{back};color:{front}"><pre style="margin:0;padding:14px 18px;line-height:1.32;'
@@ -98,7 +98,8 @@ def photograph(name: str, html: str, width: int, folder: Path) -> int:
     box = ImageChops.difference(picture, empty).getbbox() or (0, 0, *picture.size)
     picture = picture.crop((0, 0, picture.width, min(box[3] + 8, picture.height)))
     target = HERE / f"{name}.png"
-    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    colours = COLOURS_OF_TERMINAL if name.startswith("terminal") else COLOURS
+    picture.quantize(colours, dither=Image.Dither.NONE).save(target, optimize=True)
     return target.stat().st_size
 
 

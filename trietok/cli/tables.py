@@ -116,9 +116,7 @@ def _table(block: list[Cell]) -> Table:
     table = Table(box=MINIMAL, show_header=False, show_edge=False, border_style=_LINE)
     for _, width in block:
         table.add_column(width=width, overflow="fold")
-    rows = list(zip(*(lines for lines, _ in block), strict=True))
-    if not any(line.plain for line in rows[-1]):  # no unknown token
-        rows.pop()
-    for row in rows:
-        table.add_row(*row)
+    for row in zip(*(lines for lines, _ in block), strict=True):
+        if any(line.plain for line in row):  # no places of special tokens, no words where none is unknown
+            table.add_row(*row)
     return table

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trietok.explaining.stories import story
 
 if TYPE_CHECKING:
     from trietok.explaining.explanation import Explanation, Stage
@@ -53,7 +52,7 @@ def _token(token: Token) -> dict[str, Any]:
     for name in ("cut", "match", "unknown", "added"):
         values[name] = None if values[name] is None else _listed(values[name]._asdict())
     values["rejected"] = [_listed(each._asdict()) for each in token.rejected]
-    return {**values, "story": story(token)}
+    return {**values, "story": token.story}
 
 
 def _place(token: Token) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from trietok.explaining.shown import COLOURS, MOST_SHOWN, became, first_tokens, notes, place, segments, shown_changes
-from trietok.explaining.stories import story
 from trietok.explaining.values import Token
 from trietok.showing.html import escaped, fragment, gap, heading, note, token
 
@@ -97,7 +96,7 @@ def _token(each: Token, colour: int, source: str = "") -> str:
 def _story(each: Token) -> str:
     where = "" if each.text is None else f"<em>{place(each.start, each.end)}</em>"
     types = f"<em>type {each.type_id}</em>" if each.type_id else ""
-    sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in story(each))
+    sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
     return f"<b>{escaped(each.token)}</b><em>id {each.id}</em>{where}{types}{sentences}"
 
 

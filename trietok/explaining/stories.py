@@ -6,9 +6,12 @@ In: a `Token`. Out: sentences, which the views show and JSON holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from trietok.explaining.values import AddedMatch, Match, Rejected, Token, Unknown
 from trietok.showing.characters import code_point, described, visible
+
+if TYPE_CHECKING:
+    from trietok.explaining.values import AddedMatch, Match, Rejected, Token, Unknown
 
 _MOST_ENTRIES = 8
 
@@ -18,7 +21,7 @@ def story(token: Token) -> list[str]:
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> for sentence in story(tokenizer.explain("A☃!").tokens[1]):
+    >>> for sentence in tokenizer.explain("A☃!").tokens[1].story:
     ...     print(sentence)
     The word “a☃” is unknown: “a” would cover its front, but no entry begins “##☃”, at 1 in the text (U+2603 SNOWMAN).
     The text begins here.

@@ -20,7 +20,6 @@ from trietok.explaining.shown import (
     segments,
     shown_changes,
 )
-from trietok.explaining.stories import story
 from trietok.explaining.values import Token
 from trietok.showing.cells import cut_to, padded, width, wrapped
 from trietok.showing.characters import is_hidden, visible
@@ -242,7 +241,7 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
         yield [(text, "dim") for text, _ in _cells(heads, widths, "dim", is_pair)]
     for cells, token, style in rows:
         front = _cells(cells, widths, style, is_pair)
-        sentences = " ".join(story(token._replace(is_truncated=False)))  # they are under a heading of their own
+        sentences = " ".join(token._replace(is_truncated=False).story)  # they are under a heading of their own
         used = sum(width(text) for text, _ in front)
         if columns < _NARROW:
             yield _fitting(front, columns)

@@ -167,3 +167,15 @@ class Token(NamedTuple):
     added: AddedMatch | None = None
     rejected: tuple[Rejected, ...] = ()
     is_truncated: bool = False
+
+    @property
+    def story(self) -> list[str]:
+        """Why it is one, in sentences.
+
+        >>> import trietok
+        >>> trietok.BertTokenizer.from_pretrained("trietok-en").explain("people").tokens[1].story
+        ['The whole word “people” is an entry.', 'The text begins here.']
+        """
+        from trietok.explaining.stories import story  # not needed for the values
+
+        return story(self)
