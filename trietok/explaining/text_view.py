@@ -159,7 +159,7 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
             continue
         places = [_whole(f"{place(at.start, at.end)} {became(change.kind, at)}") for at in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
-        for line_number, line in enumerate(wrapped(listed, columns - 6)):
+        for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
         for line in wrapped(change.why, columns - 8):
             yield [("        ", ""), (line, "story")]
@@ -187,7 +187,7 @@ def _whole(text: str) -> str:
 def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
     """A line of columns with a text that is broken below itself."""
     used = sum(width(text) for text, _ in front)
-    what = cut_to(what, max(columns - used, 8))
+    what = cut_to(what, max(columns - used, 2))
     indent = used + width(what) + 2
     if columns - indent < 24:  # the text goes below
         yield [*front, (what, style)]

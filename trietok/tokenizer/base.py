@@ -351,7 +351,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             An `Explanation`. Its `input_ids` are those of the call.
 
         Raises:
-            InputTypeError: `text` is a batch.
+            InputTypeError: `text` is a batch, or a text is given as tokens.
             NotSupportedError: a class has stages of its own, so its ids cannot be explained.
             TrietokError: whatever a call raises for the text and the options.
 
@@ -364,8 +364,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         moment = self._now()
         input_ids = self(text, pair, **options)["input_ids"]
         words = bool(options.get("is_split_into_words"))
-        if isinstance(text, (list, tuple)) and (not words or isinstance(next(iter(text), ""), (list, tuple))):
-            raise InputTypeError(f"explain takes one text, not a batch: {kind_of(text)}", value=text)
+        for given in (text, pair):
+            if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
+                raise InputTypeError(
+                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text", value=given
+                )
         from trietok.explaining.explain import Explained, explain  # not needed to encode
 
         named = {name: value for name, value in options.items() if name in CallOptions._fields}
