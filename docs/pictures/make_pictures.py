@@ -40,13 +40,14 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
     slow = trietok.BertTokenizer.from_pretrained("trietok-multi")
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-multi")
     sentence = slow.explain(SENTENCE).to_html()
+    text = "a\u0378b \ud800 naïve"
     told = explained.to_html().replace(".tt-t:focus>", ".tt-t:nth-of-type(11)>.tt-story,.tt-t:focus>")
     return {
         "explained": (page(told), 820),
         "explained-dark": (page(told, "tt-dark"), 820),
         "explained-narrow": (page(explained.to_html()), 500),
         "sentence": (page(sentence.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>")), 960),
-        "against": (page(slow.explain("a\u0378b \ud800 naïve").against(fast.explain("a\u0378b \ud800 naïve")).to_html()), 760),
+        "against": (page(slow.explain(text).against(fast.explain(text)).to_html()), 760),
         "terminal": (terminal(["explain", TEXT, "-m", "model"], 80, folder), 720),
         "terminal-narrow": (terminal(["explain", "naïve ☃\u200d", "-m", "model"], 40, folder), 380),
     }
@@ -66,8 +67,8 @@ def terminal(arguments: list[str], columns: int, folder: Path) -> str:
     from rich.text import Text
 
     ours, theirs = os.openpty()
-    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}
-    env["PYTHONPATH"] = str(HERE.parents[1])
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    env.update(LC_ALL="C.UTF-8", PYTHONPATH=str(HERE.parents[1]))
     env.pop("NO_COLOR", None)
     command = [sys.executable, "-m", "trietok", *arguments]
     child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=folder)

@@ -108,7 +108,8 @@ def test_each_stage_is_given_what_the_one_before_gave(slow):
 
 
 def test_stages_that_are_off_are_left_out(small):
-    names = [stage.name for stage in small("a", do_lower_case=False, tokenize_chinese_chars=False).explain("a").texts[0].stages]
+    tokenizer = small("a", do_lower_case=False, tokenize_chinese_chars=False)
+    names = [stage.name for stage in tokenizer.explain("a").texts[0].stages]
     assert not {"lower-case", "lower-case-around-tokens", "accents", "chinese"} & set(names)
     bare = small("a", do_basic_tokenize=False).explain("a a").texts[0].stages
     assert [stage.name for stage in bare] == ["added-tokens", "whitespace", "wordpiece"]
@@ -309,7 +310,8 @@ def test_json_is_complete(slow):
     explained = slow.explain("unaffable ☃", "a")
     values = json.loads(explained.to_json())
     assert values["input_ids"] == explained.input_ids
-    assert [token["token"] for token in values["texts"][0]["tokens"]] == [token.token for token in explained.texts[0].tokens]
+    tokens = [token["token"] for token in values["texts"][0]["tokens"]]
+    assert tokens == [token.token for token in explained.texts[0].tokens]
     places = [(place["text"], place["position"]) for place in values["rows"][0]]
     assert places[0] == (None, None)
     assert places[-2] == (1, 0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from trietok.explaining.explanation import Explanation, Stage
     from trietok.explaining.values import Token

@@ -140,7 +140,8 @@ def _changes(stage: Stage) -> Iterator[str]:
         yield f'<span class="tt-why">… and {more:,} more</span>'
     if stage.found:
         chips = "".join(
-            f'<span class="tt-ch"><small>{place(each.start, each.end)}</small><span>{escaped(each.content)}</span></span>'
+            f'<span class="tt-ch"><small>{place(each.start, each.end)}</small>'
+            f"<span>{escaped(each.content)}</span></span>"
             for each in stage.found[:_MOST_REJECTED]
         )
         left = f" and {len(stage.found) - _MOST_REJECTED:,} more" if len(stage.found) > _MOST_REJECTED else ""

@@ -166,9 +166,9 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
     if more:
         yield [(f"      … and {more:,} more", "dim")]
     if stage.found:
-        listed = [_whole(f"{place(each.start, each.end)} {visible(each.content)}") for each in stage.found[:_MOST_FOUND]]
+        found = [_whole(f"{place(each.start, each.end)} {visible(each.content)}") for each in stage.found[:_MOST_FOUND]]
         more_found = f", … {len(stage.found) - _MOST_FOUND:,} more" if len(stage.found) > _MOST_FOUND else ""
-        for line in wrapped(", ".join(listed) + more_found, columns - 6):
+        for line in wrapped(", ".join(found) + more_found, columns - 6):
             yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
     for rejected in stage.rejected[:_MOST_REJECTED]:
         touching = " and ".join(f"“{visible(char)}”" for char in rejected.touching if char)

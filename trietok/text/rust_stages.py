@@ -16,7 +16,7 @@ from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import LOWER, MARKS, PUNCTUATION, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
 from trietok.text.stages import Stages, Word
-from trietok.text.watch import UNWATCHED, Rejected, StageName, Watch
+from trietok.text.watch import Rejected, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 
@@ -80,61 +80,70 @@ class RustStages(Stages):
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str, watch: Watch | None = None) -> Iterator[tuple[AlignedText, int | None]]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
-        rejected: list[Rejected] = []
+        rejected: list[Rejected] | None = None if watch is None else []
         parts = added.raw_parts(text, self.skip, rejected)
-        watch.cut("added-tokens", whole, rejected)
+        if watch is not None:
+            watch.cut("added-tokens", whole, rejected or ())
         for start, end, content in parts:
             stretch = whole.cut(start, end)
             if content is not None:
-                watch.token("added-tokens", stretch, content)
+                if watch is not None:
+                    watch.token("added-tokens", stretch, content)
                 yield stretch, added.encoder[content]
                 continue
-            watch.between("added-tokens", stretch)
+            if watch is not None:
+                watch.between("added-tokens", stretch)
             stretch = _normalized(stretch, self.basic, watch)
-            rejected = []
+            rejected = None if watch is None else []
             parts_of_stretch = added.normalized_parts(stretch.text, self.skip, rejected)
-            watch.cut("normalized-added-tokens", stretch, rejected)
+            if watch is not None:
+                watch.cut("normalized-added-tokens", stretch, rejected or ())
             for first, last, content in parts_of_stretch:
                 part = stretch.cut(first, last)
                 if content is not None:
-                    watch.token("normalized-added-tokens", part, content)
+                    if watch is not None:
+                        watch.token("normalized-added-tokens", part, content)
                     yield part, added.encoder[content]
                 else:
-                    watch.between("normalized-added-tokens", part)
+                    if watch is not None:
+                        watch.between("normalized-added-tokens", part)
                     yield part, None
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
         return (token for token in super().specials_in(text) if token != unknown)
 
-    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
 
-    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
+    def locate(self, text: str, watch: Watch | None = None) -> Located:
         located = super().locate(text, watch)
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
         return located
 
 
-def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch) -> AlignedText:
+def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch | None) -> AlignedText:
     """`RustBasicTokenizer.normalized` with spans."""
     is_clean = aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text)
     cleans = not is_clean and (basic.clean_text or basic.tokenize_chinese_chars)
     cleaned = aligned.translated(basic.rust_cleaning_table) if cleans else aligned
-    watch.changed("clean", aligned, cleaned)
+    if watch is not None:
+        watch.changed("clean", aligned, cleaned)
     strips = not is_clean and basic.strips_accents
     stripped = decomposed(cleaned).translated(MARKS) if strips else cleaned
-    watch.changed("accents", cleaned, stripped)
+    if watch is not None:
+        watch.changed("accents", cleaned, stripped)
     if is_clean:
         lowered = aligned.written_as(basic.normalized(aligned.text))
     else:
         lowered = stripped.translated(LOWER) if basic.do_lower_case else stripped
-    watch.changed("lower-case", stripped, lowered)
+    if watch is not None:
+        watch.changed("lower-case", stripped, lowered)
     return lowered
 
 

@@ -16,7 +16,7 @@ from trietok.text.alignment import AlignedText, places
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
 from trietok.text.characters import lower_each, normalize
 from trietok.text.stages import Stages, Word, require_text
-from trietok.text.watch import UNWATCHED, Rejected, StageName, Watch
+from trietok.text.watch import Rejected, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 NO_TOKENS = AddedTokens()
@@ -136,32 +136,37 @@ class SlowStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str, watch: Watch | None = None) -> Iterator[tuple[AlignedText, int | None]]:
         whole = AlignedText.of(text)
         aligned = _lowered_between(whole, self.lowered(text))
-        watch.changed("lower-case-around-tokens", whole, aligned)
-        rejected: list[Rejected] = []
+        if watch is not None:
+            watch.changed("lower-case-around-tokens", whole, aligned)
+        rejected: list[Rejected] | None = None if watch is None else []
         places = self.added.places(aligned.text, rejected)
-        watch.cut("added-tokens", aligned, rejected)
+        if watch is not None:
+            watch.cut("added-tokens", aligned, rejected or ())
         for start, end, is_token in places:
             part = aligned.cut(start, end)
             if is_token:
-                watch.token("added-tokens", part, part.text)
+                if watch is not None:
+                    watch.token("added-tokens", part, part.text)
                 yield part, self.to_id(part.text)
             else:
-                watch.between("added-tokens", part)
+                if watch is not None:
+                    watch.between("added-tokens", part)
                 yield part, None
 
-    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
         for word, start, end in self._places_of_words(part, watch):
             text = word.text[start:end]
             yield word, start, end, [text] if text in self._whole else self.wordpiece.pieces_of(text)
 
-    def _places_of_words(self, part: AlignedText, watch: Watch) -> Iterator[tuple[AlignedText, int, int]]:
+    def _places_of_words(self, part: AlignedText, watch: Watch | None) -> Iterator[tuple[AlignedText, int, int]]:
         basic = self.basic
         if basic is None:
             for _, start, end in places(part.text, part.text.split()):
-                watch.split(part, start, end, False)
+                if watch is not None:
+                    watch.split(part, start, end, False)
                 yield part, start, end
             return
         never_split = {*self._never_split, *basic.never_split}
@@ -169,7 +174,8 @@ class SlowStages(Stages):
         for text, start, end in places(cleaned.text, cleaned.text.split()):
             word = cleaned.cut(start, end)
             is_kept = text in never_split
-            watch.split(cleaned, start, end, is_kept)
+            if watch is not None:
+                watch.split(cleaned, start, end, is_kept)
             word = _normalized(word, basic, watch, is_kept)
             if word.text in never_split or not basic.do_split_on_punc:
                 cut = word.text.split()
@@ -195,26 +201,30 @@ def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
     return aligned.each(change)
 
 
-def _cleaned(part: AlignedText, basic: BasicTokenizer, watch: Watch) -> AlignedText:
+def _cleaned(part: AlignedText, basic: BasicTokenizer, watch: Watch | None) -> AlignedText:
     is_clean = part.text.isascii() and part.text.isprintable()
     cleaned = part if is_clean else part.translated(basic.cleaning_table)
-    watch.changed("clean", part, cleaned)
+    if watch is not None:
+        watch.changed("clean", part, cleaned)
     whole = composed(cleaned) if basic.composes and not is_clean else cleaned
-    watch.changed("compose", cleaned, whole)
+    if watch is not None:
+        watch.changed("compose", cleaned, whole)
     return whole
 
 
-def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch, is_kept: bool) -> AlignedText:
+def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch | None, is_kept: bool) -> AlignedText:
     lowered = word
     if not is_kept and word.text.isascii():
         lowered = word.written_as(basic.normalize(word.text))
     elif not is_kept and basic.do_lower_case:
         # The lower case of a capital sigma depends on its neighbours; its length does not.
         lowered = word.each(lambda char: char.lower()).written_as(word.text.lower())
-    watch.changed("lower-case", word, lowered)
+    if watch is not None:
+        watch.changed("lower-case", word, lowered)
     strips = not (is_kept or lowered.text.isascii()) and _strips_accents(basic)
     stripped = decomposed(lowered).translated(MARKS) if strips else lowered
-    watch.changed("accents", lowered, stripped)
+    if watch is not None:
+        watch.changed("accents", lowered, stripped)
     return stripped
 
 

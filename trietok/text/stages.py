@@ -15,7 +15,7 @@ from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.characters import TranslationTable
-from trietok.text.watch import UNWATCHED, StageName, Watch
+from trietok.text.watch import StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 Word = tuple[AlignedText, int, int, list[str]]  # a text, the start and end of the word in it, its pieces
@@ -66,11 +66,11 @@ class Stages(ABC):
         """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
 
     @abstractmethod
-    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[tuple[AlignedText, int | None]]:
+    def parts(self, text: str, watch: Watch | None = None) -> Iterator[tuple[AlignedText, int | None]]:
         """The text cut into added tokens, each with its id, and the parts between, each with None."""
 
     @abstractmethod
-    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
         """The words of a part between added tokens."""
 
     @abstractmethod
@@ -79,7 +79,7 @@ class Stages(ABC):
 
     # ---- the same in both profiles ----------------------------------------------------------------------------------
 
-    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
+    def locate(self, text: str, watch: Watch | None = None) -> Located:
         """The tokens of a text with their ids, spans and words; `watch` is told what each stage does."""
         require_text(text)
         located = Located.empty()
@@ -89,7 +89,8 @@ class Stages(ABC):
                 located.add(token_id, part.text, part.span(0, len(part.text)), located.next_word())
                 continue
             for word, start, end, pieces in self.words(part, watch):
-                watch.word(word, start, end, pieces)
+                if watch is not None:
+                    watch.word(word, start, end, pieces)
                 number = located.next_word()
                 for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
                     located.add(self.to_id(piece), piece, span, number)

@@ -1,7 +1,7 @@
 """`Watch`: is told what each stage makes of a text, while the stages cut a text into tokens with spans.
 
 In: what a stage was given and what it gave. Out: nothing; a `Watch` that keeps what it is told can explain the tokens
-afterwards. `Stages.locate` uses one that keeps nothing.
+afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Rejected = tuple[int, int, str]  # where an added token stands that `single_word
 
 
 class Watch:
-    """Is told what the stages do, in the order in which they do it, and takes no notice."""
+    """Is told what the stages do, in the order in which they do it. This one takes no notice."""
 
     def changed(self, stage: StageName, before: AlignedText, after: AlignedText) -> None:
         """A stage has been given `before`, and gave `after`, which may be the same.
@@ -51,6 +51,3 @@ class Watch:
 
     def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
         """WordPiece has been given the word from `start` to `end`, and gave its pieces."""
-
-
-UNWATCHED = Watch()

@@ -367,7 +367,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         for given in (text, pair):
             if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
                 raise InputTypeError(
-                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text", value=given
+                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
+                    value=given,
                 )
         from trietok.explaining.explain import Explained, explain  # not needed to encode
 
