@@ -8,7 +8,7 @@ import pathlib
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, usage_error
 from trietok.showing.cells import width
 
-TEXT = "hello hellx naïve\u200d"
+TEXT = "hellolo hellx naïve\u200d"
 
 
 @posix
@@ -18,9 +18,7 @@ def test_a_terminal_gets_colours_and_none_without_colour(tiny):
     assert "\x1b[" in coloured
     assert "\x1b" not in plain
     assert "│" not in coloured
-    assert "hel│lo" in on_terminal("explain", "-m", tiny, "hello hello hellolo", NO_COLOR="1", TERM="dumb").replace(
-        "hello│lo", "hel│lo"
-    )
+    assert "hello│lo hellx" in plain  # bars where there are no colours
     for shown in (COLOURS.sub("", coloured), plain):
         assert "U+200D ZERO WIDTH JOINER: control character (format)" in shown
         assert "The word “hellx” is unknown: “hel” would cover its" in shown

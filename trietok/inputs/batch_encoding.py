@@ -9,7 +9,7 @@ from collections import UserDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError, NotSupportedError
+from trietok.errors import InputError
 from trietok.inputs.tensors import TensorType, to_tensor
 
 if TYPE_CHECKING:
@@ -95,16 +95,8 @@ class BatchEncoding(UserDict[str, Any]):
         """The tokens of each row, coloured, over the texts that they are of: how a notebook shows the result."""
         from trietok.inputs.notebook import html_of  # only where somebody looks
 
-        samples, unknown = (), "[UNK]"
-        try:
-            rows = self._worked_out()
-        except NotSupportedError:  # tokens of which nobody can tell where they are from
-            rows = None
-        if self._later is not None and isinstance(self._later[1], tuple):
-            encoder, samples, _ = self._later[1]
-            stages = getattr(encoder, "stages", None)
-            unknown = unknown if stages is None else stages.wordpiece.unk_token
-        return html_of(self, rows, samples, unknown)
+        given = None if self._later is None else self._later[1]
+        return html_of(self.data, self._encodings, self._later and self._later[0], given)
 
     def work_out_by(self, maker: Maker, given: Any = None) -> None:
         """Let `maker` compute the details from `given` when they are first needed."""
