@@ -20,10 +20,11 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("training", "corpus", "batches"),
     ("google_bert", "tokenizer_json"),
     ("tokenizer",),
+    ("explaining",),
     ("files",),
     ("inputs",),
     ("text",),
-    ("log", "open_regular", "worker_pool"),
+    ("log", "open_regular", "showing", "worker_pool"),
     ("errors",),
 )
 

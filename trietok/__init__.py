@@ -18,6 +18,7 @@ _HOMES = {
         "comparing.report": "Comparison",
         "corpus.encode_files": "encode_files",
         "corpus.tokenize_batch": "TokenizeBatch",
+        "explaining.explanation": "Explanation",
         "errors": """
             FileError FileFormatError InputError InputTypeError MissingDependencyError NotSupportedError
             OptionError SpecialTokenError TokenIdError TokenizerClassError TrietokError UnknownTokenError

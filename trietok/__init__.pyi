@@ -26,6 +26,7 @@ from trietok.errors import TokenizerClassError as TokenizerClassError
 from trietok.errors import TrietokError as TrietokError
 from trietok.errors import UnknownTokenError as UnknownTokenError
 from trietok.errors import VocabularyError as VocabularyError
+from trietok.explaining.explanation import Explanation as Explanation
 from trietok.inputs.batch_encoding import BatchEncoding as BatchEncoding
 from trietok.inputs.batch_encoding import CharSpan as CharSpan
 from trietok.inputs.batch_encoding import TokenSpan as TokenSpan

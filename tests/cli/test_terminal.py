@@ -29,11 +29,14 @@ def test_a_terminal_gets_a_table_for_each_text(tiny):
         "9 tokens, 2 special, 5 unknown",
         " [CLS] │ hello │ hel │ [UNK] │ [UNK] │ [UNK] │ [UNK] │ [UNK] │ [SEP]",
         " 2     │ 5     │ 7   │ 1     │ 1     │ 1     │ 1     │ 1     │ 3",
+        "       │ 0-5   │ 6-9 │ 10-11 │ 11-15 │ 16-17 │ 17-21 │ 21-22 │",
+        "       │       │     │ [     │ 2Jlo  │ [     │ bold  │ ]     │",
         "",
         "東京タワー",
         "5 tokens, 2 special",
-        " [CLS] │ 東 │ 京 │ タワー │ [SEP]",
-        " 2     │ 9  │ 10 │ 11     │ 3",
+        " [CLS] │ 東  │ 京  │ タワー │ [SEP]",
+        " 2     │ 9   │ 10  │ 11     │ 3",
+        "       │ 0-1 │ 1-2 │ 2-5    │",
         "",
         "(empty text)",
         "2 tokens, 2 special",
@@ -88,7 +91,7 @@ def shown_on(page: pathlib.Path) -> dict[str, str]:
 
 
 @posix
-@pytest.mark.parametrize("page", ["command_line", "training", "unknown_words"])
+@pytest.mark.parametrize("page", ["command_line", "explaining", "training", "unknown_words"])
 def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
     script = tmp_path / "trietok"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trietok "$@"\n')

@@ -15,7 +15,7 @@ from tests.tokenizer.test_google_bert import SENTENCE
 from trietok import AutoTokenizer, BertTokenizer, google_bert
 
 pytestmark = pytest.mark.parity
-PAGE = pathlib.Path(__file__).parent.parent.parent / "docs" / "stages.md"
+PAGE = pathlib.Path(__file__).parent.parent.parent / "docs" / "explaining.md"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def multilingual():
 
 
 def test_the_ids_on_the_page(multilingual):
-    section = PAGE.read_text(encoding="utf-8").split("## 5.")[1].split("## 6.")[0]
+    section = PAGE.read_text(encoding="utf-8").split("## One sentence")[1].split("## The stages")[0]
     ids = [int(number) for line in re.findall(r"^    ([\d ]+)$", section, re.MULTILINE) for number in line.split()]
     assert BertTokenizer.from_pretrained(multilingual).encode(SENTENCE) == ids
 

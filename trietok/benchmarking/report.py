@@ -126,6 +126,14 @@ class Benchmark(NamedTuple):
             f"{_count(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}; median of {_count(rounds, 'round')}"
         )
 
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
+
+        heads = [f"{upper} {lower}".strip() for upper, lower in HEAD]
+        problems = [note(f"{result.contender}: {result.problem}", "bad") for result in self.results if result.problem]
+        parts = [heading("Benchmark"), note(self.summary), table(heads, self.rows(), right=range(2, len(heads)))]
+        return fragment(*parts, *problems, label="Benchmark")
+
     def __str__(self) -> str:
         rows = [tuple(f"{upper} {lower}".strip() for upper, lower in HEAD), *self.rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

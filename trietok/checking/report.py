@@ -214,6 +214,13 @@ class CheckReport:
             lines += [f"{severity}: {code}", *(f"  {line}" for line in shown)]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
+
+        rows = [(severity, code, "\n".join(lines)) for severity, code, lines in self.groups()]
+        parts = [heading("Check", aside=self.path), note(self.summary, "good" if self.ok else "bad")]
+        return fragment(*parts, *([table(("", "code", "finding"), rows)] if rows else []), label="Check of a tokenizer")
+
     def __repr__(self) -> str:
         return f"<CheckReport of {self.path!r}: {self.summary}>"
 

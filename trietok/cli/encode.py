@@ -6,11 +6,13 @@ from typing import Any
 
 import typer
 
+import trietok
 from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
+from trietok.cli.output import on_terminal
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
-from trietok.cli.results import Result, printer, shows_all
+from trietok.cli.results import Place, Result, printer, shows_all
 
 
 def encode(
@@ -30,11 +32,14 @@ def encode(
         lines = lines_of(ctx, texts, file, "texts")
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
-        with_tokens = shows_all(as_json)
+        with_tokens, with_places = shows_all(as_json), not as_json and on_terminal()
         warned = max_length is not None
         with shown_reading(lines, "encoding", while_writing=True) as shown:
             for line in shown:
-                result = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length, with_tokens)
+                encoding = _encode(tokenizer, line.text, pair, not no_special_tokens, max_length)
+                result = _result(tokenizer, line.text, pair, encoding, with_tokens)
+                if with_places:
+                    result = result._replace(places=_places(encoding))
                 write(result)
                 if not warned and len(result.ids) > tokenizer.model_max_length:
                     warned = True
@@ -42,9 +47,9 @@ def encode(
 
 
 def _encode(
-    tokenizer: Any, text: str, pair: str | None, add_special_tokens: bool, max_length: int | None, with_tokens: bool
-) -> Result:
-    encoding = tokenizer(
+    tokenizer: Any, text: str, pair: str | None, add_special_tokens: bool, max_length: int | None
+) -> trietok.BatchEncoding:
+    encoding: trietok.BatchEncoding = tokenizer(
         text,
         pair,
         add_special_tokens=add_special_tokens,
@@ -53,9 +58,26 @@ def _encode(
         return_attention_mask=False,
         verbose=False,
     )
+    return encoding
+
+
+def _result(tokenizer: Any, text: str, pair: str | None, encoding: trietok.BatchEncoding, with_tokens: bool) -> Result:
     ids = encoding["input_ids"]
     types = None if pair is None else encoding.get("token_type_ids")
     return Result(text, tokenizer.convert_ids_to_tokens(ids) if with_tokens else [], ids, pair, types)
+
+
+def _places(encoding: trietok.BatchEncoding) -> list[Place] | None:
+    """Where each token is from; None where the tokenizer does not tell."""
+    try:
+        texts = encoding.sequence_ids()
+        spans = [encoding.token_to_chars(number) for number in range(len(texts))]
+    except trietok.TrietokError:
+        return None
+    return [
+        None if which is None or span is None else (which, span.start, span.end)
+        for which, span in zip(texts, spans, strict=True)
+    ]
 
 
 def _warn_of_length(line: Line, length: int, limit: int) -> None:

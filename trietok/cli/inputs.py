@@ -36,14 +36,19 @@ class Line(NamedTuple):
     where: str = ""
 
 
-def tokenizer_of(name: str) -> Any:
-    """The tokenizer of a directory, file or name, of the class its files ask for; BERT's where they name none."""
+def tokenizer_of(name: str, *, fast: bool = False) -> Any:
+    """The tokenizer of a directory, file or name, of the class its files ask for; BERT's where they name none.
+
+    Args:
+        name: the directory, file or name.
+        fast: the fast profile.
+    """
     try:
-        return trietok.AutoTokenizer.from_pretrained(name, use_fast=False)
+        return trietok.AutoTokenizer.from_pretrained(name, use_fast=fast)
     except trietok.TokenizerClassError as error:
         if error.name is not None:
             raise
-        return trietok.BertTokenizer.from_pretrained(name)
+        return (trietok.BertTokenizerFast if fast else trietok.BertTokenizer).from_pretrained(name)
 
 
 class Lines:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from trietok.cli.output import json_line, on_terminal, write_line, writing
 
+Place = tuple[int, int, int] | None  # the text, and the half-open span in it; None for a special token
+
 
 class Result(NamedTuple):
     """A text, or a pair, and what it was turned into; tokens and ids may be empty where nobody will see them."""
@@ -19,6 +21,7 @@ class Result(NamedTuple):
     ids: list[int]
     text_pair: str | None = None
     token_type_ids: list[int] | None = None
+    places: list[Place] | None = None
 
     def to_json(self) -> str:
         r"""One line of JSON.

@@ -1,7 +1,8 @@
 """Tables of tokens and ids for a terminal.
 
-In: a `Result`. Out: the text with a summary, then the tokens from left to right with the id below each, as many side
-by side as the terminal is wide.
+In: a `Result`. Out: the text with a summary, then the tokens from left to right, as many side by side as the terminal
+is wide. Below each is its id; its place in the text and, of a pair, its token type id, where they are known; and below
+an unknown token the word that it stands for.
 
 Everything is put together from `rich.text.Text`: a string would be searched for markup, and [CLS] would vanish.
 """
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 _AROUND = 3  # the columns that a token's cell takes beside the token: a space at either side, and a line
 _TEXT, _TOKEN, _CONTINUATION, _SPECIAL, _UNKNOWN, _ID, _LINE = "bold", "", "dim", "magenta", "bold red", "cyan", "dim"
 
-Cell = tuple[Text, Text, int]  # a token, its id, and the columns they take
+_WORD, _PLACE, _TYPE = "red", "dim", "dim"
+_WIDEST_WORD = 24  # columns
+
+Cell = tuple[list[Text], int]  # what is shown of a token from top to bottom, and the columns it takes
 
 
 class TokenTables:
@@ -72,16 +76,33 @@ class TokenTables:
         space = self._console.width + 1  # no line follows the last cell
         block: list[Cell] = []
         used = 0
-        for token, token_id in zip(result.tokens, result.ids, strict=True):
-            shown = visible(token)
-            width = min(max(cell_len(shown), len(str(token_id))), max(space - _AROUND, 1))
+        for number in range(len(result.tokens)):
+            lines = self._lines(result, number)
+            width = min(max(cell_len(line.plain) for line in lines), max(space - _AROUND, 1))
             if block and used + width + _AROUND > space:
                 yield block
                 block, used = [], 0
             used += width + _AROUND
-            block.append((Text(shown, style=self._style(token)), Text(str(token_id), style=_ID), width))
+            block.append((lines, width))
         if block:
             yield block
+
+    def _lines(self, result: Result, number: int) -> list[Text]:
+        """What is shown of one token."""
+        token = result.tokens[number]
+        lines = [Text(visible(token), style=self._style(token)), Text(str(result.ids[number]), style=_ID)]
+        word = ""
+        if result.places is not None:
+            place = result.places[number]
+            if place is not None and token == self._unknown:
+                text = result.text_pair if place[0] else result.text
+                word = visible((text or "")[place[1] : place[2]])
+            lines.append(Text("" if place is None else f"{place[1]}-{place[2]}", style=_PLACE))
+        if result.token_type_ids is not None:
+            lines.append(Text(str(result.token_type_ids[number]), style=_TYPE))
+        shown = Text("" if word == token else word, style=_WORD)
+        shown.truncate(_WIDEST_WORD, overflow="ellipsis")
+        return [*lines, shown]
 
     def _style(self, token: str) -> str:
         if token == self._unknown:
@@ -93,8 +114,9 @@ class TokenTables:
 
 def _table(block: list[Cell]) -> Table:
     table = Table(box=MINIMAL, show_header=False, show_edge=False, border_style=_LINE)
-    for _, _, width in block:
+    for _, width in block:
         table.add_column(width=width, overflow="fold")
-    table.add_row(*(token for token, _, _ in block))
-    table.add_row(*(token_id for _, token_id, _ in block))
+    for row in zip(*(lines for lines, _ in block), strict=True):
+        if any(line.plain for line in row):  # no places of special tokens, no words where none is unknown
+            table.add_row(*row)
     return table

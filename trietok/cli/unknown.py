@@ -15,8 +15,7 @@ from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
-
-_HEADS = ("count", "word", "why", "first at")
+from trietok.tokenizer.unknown_report import HEAD
 
 Files = Annotated[
     Optional[list[str]],
@@ -97,9 +96,9 @@ def _write_table(found: trietok.UnknownWords, places: _Places, most: int) -> Non
         if not found.words:
             return
         table = Table.grid(padding=(0, 2))
-        for column, style in zip(_HEADS, ("cyan", "bold", "", "dim"), strict=True):
+        for column, style in zip(HEAD, ("cyan", "bold", "", "dim"), strict=True):
             table.add_column(justify="right" if column == "count" else "left", style=style)
-        table.add_row(*(Text(head, style="dim") for head in _HEADS))
+        table.add_row(*(Text(head, style="dim") for head in HEAD))
         for row in found.rows(most, places.name):
             table.add_row(*(Text(visible(cell)) for cell in row))
         console.print(table)

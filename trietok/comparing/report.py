@@ -142,6 +142,20 @@ class Comparison(NamedTuple):
         ]
         return [section for section in sections if section.rows]
 
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table, title  # only where somebody looks
+
+        parts = [heading("Comparison"), note(self.summary, "good" if self.same_ids else "bad")]
+        parts.append(
+            table(("", "name", "fingerprint"), zip(("old", "new"), self.names, self.fingerprints, strict=True))
+        )
+        for section in self.sections():
+            parts += title(section.title), table(("", "old", "new"), section.rows)
+            parts += [note(f"… and {section.left_out:,} more")] if section.left_out else []
+        if not self.differing:
+            parts.append(note(f"{self.texts:,} texts encoded, all alike"))
+        return fragment(*parts, note(str(self.id_counts)), label="Comparison of two tokenizers")
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 

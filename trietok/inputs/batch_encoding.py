@@ -98,6 +98,13 @@ class BatchEncoding(UserDict[str, Any]):
         """The per-text details, or None if the tokenizer is of the slow profile."""
         return self._worked_out() if self.is_fast else None
 
+    def _repr_html_(self) -> str:
+        """The tokens of each row, coloured, over the texts that they are of: how a notebook shows the result."""
+        from trietok.inputs.notebook import html_of  # only where somebody looks
+
+        given = None if self._later is None else self._later[1]
+        return html_of(self.data, self._encodings, self._later and self._later[0], given)
+
     def work_out_by(self, maker: Maker, given: Any = None) -> None:
         """Let `maker` compute the details from `given` when they are first needed."""
         self._later = maker, given

@@ -119,10 +119,7 @@ class Plan:
         encoder, texts, one = given
         samples = [(text,) if isinstance(text, str) else text for text in texts]
         located = [[locate_input(encoder, text) for text in sample] for sample in samples]
-        groups = [
-            self._rows(number, self._cut([text.ids for text in sample]), len(sample) == 2)
-            for number, sample in enumerate(located)
-        ]
+        groups = [self._group(number, [text.ids for text in sample]) for number, sample in enumerate(located)]
         settings = self.builder.settings
         made: list[Encoding] = []
         first: dict[int, Encoding] = {}
@@ -133,6 +130,14 @@ class Plan:
             if first.setdefault(row.sample, made[-1]) is not made[-1]:
                 first[row.sample].overflowing.append(made[-1])
         return made
+
+    def rows(self, sample: list[Ids]) -> list[Row]:
+        """The rows of a call for one item, with padding.
+
+        Args:
+            sample: the ids of its one or two texts.
+        """
+        return self._padded([self._group(0, sample)], one=True)
 
     # ---- from texts to rows -----------------------------------------------------------------------------------------
 
@@ -198,6 +203,10 @@ class Plan:
         if rule.padding_counts:
             self._warn_of(rows)
         return values
+
+    def _group(self, number: int, sample: list[Ids]) -> list[Row]:
+        """The rows of an item, without padding."""
+        return self._rows(number, self._cut(sample), len(sample) == 2)
 
     def _cut(self, sample: list[Ids]) -> Cut:
         """How truncation cuts the texts of one item."""

@@ -150,6 +150,15 @@ class Suggestions(NamedTuple):
             for each in self.suggestions
         ]
 
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
+
+        rows = self.rows()[:_MOST_SHOWN]
+        left_out = len(self.suggestions) - len(rows)
+        parts = [heading("Suggestions"), *map(note, self.summary())]
+        parts += [table(HEAD, rows, right=(1, 2), mono=(3,))] if rows else []
+        return fragment(*parts, *([note(f"… and {left_out:,} more")] if left_out else []), label="Suggestions")
+
     def __str__(self) -> str:
         lines = self.summary()
         if self.suggestions:

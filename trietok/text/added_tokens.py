@@ -22,6 +22,7 @@ from trietok.text.layers import Layers
 from trietok.text.prefilter import Prefilter
 from trietok.text.read_only import ReadOnlyDict
 from trietok.text.trie import Trie
+from trietok.text.watch import Rejected
 from trietok.text.word_search import WordSearch
 
 
@@ -199,11 +200,20 @@ class AddedTokens:
         """The pieces of `split`, each with whether it is a token. A match that `single_word` rejects is no token."""
         return [(text[start:end], is_token) for start, end, is_token in self.places(text)]
 
-    def places(self, text: str) -> list[tuple[int, int, bool]]:
-        """The half-open span of each piece, in code points, and whether the piece is a token."""
+    def places(self, text: str, rejected: list[Rejected] | None = None) -> list[tuple[int, int, bool]]:
+        """The half-open span of each piece, in code points, and whether the piece is a token.
+
+        Args:
+            text: the text.
+            rejected: gets the matches that `single_word` does not allow.
+        """
         spans = self.find(text)
         if not self.is_plain:
-            spans = [(start, end) for start, end in spans if self._stands_alone(text, start, end)]
+            found = spans
+            spans = [(start, end) for start, end in found if self._stands_alone(text, start, end)]
+            if rejected is not None and len(spans) < len(found):
+                allowed = set(spans)
+                rejected += [(*span, text[slice(*span)]) for span in found if span not in allowed]
         marked: list[tuple[int, int, bool]] = []
         position = 0
         for start, end in spans:

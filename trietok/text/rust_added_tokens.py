@@ -18,6 +18,7 @@ from trietok.text.added_tokens import AddedTokens
 from trietok.text.layers import Layers
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.text.rust_characters import boundaries, is_in
+from trietok.text.watch import Rejected
 from trietok.text.word_search import WordSearch
 
 _Value = TypeVar("_Value")
@@ -235,15 +236,25 @@ class RustAddedTokens(AddedTokens):
         """The contents of the tokens that are special, or once were."""
         return self._first_special
 
-    def raw_parts(self, text: str, skip: Collection[str] = ()) -> list[Part]:
-        """Cut a raw text at the tokens that are not normalized; `skip` holds contents that are treated as text."""
-        return self._parts(self.raw, text, skip)
+    def raw_parts(self, text: str, skip: Collection[str] = (), rejected: list[Rejected] | None = None) -> list[Part]:
+        """Cut a raw text at the tokens that are not normalized.
 
-    def normalized_parts(self, text: str, skip: Collection[str] = ()) -> list[Part]:
-        """Cut a normalized text at the tokens that are normalized."""
-        return self._parts(self.normalized, text, skip)
+        Args:
+            text: the text.
+            skip: contents that are treated as text.
+            rejected: gets the matches that `single_word` does not allow.
+        """
+        return self._parts(self.raw, text, skip, rejected)
 
-    def _parts(self, patterns: Patterns, text: str, skip: Collection[str]) -> list[Part]:
+    def normalized_parts(
+        self, text: str, skip: Collection[str] = (), rejected: list[Rejected] | None = None
+    ) -> list[Part]:
+        """Cut a normalized text at the tokens that are normalized; the arguments are those of `raw_parts`."""
+        return self._parts(self.normalized, text, skip, rejected)
+
+    def _parts(
+        self, patterns: Patterns, text: str, skip: Collection[str], rejected: list[Rejected] | None
+    ) -> list[Part]:
         parts: list[Part] = []
         position = 0
         run_end = -1  # of the whitespace that was last looked at from `run_start` on, which many tokens may be part of
@@ -255,6 +266,8 @@ class RustAddedTokens(AddedTokens):
                 continue
             token = self.decoder[self.encoder[content]]  # with the flags that it has now
             if token.single_word and (_is_word(text, start - 1) or _is_word(text, end)):
+                if rejected is not None:
+                    rejected.append((start, end, content))
                 continue
             if token.lstrip:
                 start = position + len(text[position:start].rstrip(_whitespace()))

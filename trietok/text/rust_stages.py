@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterator, Mapping
 from trietok.text import rust_characters
 from trietok.text.alignment import AlignedText, Located, Span, places
 from trietok.text.rust_added_tokens import RustAddedTokens
-from trietok.text.rust_basic_tokenizer import LOWER, MARKS, RustBasicTokenizer
+from trietok.text.rust_basic_tokenizer import LOWER, MARKS, PUNCTUATION, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
 from trietok.text.stages import Part, Stages, Word
+from trietok.text.watch import Rejected, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 
@@ -31,6 +32,7 @@ class RustStages(Stages):
 
     basic: RustBasicTokenizer
     added: RustAddedTokens
+    punctuation = PUNCTUATION
 
     def __init__(
         self,
@@ -67,30 +69,50 @@ class RustStages(Stages):
             keeps_one_space=self.keeps_one_space,
         )
 
+    @property
+    def order(self) -> tuple[StageName, ...]:
+        basic = self.basic
+        stages: list[tuple[StageName, object]] = [("added-tokens", True), ("clean", basic.clean_text)]
+        stages += [("chinese", basic.tokenize_chinese_chars), ("accents", basic.strips_accents)]
+        stages += [("lower-case", basic.do_lower_case), ("normalized-added-tokens", self.added.normalized.contents)]
+        return (*(name for name, is_on in stages if is_on), "punctuation", "wordpiece")
+
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
-        for start, end, content in added.raw_parts(text, self.skip):
+        rejected: list[Rejected] | None = None if watch is None else []
+        parts = added.raw_parts(text, self.skip, rejected)
+        if watch is not None:
+            watch.cut("added-tokens", whole, rejected or ())
+        for start, end, content in parts:
+            if watch is not None:
+                _tell(watch, "added-tokens", whole.cut(start, end), content)
             if content is not None:
                 yield whole, start, end, added.encoder[content]
                 continue
-            stretch = _normalized(whole.cut(start, end), self.basic)
-            for first, last, content in added.normalized_parts(stretch.text, self.skip):
+            stretch = _normalized(whole.cut(start, end), self.basic, watch)
+            rejected = None if watch is None else []
+            parts_of_stretch = added.normalized_parts(stretch.text, self.skip, rejected)
+            if watch is not None:
+                watch.cut("normalized-added-tokens", stretch, rejected or ())
+            for first, last, content in parts_of_stretch:
+                if watch is not None:
+                    _tell(watch, "normalized-added-tokens", stretch.cut(first, last), content)
                 yield stretch, first, last, None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
         return (token for token in super().specials_in(text) if token != unknown)
 
-    def words(self, part: AlignedText) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
 
-    def locate(self, text: str) -> Located:
-        located = super().locate(text)
+    def locate(self, text: str, watch: Watch | None = None) -> Located:
+        located = super().locate(text, watch)
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
         return located
@@ -99,15 +121,31 @@ class RustStages(Stages):
         return self.locate(text).spans if self.trims_offsets else super().spans(text)
 
 
-def _normalized(aligned: AlignedText, basic: RustBasicTokenizer) -> AlignedText:
+def _tell(watch: Watch, stage: StageName, part: AlignedText, content: str | None) -> None:
+    if content is not None:
+        watch.token(stage, part, content)
+    else:
+        watch.between(stage, part)
+
+
+def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch | None) -> AlignedText:
     """`RustBasicTokenizer.normalized` with spans."""
-    if aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text):
-        return aligned.written_as(basic.normalized(aligned.text))
-    if basic.clean_text or basic.tokenize_chinese_chars:
-        aligned = aligned.translated(basic.rust_cleaning_table)
-    if basic.strips_accents:
-        aligned = decomposed(aligned).translated(MARKS)
-    return aligned.translated(LOWER) if basic.do_lower_case else aligned
+    is_clean = aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text)
+    cleans = not is_clean and (basic.clean_text or basic.tokenize_chinese_chars)
+    cleaned = aligned.translated(basic.rust_cleaning_table) if cleans else aligned
+    if watch is not None:
+        watch.changed("clean", aligned, cleaned)
+    strips = not is_clean and basic.strips_accents
+    stripped = decomposed(cleaned).translated(MARKS) if strips else cleaned
+    if watch is not None:
+        watch.changed("accents", cleaned, stripped)
+    if is_clean:
+        lowered = aligned.written_as(basic.normalized(aligned.text))
+    else:
+        lowered = stripped.translated(LOWER) if basic.do_lower_case else stripped
+    if watch is not None:
+        watch.changed("lower-case", stripped, lowered)
+    return lowered
 
 
 def decomposed(aligned: AlignedText) -> AlignedText:

@@ -16,6 +16,7 @@ from trietok.text.alignment import AlignedText, places
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
 from trietok.text.characters import lower_each, normalize
 from trietok.text.stages import Part, Stages, Word, require_text
+from trietok.text.watch import Rejected, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 NO_TOKENS = AddedTokens()
@@ -33,6 +34,8 @@ class SlowStages(Stages):
         never_split: words that basic tokenization leaves as they are.
         whole: words that are left as they are, each as one token.
     """
+
+    punctuation = PUNCTUATION
 
     def __init__(
         self,
@@ -90,6 +93,18 @@ class SlowStages(Stages):
             token_id = self.vocab.get(piece, self.unknown_id)
         return token_id  # type: ignore[return-value]  # None only where the unknown token has no id
 
+    @property
+    def order(self) -> tuple[StageName, ...]:
+        basic = self.basic
+        stages: list[tuple[StageName, object]] = [("lower-case-around-tokens", self.lowers), ("added-tokens", True)]
+        if basic is not None:
+            stages += [("clean", True), ("chinese", basic.tokenize_chinese_chars), ("compose", basic.composes)]
+            stages += [("whitespace", True), ("lower-case", basic.do_lower_case), ("accents", _strips_accents(basic))]
+            stages += [("punctuation", basic.do_split_on_punc)]
+        else:
+            stages += [("whitespace", True)]
+        return (*(name for name, is_on in stages if is_on), "wordpiece")
+
     # ---- tokens and ids ---------------------------------------------------------------------------------------------
 
     def lowered(self, text: str) -> str:
@@ -121,32 +136,45 @@ class SlowStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str) -> Iterator[Part]:
-        aligned = _lowered_between(AlignedText.of(text), self.lowered(text))
-        for start, end, is_token in self.added.places(aligned.text):
+    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+        whole = AlignedText.of(text)
+        aligned = _lowered_between(whole, self.lowered(text))
+        if watch is not None:
+            watch.changed("lower-case-around-tokens", whole, aligned)
+        rejected: list[Rejected] | None = None if watch is None else []
+        places = self.added.places(aligned.text, rejected)
+        if watch is not None:
+            watch.cut("added-tokens", aligned, rejected or ())
+        for start, end, is_token in places:
+            if watch is not None:
+                part = aligned.cut(start, end)
+                if is_token:
+                    watch.token("added-tokens", part, part.text)
+                else:
+                    watch.between("added-tokens", part)
             yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
 
-    def words(self, part: AlignedText) -> Iterator[Word]:
-        for word, start, end in self._places_of_words(part):
+    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+        for word, start, end in self._places_of_words(part, watch):
             text = word.text[start:end]
             yield word, start, end, [text] if text in self._whole else self.wordpiece.pieces_of(text)
 
-    def _places_of_words(self, part: AlignedText) -> Iterator[tuple[AlignedText, int, int]]:
+    def _places_of_words(self, part: AlignedText, watch: Watch | None) -> Iterator[tuple[AlignedText, int, int]]:
         basic = self.basic
         if basic is None:
             for _, start, end in places(part.text, part.text.split()):
+                if watch is not None:
+                    watch.split(part, start, end, False)
                 yield part, start, end
             return
         never_split = {*self._never_split, *basic.never_split}
-        cleaned = part
-        if not (part.text.isascii() and part.text.isprintable()):
-            cleaned = part.translated(basic.cleaning_table)
-            if basic.composes:
-                cleaned = composed(cleaned)
+        cleaned = _cleaned(part, basic, watch)
         for text, start, end in places(cleaned.text, cleaned.text.split()):
             word = cleaned.cut(start, end)
-            if text not in never_split:
-                word = _normalized(word, basic)
+            is_kept = text in never_split
+            if watch is not None:
+                watch.split(cleaned, start, end, is_kept)
+            word = _normalized(word, basic, watch, is_kept)
             if word.text in never_split or not basic.do_split_on_punc:
                 cut = word.text.split()
             else:
@@ -171,15 +199,35 @@ def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
     return aligned.each(change)
 
 
-def _normalized(word: AlignedText, basic: BasicTokenizer) -> AlignedText:
-    if word.text.isascii():
-        return word.written_as(basic.normalize(word.text))
-    if basic.do_lower_case:
+def _cleaned(part: AlignedText, basic: BasicTokenizer, watch: Watch | None) -> AlignedText:
+    is_clean = part.text.isascii() and part.text.isprintable()
+    cleaned = part if is_clean else part.translated(basic.cleaning_table)
+    if watch is not None:
+        watch.changed("clean", part, cleaned)
+    whole = composed(cleaned) if basic.composes and not is_clean else cleaned
+    if watch is not None:
+        watch.changed("compose", cleaned, whole)
+    return whole
+
+
+def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch | None, is_kept: bool) -> AlignedText:
+    lowered = word
+    if not is_kept and word.text.isascii():
+        lowered = word.written_as(basic.normalize(word.text))
+    elif not is_kept and basic.do_lower_case:
         # The lower case of a capital sigma depends on its neighbours; its length does not.
-        lowered = word.each_kind(str.lower)
-        word = lowered.written_as(word.text.lower())
-    strip_accents = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
-    return decomposed(word).translated(MARKS) if strip_accents else word
+        lowered = word.each_kind(str.lower).written_as(word.text.lower())
+    if watch is not None:
+        watch.changed("lower-case", word, lowered)
+    strips = not (is_kept or lowered.text.isascii()) and _strips_accents(basic)
+    stripped = decomposed(lowered).translated(MARKS) if strips else lowered
+    if watch is not None:
+        watch.changed("accents", lowered, stripped)
+    return stripped
+
+
+def _strips_accents(basic: BasicTokenizer) -> bool:
+    return bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
 
 
 def decomposed(aligned: AlignedText) -> AlignedText:

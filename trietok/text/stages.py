@@ -14,6 +14,8 @@ from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, Located, Span, piece_spans
 from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.characters import TranslationTable
+from trietok.text.watch import StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
 
 Part = tuple[AlignedText, int, int, int | None]  # a text, the start and end of the part in it, an added token's id
@@ -33,6 +35,7 @@ class Stages(ABC):
 
     basic: BasicTokenizer | None
     added: AddedTokens
+    punctuation: TranslationTable  # sets punctuation apart
 
     def __init__(
         self,
@@ -50,6 +53,11 @@ class Stages(ABC):
 
     # ---- what a profile defines -------------------------------------------------------------------------------------
 
+    @property
+    @abstractmethod
+    def order(self) -> tuple[StageName, ...]:
+        """The stages that the options switch on, in the order in which a text goes through them."""
+
     @abstractmethod
     def as_text(self) -> Stages:
         """The stages for a text in which special tokens are text, as transformers' `split_special_tokens` has it."""
@@ -59,15 +67,15 @@ class Stages(ABC):
         """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
 
     @abstractmethod
-    def parts(self, text: str) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
         """The text cut into added tokens, each with its id, and the parts between, each with None.
 
         A part is given by its place: added tokens that take whitespace may overlap, and all their texts together may
-        be much longer than the text.
+        be much longer than the text. `watch` is told of each part.
         """
 
     @abstractmethod
-    def words(self, part: AlignedText) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
         """The words of a part between added tokens."""
 
     @abstractmethod
@@ -76,21 +84,23 @@ class Stages(ABC):
 
     # ---- the same in both profiles ----------------------------------------------------------------------------------
 
-    def locate(self, text: str) -> Located:
-        """The tokens of a text with their ids, spans and words."""
-        return self._located(text)
+    def locate(self, text: str, watch: Watch | None = None) -> Located:
+        """The tokens of a text with their ids, spans and words; `watch` is told what each stage does."""
+        return self._located(text, watch)
 
-    def _located(self, text: str, shows_added: bool = True) -> Located:
+    def _located(self, text: str, watch: Watch | None = None, shows_added: bool = True) -> Located:
         """`locate`; unless `shows_added`, what is shown of added tokens is left empty."""
         require_text(text)
         located = Located.empty()
         prefix = self.wordpiece.continuing_subword_prefix
-        for part, first, last, token_id in self.parts(text):
+        for part, first, last, token_id in self.parts(text, watch):
             if token_id is not None:
                 shown = part.text[first:last] if shows_added else ""
                 located.add(token_id, shown, part.span(first, last), located.next_word())
                 continue
-            for word, start, end, pieces in self.words(part.cut(first, last)):
+            for word, start, end, pieces in self.words(part.cut(first, last), watch):
+                if watch is not None:
+                    watch.word(word, start, end, pieces)
                 number = located.next_word()
                 for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
                     located.add(self.to_id(piece), piece, span, number)

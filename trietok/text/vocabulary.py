@@ -191,6 +191,25 @@ class Vocabulary:
         step = self._prefix_trie().longest_prefix(text)
         return str(step.key) if step else None
 
+    def walk(self, text: str) -> tuple[list[str], int]:
+        """Follow `text` from its first character, as far as some token goes on.
+
+        >>> Vocabulary(["[UNK]", "u", "un", "##able", "unit"]).walk("under")
+        (['u', 'un'], 2)
+
+        Returns:
+            The tokens that `text` begins with, shortest first; how many code points the walk has read.
+        """
+        tokens: list[str] = []
+        reached = 0
+        try:
+            for reached, step in enumerate(self._prefix_trie().walk_towards(text)):  # noqa: B007  # read after the loop
+                if step.is_set:
+                    tokens.append(step.key)
+        except KeyError:  # no token goes on
+            pass
+        return tokens, reached
+
     def _prefix_trie(self) -> pygtrie.CharTrie:
         if self._prefixes is None:
             import pygtrie

@@ -10,8 +10,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError
@@ -28,10 +28,15 @@ from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
+from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer import methods
 from trietok.tokenizer.moment import NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import Explanation
+
+MOST_IN_REPR = 10  # added tokens
 Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
@@ -374,6 +379,46 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """The one or two texts of a call for one item."""
         return text, text_pair
+
+    def explain(self, text: Any, pair: Any = None, **options: Any) -> Explanation:
+        """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
+
+        Args:
+            text, pair: a str each; with `is_split_into_words` a list of words each.
+            **options: those of a call.
+
+        Returns:
+            An `Explanation`. Its `input_ids` are those of the call.
+
+        Raises:
+            InputTypeError: `text` is a batch, or a text is given as tokens.
+            NotSupportedError: a class has stages of its own, so its ids cannot be explained.
+            TrietokError: whatever a call raises for the text and the options.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> token = tokenizer.explain("unaffable").tokens[2]
+        >>> token.token, token.match.entries
+        ('##aff', ('##a', '##af', '##aff'))
+        """
+        moment = self._now()
+        input_ids = self(text, pair, **options)["input_ids"]
+        words = bool(options.get("is_split_into_words"))
+        for given in (text, pair):
+            if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
+                raise InputTypeError(
+                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
+                    value=given,
+                )
+        from trietok.explaining.explain import Explained, explain  # not needed to encode
+
+        named = {name: value for name, value in options.items() if name in CallOptions._fields}
+        others = {name: value for name, value in options.items() if name not in named}
+        plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+        first, second = self._item(text, pair, words)
+        of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
+        texts = (first,) if second is None else (first, second)
+        return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
 
     def encode(
         self,
@@ -818,7 +863,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     convert_added_tokens = staticmethod(convert_added_tokens)
 
     def __repr__(self) -> str:
-        added = "".join(f"\t{token_id}: {token!r},\n" for token_id, token in self.added_tokens_decoder.items())
+        tokens = self.added_tokens_decoder
+        added = "".join(f"\t{token_id}: {token!r},\n" for token_id, token in islice(tokens.items(), MOST_IN_REPR))
+        if len(tokens) > MOST_IN_REPR:
+            added += f"\t… {len(tokens) - MOST_IN_REPR:,} more\n"
         return (
             f"{type(self).__name__}(name_or_path='{self.name_or_path}', vocab_size={self.vocab_size}, "
             f"model_max_length={self.model_max_length}, is_fast={self.is_fast}, padding_side='{self.padding_side}', "

@@ -224,3 +224,13 @@ class HookEncoder(TextEncoder):
 
     def spans(self, text: str, count: int = -1) -> list[Span]:
         return self.locate(text).spans
+
+    def stages_for(self, text: str) -> tuple[Stages, str]:
+        """The stages that give the tokens of `text`, and the text that they are given.
+
+        Raises:
+            NotSupportedError: no stages give them.
+        """
+        self.locate(text)
+        stages, prepared = self._prepared_stages(text)
+        return (stages, prepared) if self._tokenizer.is_fast else (self._stages or stages, text)

@@ -7,7 +7,7 @@ In: a tokenizer. Out: its tokens, its encoder, and whether its calls go through 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from trietok.inputs.builder import InputBuilder, InputSettings
@@ -17,6 +17,7 @@ from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, Version
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
+from trietok.text.stages import Stages
 from trietok.text.untrusted import SpecialPolicy, special_policy
 from trietok.tokenizer.hooks import (
     CALL_HOOKS,
@@ -208,6 +209,17 @@ class Moment:
             allowed = encoder.untrusted(self.table.special_contents, policy.allowed)
             return RefusingEncoder(encoder, allowed, policy) if policy.refused else allowed
         return encoder.as_text() if as_text else encoder
+
+    def stages_for(self, options: Mapping[str, Any], is_split_into_words: bool) -> Callable[[str], tuple[Stages, str]]:
+        """A function that gives the stages of a text, and the text that they are given; see `encoder_for`.
+
+        Raises:
+            NotSupportedError: from the function: the tokenizer's own methods give other tokens than any stages.
+        """
+        encoder = self.encoder_for(options, is_split_into_words)
+        if isinstance(encoder, HookEncoder):
+            return encoder.stages_for
+        return lambda text: (encoder.stages, text)
 
 
 def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 Reason = Literal["unknown-character", "no-piece", "too-long"]
 
+HEAD = ("count", "word", "why", "first at")
 MOST_SHOWN = 20  # words in a printed table
 _WIDEST = 20  # characters of a word in it
 
@@ -143,7 +144,7 @@ class UnknownWords:
     def __str__(self) -> str:
         if not self.words:
             return self.summary
-        rows = [("count", "word", "why", "first at"), *self.rows(MOST_SHOWN)]
+        rows = [HEAD, *self.rows(MOST_SHOWN)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             f"{count:>{widths[0]}}  {word:<{widths[1]}}  {why:<{widths[2]}}  {places}".rstrip()
@@ -151,6 +152,15 @@ class UnknownWords:
         ]
         left_out = len(self.words) - MOST_SHOWN
         return "\n".join([self.summary, *lines, *([f"... and {left_out:,} more"] if left_out > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
+
+        rows = [*self.rows(MOST_SHOWN)]
+        left_out = len(self.words) - len(rows)
+        parts = [heading("Unknown words"), note(self.summary, "bad" if self.words else "good")]
+        parts += [table(HEAD, rows, right=(0,))] if rows else []
+        return fragment(*parts, *([note(f"… and {left_out:,} more")] if left_out else []), label="Unknown words")
 
     def __repr__(self) -> str:
         return (

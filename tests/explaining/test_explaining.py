@@ -1,0 +1,372 @@
+"""What an explanation says of small cases, each on a vocabulary of a few entries."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+
+import trietok
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+
+ENTRIES = ["un", "unab", "##aff", "##a", "##able", "hello", "naive", "e", "n", "東", "##x", "a", "b", ".", "cafe", "i"]
+
+
+@pytest.fixture
+def slow(small):
+    return small(*ENTRIES)
+
+
+@pytest.fixture
+def fast(vocab_file):
+    return BertTokenizerFast(vocab_file(*ENTRIES))
+
+
+def changes(tokenizer, text: str, stage: str) -> list[tuple[str, int, int, str, str]]:
+    found = [each for each in tokenizer.explain(text).texts[0].stages if each.name == stage]
+    return [(each.kind, each.start, each.end, each.before, each.after) for each in found[0].changes]
+
+
+# ---- characters -----------------------------------------------------------------------------------------------------
+
+
+def test_deleted_characters_have_place_name_and_reason(slow, fast):
+    for tokenizer in (slow, fast):
+        (change,) = tokenizer.explain("e\u200d").texts[0].changes
+        assert change.to_dict() == {
+            "stage": "clean",
+            "kind": "deleted",
+            "start": 1,
+            "end": 2,
+            "before": "\u200d",
+            "after": "",
+            "why": "control character (format), deleted",
+            "names": ["U+200D ZERO WIDTH JOINER"],
+        }
+
+
+def test_surrogates_and_nuls_are_shown(slow):
+    explained = slow.explain("a\0\ud800\udfffb")
+    assert [change.to_dict()["names"] for change in explained.texts[0].changes] == [
+        ["U+0000 NULL"],
+        ["U+D800 <surrogate-D800>"],
+        ["U+DFFF <surrogate-DFFF>"],
+    ]
+    for view in (str(explained), explained.to_html(), explained.to_json()):
+        view.encode("utf-8")
+        assert "D800" in view.upper()
+    assert "NUL" in str(explained)
+    assert "NUL" in explained.to_html()
+
+
+def test_every_kind_of_change(slow):
+    text = "É\t東 e\u0301 İ"
+    assert changes(slow, text, "lower-case-around-tokens") == [
+        ("changed", 0, 1, "É", "é"),
+        ("changed", 7, 8, "İ", "i\u0307"),
+    ]
+    assert changes(slow, text, "clean") == [("changed", 1, 2, "\t", " ")]
+    assert changes(slow, text, "chinese") == [("inserted", 2, 3, "東", " 東 ")]
+    assert changes(slow, text, "compose") == [("changed", 4, 6, "e\u0301", "é")]
+    assert changes(slow, text, "accents") == [
+        ("changed", 0, 1, "é", "e"),
+        ("changed", 4, 6, "é", "e"),
+        ("deleted", 7, 8, "\u0307", ""),
+    ]
+
+
+def test_rust_strips_accents_before_it_lower_cases(fast):
+    assert fast.explain("É").texts[0].stages[3].name == "accents"
+    assert changes(fast, "É e\u0301", "accents") == [("changed", 0, 1, "É", "E"), ("deleted", 3, 4, "\u0301", "")]
+    assert changes(fast, "É", "lower-case") == [("changed", 0, 1, "E", "e")]
+
+
+def test_each_stage_is_given_what_the_one_before_gave(slow):
+    stages = slow.explain("Hello 東京.").texts[0].stages
+    assert [stage.name for stage in stages] == [
+        "lower-case-around-tokens",
+        "added-tokens",
+        "clean",
+        "chinese",
+        "compose",
+        "whitespace",
+        "lower-case",
+        "accents",
+        "punctuation",
+        "wordpiece",
+    ]
+    assert [stage.given for stage in stages[1:]] == [stage.gave for stage in stages[:-1]]
+    assert stages[0].given == "Hello 東京."
+    assert [stages[at].gave for at in (0, 3, 5, 8, 9)] == [
+        "hello 東京.",
+        "hello  東  京 .",
+        "hello 東 京 .",
+        "hello 東 京 .",
+        "hello 東 [UNK] .",
+    ]
+
+
+def test_stages_that_are_off_are_left_out(small):
+    tokenizer = small("a", do_lower_case=False, tokenize_chinese_chars=False)
+    names = [stage.name for stage in tokenizer.explain("a").texts[0].stages]
+    assert not {"lower-case", "lower-case-around-tokens", "accents", "chinese"} & set(names)
+    bare = small("a", do_basic_tokenize=False).explain("a a").texts[0].stages
+    assert [stage.name for stage in bare] == ["added-tokens", "whitespace", "wordpiece"]
+
+
+# ---- tokens ---------------------------------------------------------------------------------------------------------
+
+
+def test_pieces_have_the_entries_that_fit_and_where_the_match_ended(slow):
+    first, second, third = slow.explain("unaffable").texts[0].tokens
+    assert first.match == ("unaffable", ("un",), 3, "f")  # "una" begins "unab", and no entry is "unaf..."
+    assert second.match == ("##affable", ("##a", "##aff"), 5, "a")
+    assert third.match == ("##able", ("##a", "##able"), 6, "")
+    assert [token.story[0] for token in (first, second, third)] == [
+        "“un” is the longest entry that “unaffable” begins with; entries go on as far as “una”, but none ends there.",
+        "“##aff” is the longest entry that “##affable” begins with, after ##a; no entry goes on with “a”.",
+        "The rest of the word, “##able”, is an entry.",
+    ]
+
+
+def test_greedy_match_explains_an_unknown_word(slow):
+    (token,) = slow.explain("unaq").texts[0].tokens
+    assert token.kind == "unknown"
+    assert token.unknown == ("no-piece", ("un", "##a"), "##q", 3, 4, 2, "q")
+    assert token.story[0] == (
+        "The word “unaq” is unknown: “un”, “##a” would cover its front, but no entry begins “##q”, at 3 in "
+        "the text (U+0071 LATIN SMALL LETTER Q)."
+    )
+
+
+def test_the_place_where_cover_fails_is_one_of_the_original(slow):
+    (token,) = slow.explain("  É\u200d\u200dQ").texts[0].tokens
+    assert (token.unknown.start, token.unknown.char) == (5, "q")
+
+
+def test_words_too_long_say_so(slow):
+    (token,) = slow.explain("x" * 101).texts[0].tokens
+    assert token.unknown.reason == "too-long"
+    assert "101 characters" in token.story[0]
+
+
+def test_a_kept_word_that_is_no_entry(small):
+    (token,) = small("ph", ".", never_split=["Ph.D."], do_lower_case=False).explain("Ph.D.").texts[0].tokens
+    assert token.unknown.reason == "not-an-entry"
+
+
+def test_added_tokens_tell_flags_whitespace_and_neighbours(slow, fast):
+    for tokenizer in (slow, fast):
+        tokenizer.add_tokens([AddedToken("<m>", lstrip=True, rstrip=True), "lo"])
+        tokens = tokenizer.explain("a  <m> \t lob").texts[0].tokens
+        marked = next(token for token in tokens if token.token == "<m>")
+        assert marked.added.flags == ("lstrip", "rstrip", "normalized")
+        assert (marked.added.ate_left, len(marked.added.ate_right)) == ("  ", 3)
+        cut = next(token for token in tokens if token.token == "lo")
+        assert cut.added.touches == ("", "b")
+        assert "With single_word it would not be." in cut.story[1]
+
+
+def test_single_word_tells_what_it_rejected(slow, fast):
+    for tokenizer in (slow, fast):
+        tokenizer.add_tokens([AddedToken("aff", single_word=True)])
+        text = tokenizer.explain("unaffable aff").texts[0]
+        (rejected,) = [each for stage in text.stages for each in stage.rejected]
+        assert rejected == ("aff", 2, 5, ("n", "a"))
+        assert [token.token for token in text.tokens if token.rejected] == ["##aff"]
+        assert [each.content for stage in text.stages for each in stage.found] == ["aff"]
+        assert text.tokens[-1].kind == "added"
+
+
+def test_cuts_say_which_stage_made_them(slow):
+    slow.add_tokens(["lo"])
+    tokens = slow.explain("a 東b.eloi\ta").texts[0].tokens
+    cuts = [(token.source, token.cut.stage) for token in tokens if token.cut is not None]
+    assert cuts == [
+        ("a", ""),
+        ("東", "chinese"),
+        ("b", "chinese"),
+        (".", "punctuation"),
+        ("e", "punctuation"),
+        ("lo", "added-tokens"),
+        ("i", "added-tokens"),
+        ("a", "whitespace"),
+    ]
+    assert tokens[-1].cut.why == "split at U+0009 CHARACTER TABULATION"
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
+
+def test_truncated_tokens_are_marked(slow, fast):
+    for tokenizer in (slow, fast):
+        explained = tokenizer.explain("a b e i", "n n", truncation="only_first", max_length=7)
+        assert [token.token for token in explained.truncated] == ["e", "i"]
+        assert [token.is_truncated for token in explained.texts[0].tokens] == [False, False, True, True]
+        assert explained.truncation == ("only_first", 7, 0, "right", (2, 0))
+        assert explained.input_ids == tokenizer("a b e i", "n n", truncation="only_first", max_length=7).input_ids
+        assert {token.type_id for token in explained.texts[1].tokens} == {1}
+
+
+def test_overflow_makes_rows(fast):
+    options = {"truncation": True, "max_length": 4, "stride": 1, "return_overflowing_tokens": True}
+    explained = fast.explain("a b e", **options)
+    assert [[token.token for token in row] for row in explained.rows] == [
+        ["[CLS]", "a", "b", "[SEP]"],
+        ["[CLS]", "b", "e", "[SEP]"],
+    ]
+    assert explained.input_ids == fast("a b e", **options).input_ids
+    assert "1 more row of what did not fit (4 tokens, each repeating 1)" in str(explained)
+
+
+def test_padding_is_counted(slow):
+    explained = slow.explain("a", padding="max_length", max_length=8, truncation=True)
+    assert [token.kind for token in explained.tokens][3:] == ["padding"] * 5
+    assert "[PAD] × 5" in str(explained)
+    assert "[PAD] × 5" in explained.to_html()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((3,), {}),
+        ((None,), {}),
+        (("a",), {"unknown_option": 1}),
+        (("a",), {"padding": "sideways"}),
+        (("a",), {"max_length": 1, "truncation": True}),
+        (("[SEP]",), {"disallowed_special": "all"}),
+        (("a",), {"return_tensors": "parchment"}),
+    ],
+)
+def test_what_a_call_refuses_is_the_calls_own_error(slow, fast, arguments, options):
+    for tokenizer in (slow, fast):
+        with pytest.raises(Exception) as called:  # noqa: PT011  # whichever it is
+            tokenizer(*arguments, **options)
+        with pytest.raises(type(called.value)) as explained:
+            tokenizer.explain(*arguments, **options)
+        assert str(explained.value) == str(called.value)
+
+
+def test_batches_and_tokens_are_refused(slow):
+    with pytest.raises(trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"):
+        slow.explain(["a", "b"])
+    with pytest.raises(trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"):
+        slow.explain("a", ["b"])  # which a call takes for tokens
+
+
+def test_methods_of_the_users_own_cannot_be_explained(vocab_file):
+    class Reversed(BertTokenizer):
+        def _tokenize(self, text, **kwargs):
+            return super()._tokenize(text, **kwargs)[::-1]
+
+    with pytest.raises(trietok.NotSupportedError):
+        Reversed(vocab_file("a", "b")).explain("a b")
+
+
+@pytest.mark.parametrize("name", ["SplinterTokenizer", "FunnelTokenizer", "MPNetTokenizer", "DPRReaderTokenizer"])
+def test_relatives(name):
+    for suffix in ("", "Fast"):
+        tokenizer = getattr(trietok, name + suffix).from_pretrained("trietok-en", unk_token="[UNK]")
+        call = tokenizer.encode_plus("A text", "a naïve pair", return_token_type_ids=True)
+        explained = tokenizer.explain("A text", "a naïve pair")
+        assert explained.input_ids == call.input_ids
+        assert [token.type_id for token in explained.tokens] == call.token_type_ids
+
+
+def test_an_explanation_never_changes_and_can_be_pickled(slow):
+    explained = slow.explain("unaffable naïve")
+    before = explained.to_dict()
+    slow.add_tokens(["naïve"])
+    assert explained.to_dict() == before == pickle.loads(pickle.dumps(explained)).to_dict()
+    with pytest.raises(AttributeError):
+        explained.name = "other"
+
+
+# ---- views ----------------------------------------------------------------------------------------------------------
+
+
+def test_html_is_one_escaped_fragment_without_scripts(slow):
+    slow.add_tokens(["<i>x</i>"])
+    html = slow.explain('<script>alert("1")</script> <i>x</i> \u202e&amp;').to_html()
+    assert "<script" not in html
+    assert "<i>x" not in html
+    assert "\u202e" not in html
+    assert "http" not in html
+    assert "prefers-color-scheme:dark" in html
+    assert html.count("<div") == html.count("</div>")
+    assert html.count("<span") == html.count("</span>")
+
+
+def test_long_texts_show_the_first_tokens(slow):
+    explained = slow.explain("a " * 5000, verbose=False)
+    assert len(explained.tokens) == 5002
+    for view in (str(explained), explained.to_html()):
+        assert "first 2,000 of 5,002 tokens" in view.replace("The first", "first")
+    assert len(explained.to_html()) < 1_000_000
+
+
+def test_json_is_complete(slow):
+    explained = slow.explain("unaffable ☃", "a")
+    values = json.loads(explained.to_json())
+    assert values["input_ids"] == explained.input_ids
+    tokens = [token["token"] for token in values["texts"][0]["tokens"]]
+    assert tokens == [token.token for token in explained.texts[0].tokens]
+    places = [(place["text"], place["position"]) for place in values["rows"][0]]
+    assert places[0] == (None, None)
+    assert places[-2] == (1, 0)
+
+
+def test_a_terminal_of_any_width(slow):
+    from trietok.showing.cells import width
+
+    explained = slow.explain("Unaffable 東京タワー naïve\u200d <script> " * 5, "☃", verbose=False)
+    for columns in (20, 40, 80, 200):
+        lines = explained.to_text(columns).split("\n")
+        assert max(map(width, lines)) <= columns
+        assert all(line == line.rstrip() for line in lines)
+
+
+# ---- side by side ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a\u0378", "cleaned: the left deletes U+0378 <reserved-0378>, the right does not"),
+        ("a\ud800", "cleaned: the left deletes U+D800 <surrogate-D800>, the right does not"),
+    ],
+)
+def test_slow_against_fast_names_the_stage(slow, fast, text, why):
+    contrast = slow.explain(text).against(fast.explain(text))
+    assert [part.why for part in contrast.parts if part.differs] == [why]
+    assert why in contrast.to_text(200)
+    assert not contrast.same_ids
+
+
+def test_two_vocabularies_name_the_entry(slow, vocab_file):
+    other = BertTokenizer(vocab_file("un", "##affable", "hello", name="other.txt"))
+    contrast = slow.explain("hello unaffable").against(other.explain("hello unaffable"))
+    (part,) = [part for part in contrast.parts if part.differs]
+    assert part.source == "affable"
+    assert part.why == "WordPiece: the left has the entry “##aff”, “##able”, the right “##affable”"
+    assert contrast.to_dict()["parts"][0]["differs"] is False
+
+
+def test_one_added_token_makes_the_difference(slow, small):
+    other = small(*ENTRIES)
+    other.add_tokens(["llo"])
+    contrast = slow.explain("hello a").against(other.explain("hello a"))
+    assert contrast.parts[0].why == "added tokens cut out: the right finds the added token llo, the left does not"
+
+
+def test_the_same_tokenizer_is_alike(slow):
+    contrast = slow.explain("hello unaq a").against(slow.explain("hello unaq a"))
+    assert contrast.same_ids
+    assert [part.differs for part in contrast.parts] == [False]
+    assert contrast.summary == "the ids are the same"
+
+
+def test_two_texts_are_not_compared(slow):
+    with pytest.raises(trietok.InputError, match="different texts"):
+        slow.explain("a").against(slow.explain("b"))

@@ -1,0 +1,116 @@
+"""Characters to read: their code points and names, and forms in which none of them vanishes or does harm.
+
+In: characters. Out: text that is printable, without surrogates, controls, or what turns the direction of writing.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Unicode gives controls no names but these aliases, which unicodedata does not tell.
+_CONTROLS = (
+    "NULL|START OF HEADING|START OF TEXT|END OF TEXT|END OF TRANSMISSION|ENQUIRY|ACKNOWLEDGE|ALERT|BACKSPACE|"
+    "CHARACTER TABULATION|LINE FEED|LINE TABULATION|FORM FEED|CARRIAGE RETURN|SHIFT OUT|SHIFT IN|DATA LINK ESCAPE|"
+    "DEVICE CONTROL ONE|DEVICE CONTROL TWO|DEVICE CONTROL THREE|DEVICE CONTROL FOUR|NEGATIVE ACKNOWLEDGE|"
+    "SYNCHRONOUS IDLE|END OF TRANSMISSION BLOCK|CANCEL|END OF MEDIUM|SUBSTITUTE|ESCAPE|INFORMATION SEPARATOR FOUR|"
+    "INFORMATION SEPARATOR THREE|INFORMATION SEPARATOR TWO|INFORMATION SEPARATOR ONE"
+).split("|")
+_LABELS = {"Cc": "control", "Cs": "surrogate", "Co": "private-use", "Cn": "reserved"}
+_KINDS = {
+    "Cc": "control character",
+    "Cf": "format character",
+    "Cs": "lone surrogate",
+    "Co": "private-use character",
+    "Cn": "unassigned code point",
+    "Zl": "line separator",
+    "Zp": "paragraph separator",
+}
+_ABBREVIATIONS = {
+    "\0": "NUL",
+    "\t": "TAB",
+    "\n": "LF",
+    "\r": "CR",
+    "\x1b": "ESC",
+    "\x7f": "DEL",
+    "\xa0": "NBSP",
+    "\xad": "SHY",
+    "\u200b": "ZWSP",
+    "\u200c": "ZWNJ",
+    "\u200d": "ZWJ",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u2060": "WJ",
+    "\ufeff": "BOM",
+}
+_DOTTED_CIRCLE = "\u25cc"
+
+
+def code_point(char: str) -> str:
+    """The code point as Unicode writes it.
+
+    >>> code_point("\\u200d")
+    'U+200D'
+    """
+    return f"U+{ord(char):04X}"
+
+
+def name(char: str) -> str:
+    """The Unicode name of a character; the alias of a control; the label of what has neither.
+
+    >>> name("\\u200d"), name("\\t"), name("\\ud800")
+    ('ZERO WIDTH JOINER', 'CHARACTER TABULATION', '<surrogate-D800>')
+    """
+    if char < "\x20":
+        return _CONTROLS[ord(char)]
+    if char == "\x7f":
+        return "DELETE"
+    return unicodedata.name(char, "") or f"<{_LABELS.get(unicodedata.category(char), 'unnamed')}-{ord(char):04X}>"
+
+
+def kind(char: str) -> str:
+    """The kind of a character that is not printed, in words; nothing for any other.
+
+    >>> kind("\\x00"), kind("\\u200d"), kind("a")
+    ('control character', 'format character', '')
+    """
+    return _KINDS.get(unicodedata.category(char), "")
+
+
+def described(char: str) -> str:
+    """Code point and name.
+
+    >>> described("é")
+    'U+00E9 LATIN SMALL LETTER E WITH ACUTE'
+    """
+    return f"{code_point(char)} {name(char)}"
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a character shows nothing of itself, or does more to its surroundings than to be seen.
+
+    >>> [is_hidden(char) for char in ("a", " ", "\\u3000", "\\n", "\\u200d", "\\ud800")]
+    [False, False, True, True, True, True]
+    """
+    return char != " " and (unicodedata.category(char) in _KINDS or unicodedata.category(char) == "Zs")
+
+
+def visible(text: str) -> str:
+    """A text in which nothing is hidden: hidden characters as abbreviations or code points in angle brackets.
+
+    >>> visible("a\\u200db\\n\\x01"), visible("\\u0301")
+    ('a⟨ZWJ⟩b⟨LF⟩⟨U+0001⟩', '◌́')
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if text and unicodedata.combining(text[0]):  # a mark would go onto what stands before the text
+        text = _DOTTED_CIRCLE + text
+    return "".join([f"⟨{short_name(char)}⟩" if is_hidden(char) else char for char in text])
+
+
+def short_name(char: str) -> str:
+    """The usual abbreviation of a hidden character, or its code point.
+
+    >>> short_name("\\u200d"), short_name("\\u0378")
+    ('ZWJ', 'U+0378')
+    """
+    return _ABBREVIATIONS.get(char) or code_point(char)
