@@ -1,26 +1,30 @@
-"""Imported before anything asks for a kernel: where these sources have none beside them, the tests use that of an
-installed trietok, if it was made of the same sources."""
+"""Imported before anything asks for a kernel: where these sources have none beside them, that of an installed trietok
+is copied there, if it was made of the same sources. So `pip install ".[test]" && pytest` tests the kernel, too."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
+import os
 import pathlib
+import shutil
 
-from tests.text.run_with_kernel import load
 from trietok.text import build_kernel
 
+_LIBRARY = build_kernel.SOURCE.with_name(build_kernel.LIBRARY)
+_DIGEST = build_kernel.sources_digest().encode()
 
-def _library() -> pathlib.Path | None:
-    if importlib.util.find_spec("trietok.text._kernel") is not None:
-        return None
+
+def _copy_installed() -> None:
     for installed in importlib.metadata.distributions(name="trietok"):
         library = pathlib.Path(str(installed.locate_file(f"trietok/text/{build_kernel.LIBRARY}")))
-        if library.exists() and build_kernel.sources_digest().encode() in library.read_bytes():
-            return library
-    return None
+        if library.exists() and _DIGEST in library.read_bytes():
+            copy = _LIBRARY.with_name(f"{_LIBRARY.name}.{os.getpid()}")
+            shutil.copy(library, copy)
+            copy.replace(_LIBRARY)  # at once: other processes of the tests do the same
+            return
 
 
-_found = _library()
-if _found is not None:
-    load(str(_found))
+if not _LIBRARY.exists():
+    _copy_installed()
+elif _DIGEST not in _LIBRARY.read_bytes():
+    raise RuntimeError(f"{_LIBRARY} was made of other sources; run `python -m trietok.text.build_kernel`")

@@ -253,7 +253,6 @@ def test_many_threads_use_one_kernel(pairs):
 def test_a_fork_while_another_thread_encodes():
     program = """
         import os, threading
-        import tests.text.installed_kernel
         import trietok
         from trietok.text import kernel
         assert kernel.choose_kernel("compiled", text_before_kernel=0)
@@ -391,7 +390,7 @@ def test_a_kernel_is_made_after_many_chunks(english_compiled):
 
 @pytest.mark.parametrize(("value", "name"), [("0", "plain"), ("", "compiled")])
 def test_the_environment_switches_the_kernel_off(value, name):
-    program = "import tests.text.installed_kernel; import trietok; print(trietok.kernel)"
+    program = "import trietok; print(trietok.kernel)"
     environment = {**os.environ, "TRIETOK_KERNEL": value}
     shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == name

@@ -134,8 +134,9 @@ class ShardEncoder:
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
-        files = open_shard(job.state, f"{TEMPORARY}{os.getpid()}-{stem}", job.file_format, job.fingerprint)
+        begun = f"{TEMPORARY}{os.getpid()}-{stem}"
         try:
+            files = open_shard(job.state, begun, job.file_format, job.fingerprint)
             for encoded in self._encoded(shard, counts, rejects):
                 counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
@@ -159,7 +160,7 @@ class ShardEncoder:
             for suffix, path in files.paths.items():
                 put_in_place(path, job.out / (stem + suffix))
         except BaseException:
-            for path in files.paths.values():
+            for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
                 path.unlink(missing_ok=True)
             raise
         flush_directory(job.out)
