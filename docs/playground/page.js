@@ -60,6 +60,7 @@ function use(values) {
     at(name).value = (known ?? options[0]).value;
   }
   added = values.added ?? [];
+  at("adding").open ||= added.length > 0;
   at("options").open ||= Boolean(at("pair").value || at("length").value || !at("special").checked);
   listAdded();
 }
@@ -165,18 +166,19 @@ function select(text, start, end) {
 // ---- added tokens --------------------------------------------------------------------------------------------------
 
 function listAdded(known = []) {
-  const ids = new Map(known.map((token) => [token.content, token.id]));
+  const kept = new Map(known.map((token) => [token.content, token]));
   at("added-count").textContent = added.length ? `(${added.length})` : "";
-  at("added").replaceChildren(...added.map((token, index) => addedItem(token, index, ids.get(token.content))));
+  at("added").replaceChildren(...added.map((token, index) => addedItem(token, index, kept.get(token.content))));
 }
 
-function addedItem(token, index, id) {
+function addedItem(token, index, kept) {
   const item = document.createElement("li");
   const content = document.createElement("code");
   content.textContent = token.content;
   const flags = document.createElement("small");
   const on = FLAGS.filter((flag) => token[flag]).join(", ");
-  flags.textContent = [id === undefined || id === null ? "" : `id ${id}`, on].filter(Boolean).join(" · ");
+  const as = kept && kept.token !== token.content ? `is ${kept.token}` : "";
+  flags.textContent = [as, kept && kept.id !== null && `id ${kept.id}`, on].filter(Boolean).join(" · ");
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "×";
@@ -291,6 +293,7 @@ addEventListener("hashchange", () => {
 });
 
 async function start() {
+  at("adding").open = matchMedia("(min-width: 821px)").matches;
   use(settingsOf(location.hash));
   const config = await (await fetch("config.json")).json();
   const { answer } = await call("boot");

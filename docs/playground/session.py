@@ -35,7 +35,7 @@ class Session:
     >>> [token["token"] for token in answer["tokens"]]
     ['[CLS]', 'a', 'n', '##ai', '##ve', '[SEP]']
     >>> json.loads(session.ask(json.dumps({"do": "explain", "text": "a", "max_length": 1})))["error"]
-    'max_length=1 leaves no room: special tokens alone take 2'
+    'max_length is 1, but the special tokens alone are 2; raise max_length, or leave the special tokens out'
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class Session:
             "tokens": _listed(explanation),
             "unknown": explanation.input_ids.count(tokenizer.unk_token_id),
             "size": len(tokenizer),
-            "added": [{"content": each["content"], "id": _id(tokenizer, each)} for each in added or []],
+            "added": [_kept(tokenizer, each["content"]) for each in added or []],
         }
         if against:
             other = self._other(against, model, profile, added or []).explain(text, pair, **options)
@@ -176,8 +176,13 @@ def _loaded(place: str, is_fast: bool) -> Any:
         return (trietok.BertTokenizerFast if is_fast else trietok.BertTokenizer).from_pretrained(place)
 
 
-def _id(tokenizer: Any, token: dict[str, Any]) -> int | None:
-    return tokenizer.get_added_vocab().get(token["content"])  # type: ignore[no-any-return]
+def _kept(tokenizer: Any, content: str) -> dict[str, Any]:
+    """How a tokenizer keeps a token that was added: the slow profile lower-cases it where it lower-cases texts."""
+    for token in (content, content.lower()):
+        token_id = tokenizer.convert_tokens_to_ids(token)
+        if token_id != tokenizer.unk_token_id or token == tokenizer.unk_token:
+            return {"content": content, "token": token, "id": token_id}
+    return {"content": content, "token": content, "id": None}
 
 
 def _listed(explanation: Any) -> list[dict[str, Any]]:

@@ -15,7 +15,19 @@ from trietok.cli.interrupts import stopped
 
 # Each is a module here, which holds a function of its name; `train` holds commands of its own.
 COMMANDS = (
-    *("encode", "tokenize", "decode", "explain", "play", "diff", "check", "bench", "encode-files", "unknown", "suggest"),
+    *(
+        "encode",
+        "tokenize",
+        "decode",
+        "explain",
+        "play",
+        "diff",
+        "check",
+        "bench",
+        "encode-files",
+        "unknown",
+        "suggest",
+    ),
     "train",
 )
 _SETTINGS = {

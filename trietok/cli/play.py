@@ -39,22 +39,22 @@ Site = Annotated[
 ]
 
 
-def play(
-    model: Model = DEFAULT_MODEL, port: Port = _PORT, no_browser: NoBrowser = False, site: Site = None
-) -> None:
+def play(model: Model = DEFAULT_MODEL, port: Port = _PORT, no_browser: NoBrowser = False, site: Site = None) -> None:
     """Serve the playground, a page to try texts and tokens in, on this machine."""
     with reporting():
         folder = site or default_site()
         _check(folder)
-        served = {"/config.json": json.dumps({"model": None}).encode()}
+        served: dict[str, bytes] = {}
         if model != DEFAULT_MODEL:
-            served = {"/config.json": json.dumps({"model": model}).encode(), "/model.zip": _zipped(tokenizer_of(model))}
+            name = os.path.basename(os.path.normpath(model))
+            served = {"/config.json": json.dumps({"model": name}).encode(), "/model.zip": _zipped(tokenizer_of(model))}
         try:
             server = http.server.ThreadingHTTPServer(
                 (_HOST, port), functools.partial(_Handler, served=served, directory=folder)
             )
         except OSError as error:
-            raise trietok.FileError(f"cannot listen on port {port}: {error.strerror}; choose another --port") from error
+            reason = f"cannot listen on port {port}: {error.strerror}; choose another one with --port"
+            raise trietok.OptionError(reason) from error
         with server:
             address = f"http://{_HOST}:{server.server_port}/"
             write_line(f"the playground is at {address}; Ctrl-C stops it")
@@ -113,19 +113,19 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self._served = served
         super().__init__(*arguments, **options)
 
-    def do_GET(self) -> None:
+    def send_head(self) -> Any:
+        """Send what goes before the content, and return the content to be read, as for files."""
         if not self._is_asked_by_name():
             self.send_error(403)
-            return
+            return None
         content = self._served.get(self.path)
         if content is None:
-            super().do_GET()
-            return
+            return super().send_head()
         self.send_response(200)
-        self.send_header("Content-Type", "application/json" if self.path.endswith(".json") else "application/zip")
+        self.send_header("Content-Type", self.guess_type(self.path))
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        return io.BytesIO(content)
 
     def _is_asked_by_name(self) -> bool:
         """Whether the request names this machine: a page from elsewhere, whose name was made to lead here, does not."""

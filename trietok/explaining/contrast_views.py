@@ -99,7 +99,7 @@ def html_of(contrast: Contrast) -> str:
 
 
 def _row(part: Part) -> str:
-    where = f'<td class="tt-idle">{place(part.start, part.end)}</td>'
+    where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
     if not part.differs:
         return f'<tr class="tt-idle">{where}<td colspan="3">{_mono(_alike(part.left))}</td></tr>'
     cells = "".join(f"<td>{_mono(_tokens(tokens))}</td>" for tokens in (part.left, part.right))

@@ -88,12 +88,14 @@ color:inherit;white-space:normal;max-width:36em}
 .tt tbody tr,.tt tbody tr:nth-child(odd),.tt tbody tr:hover{background:none}
 .tt th{font-weight:600;color:var(--soft);white-space:nowrap}.tt .tt-r{text-align:right;
 font-variant-numeric:tabular-nums}
+.tt td.tt-place{white-space:nowrap}
 .tt-differs td:first-child{border-left:4px solid var(--badline);padding-left:8px}
 .tt-note{margin:8px 0 0;color:var(--soft);font-size:13.5px}.tt-bad{color:var(--badline);font-weight:600}
 .tt-good{color:var(--good);font-weight:600}
 @media(prefers-color-scheme:dark){.tt:not(.tt-light){DARK}}
 [data-jp-theme-light=false] .tt,.vscode-dark .tt,[data-theme=dark] .tt,.tt.tt-dark{DARK}
-@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}}
+@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}
+.tt th{white-space:normal}}
 @media print{.tt-hint{display:none}}
 """
 _DARK = (
