@@ -80,7 +80,7 @@ async function ask() {
     return;
   }
   isAsking = true;
-  document.querySelector(".found").classList.add("waiting");
+  at("explanation").ariaBusy = "true";
   do {
     isStale = false;
     const asked = settings();
@@ -88,7 +88,7 @@ async function ask() {
     if (!isStale) show(asked, answer, took);
   } while (isStale);
   isAsking = false;
-  document.querySelector(".found").classList.remove("waiting");
+  at("explanation").ariaBusy = "false";
 }
 
 function keepLink() {
@@ -104,7 +104,11 @@ function keepLink() {
 function show(asked, answer, took) {
   showError(answer.error);
   for (const id of ["copy", "download", "link"]) at(id).disabled = Boolean(answer.error);
-  if (answer.error) return;
+  document.querySelector(".found").classList.toggle("failed", Boolean(answer.error));
+  if (answer.error) {
+    at("status").textContent = "";
+    return;
+  }
   answered = { asked, answer };
   const unknown = answer.unknown ? `, ${answer.unknown} unknown` : "";
   const count = answer.ids.length;

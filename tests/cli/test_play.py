@@ -46,15 +46,16 @@ def get(port: int, path: str, host: str = "localhost") -> tuple[int, dict[str, s
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", path, headers={"Host": f"{host}:{port}"})
     response = connection.getresponse()
-    return response.status, dict(response.getheaders()), response.read()
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return response.status, headers, response.read()
 
 
 def test_it_serves_the_folder_and_the_model_to_this_machine(serve, tiny):
     port = serve("--model", tiny)
     status, headers, _ = get(port, "/pyodide/pyodide.mjs")
-    assert (status, headers["Content-Type"]) == (200, "text/javascript")
-    assert headers["Content-Security-Policy"].startswith("default-src 'self';")
-    assert get(port, "/pyodide/pyodide.asm.wasm")[1]["Content-Type"] == "application/wasm"
+    assert (status, headers["content-type"]) == (200, "text/javascript")
+    assert headers["content-security-policy"].startswith("default-src 'self';")
+    assert get(port, "/pyodide/pyodide.asm.wasm")[1]["content-type"] == "application/wasm"
     assert get(port, "/pyodide/")[0] == 404  # no lists of files
     assert get(port, "/../build.json")[0] == 200  # inside the folder, wherever dots lead
     assert get(port, "/../../etc/passwd")[0] == 404

@@ -1,6 +1,6 @@
-"""`trietok play`: the playground on this machine: a page in which trietok runs, and the vocabulary of a model for it.
+"""`trietok play`: the playground, a page in which trietok runs, on this machine, with the vocabulary of a model.
 
-In: the folder that `docs/playground/build.py` makes. Out: a server that answers this machine alone, until it is stopped.
+In: the folder that `docs/playground/build.py` makes. Out: a server for this machine alone, until it is stopped.
 """
 # ruff: noqa: UP045
 
@@ -54,7 +54,7 @@ def play(model: Model = DEFAULT_MODEL, port: Port = _PORT, no_browser: NoBrowser
             )
         except OSError as error:
             reason = f"cannot listen on port {port}: {error.strerror}; choose another one with --port"
-            raise trietok.OptionError(reason) from error
+            raise trietok.InputError(reason) from error
         with server:
             address = f"http://{_HOST}:{server.server_port}/"
             write_line(f"the playground is at {address}; Ctrl-C stops it")

@@ -1,4 +1,4 @@
-r"""Word characters: what may not touch an added token with `single_word`, and what words in texts as written are made of.
+r"""Word characters: what may not touch an added token with `single_word`.
 
 They are those of `\w` in Unicode Technical Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks,
 decimal digits, connector punctuation, joiners. Python's own `\w` has no marks and more digits. The package `regex` has
