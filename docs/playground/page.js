@@ -181,7 +181,7 @@ function addedItem(token, index, kept) {
   content.textContent = token.content;
   const flags = document.createElement("small");
   const on = FLAGS.filter((flag) => token[flag]).join(", ");
-  const as = kept && kept.token !== token.content ? `is ${kept.token}` : "";
+  const as = kept && kept.token !== token.content ? `kept as ${kept.token}` : "";
   flags.textContent = [as, kept && kept.id !== null && `id ${kept.id}`, on].filter(Boolean).join(" · ");
   const button = document.createElement("button");
   button.type = "button";
@@ -310,7 +310,7 @@ async function start() {
     const taken = await call("unzip", { zipped });
     const asked = settingsOf(location.hash);
     await take({ name: config.model, files: taken.answer.files });
-    if (asked.model) at("model").value = asked.model;
+    use({ model: at("model").value, profile: at("profile").value, ...asked });
   }
   document.documentElement.dataset.booted = Math.round(performance.now());
   ask();

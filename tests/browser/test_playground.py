@@ -146,7 +146,7 @@ def test_added_tokens_live(open_page, address):
         tokenizer.add_tokens([added], special_tokens="special" in flags)
         answer = playground.answer(added=asked)
         assert answer["ids"] == tokenizer("ALTernate alt bobcat cat cats <x> dog")["input_ids"]
-    assert "is alt · id 8000 · normalized" in playground.page.locator("#added").inner_text()
+    assert "kept as alt · id 8000 · normalized" in playground.page.locator("#added").inner_text()
     playground.page.get_by_role("button", name="remove cat").press("Enter")
     assert playground.answer(added=[asked[0], asked[2]])["size"] == 8002
 

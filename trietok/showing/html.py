@@ -88,7 +88,7 @@ color:inherit;white-space:normal;max-width:36em}
 .tt tbody tr,.tt tbody tr:nth-child(odd),.tt tbody tr:hover{background:none}
 .tt th{font-weight:600;color:var(--soft);white-space:nowrap}.tt .tt-r{text-align:right;
 font-variant-numeric:tabular-nums}
-.tt td.tt-place{white-space:nowrap}
+.tt td.tt-place{white-space:nowrap}.tt td.tt-place+td{min-width:3.2em}.tt th{overflow-wrap:break-word}
 .tt-differs td:first-child{border-left:4px solid var(--badline);padding-left:8px}
 .tt-note{margin:8px 0 0;color:var(--soft);font-size:13.5px}.tt-bad{color:var(--badline);font-weight:600}
 .tt-good{color:var(--good);font-weight:600}
