@@ -90,9 +90,11 @@ def html_of(contrast: Contrast) -> str:
     """The contrast as a fragment of HTML."""
     parts = [heading("Side by side", aside=contrast.summary)]
     parts += [note(line) for line in contrast.notes]
-    heads = "".join(f"<th>{escaped(name)}</th>" for name in ("", "text", _name(contrast.left), _name(contrast.right)))
+    names = "".join(f'<th class="tt-name">{escaped(_name(side))}</th>' for side in (contrast.left, contrast.right))
     rows = "".join(_row(part) for part in _shown(contrast))
-    parts.append(f'<div class="tt-wrap"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>')
+    parts.append(
+        f'<div class="tt-wrap"><table><thead><tr><th></th><th>text</th>{names}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
     if len(contrast.parts) > _MOST_PARTS:
         parts.append(note(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches"))
     return fragment(*parts, label="Two explanations side by side")
