@@ -9,6 +9,7 @@ const FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"];
 const PAUSE = 15; // milliseconds without a keystroke before the worker is asked
 const PAUSE_OF_LINK = 400;
 const EXAMPLE = "ALTernate naïve 東京 unaffable [MASK] e\u200d";
+const LONGEST = 1_000_000; // UTF-16 units of both texts together: what Python in a browser has memory and patience for
 const LONGEST_LINK = 8000; // characters of text that a link holds
 
 const worker = new Worker("worker.js", { type: "module" });
@@ -84,6 +85,10 @@ async function ask() {
   do {
     isStale = false;
     const asked = settings();
+    if (asked.text.length + asked.pair.length > LONGEST) {
+      show(asked, { error: `The page takes texts of ${LONGEST.toLocaleString("en")} characters; for more there is trietok explain.` });
+      continue;
+    }
     const { answer, took } = await call("ask", { request: { do: "explain", ...asked, pair: asked.pair || null } });
     if (!isStale) show(asked, answer, took);
   } while (isStale);

@@ -114,6 +114,21 @@ def test_a_long_text(open_page, address):
     assert playground.type("short")["ids"] == BertTokenizer.from_pretrained("trietok-en")("short")["input_ids"]
 
 
+def test_a_text_that_is_too_long_is_refused(open_page, address):
+    playground = open_page(address)
+    playground.page.evaluate(
+        """() => {
+            const field = document.getElementById("text");
+            field.value = "a ".repeat(500001);
+            field.dispatchEvent(new Event("input"));
+        }"""
+    )
+    playground.page.locator("#error").wait_for()
+    assert "texts of 1,000,000 characters" in playground.page.locator("#error").inner_text()
+    assert len(playground.type("a a")["ids"]) == 4
+    assert not playground.page.locator("#error").is_visible()
+
+
 def test_stale_answers_are_dropped(open_page, address):
     playground = open_page(address)
     before = playground.page.evaluate("() => answers.length")

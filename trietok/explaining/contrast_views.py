@@ -92,9 +92,8 @@ def html_of(contrast: Contrast) -> str:
     parts += [note(line) for line in contrast.notes]
     names = "".join(f'<th class="tt-name">{escaped(_name(side))}</th>' for side in (contrast.left, contrast.right))
     rows = "".join(_row(part) for part in _shown(contrast))
-    parts.append(
-        f'<div class="tt-wrap"><table><thead><tr><th></th><th>text</th>{names}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+    heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
+    parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
     if len(contrast.parts) > _MOST_PARTS:
         parts.append(note(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches"))
     return fragment(*parts, label="Two explanations side by side")
