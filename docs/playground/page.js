@@ -8,8 +8,9 @@ const at = (id) => document.getElementById(id);
 const FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"];
 const PAUSE = 15; // milliseconds without a keystroke before the worker is asked
 const PAUSE_OF_LINK = 400;
+const PATIENCE = 500; // milliseconds until the page says that it works
 const EXAMPLE = "ALTernate naïve 東京 unaffable [MASK] e\u200d";
-const LONGEST = 1_000_000; // UTF-16 units of both texts together: what Python in a browser has memory and patience for
+const LONGEST = 300_000; // UTF-16 units of both texts together: what Python in a browser has memory and patience for
 const LONGEST_LINK = 8000; // characters of text that a link holds
 
 const worker = new Worker("worker.js", { type: "module" });
@@ -81,6 +82,7 @@ async function ask() {
     return;
   }
   isAsking = true;
+  const patience = setTimeout(() => (at("status").textContent = "Working…"), PATIENCE);
   at("explanation").ariaBusy = "true";
   do {
     isStale = false;
@@ -93,6 +95,7 @@ async function ask() {
     if (!isStale) show(asked, answer, took);
   } while (isStale);
   isAsking = false;
+  clearTimeout(patience);
   at("explanation").ariaBusy = "false";
 }
 
