@@ -90,7 +90,8 @@ def html_of(contrast: Contrast) -> str:
     """The contrast as a fragment of HTML."""
     parts = [heading("Side by side", aside=contrast.summary)]
     parts += [note(line) for line in contrast.notes]
-    names = "".join(f'<th class="tt-name">{escaped(_name(side))}</th>' for side in (contrast.left, contrast.right))
+    sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (contrast.left, contrast.right))
+    names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
     rows = "".join(_row(part) for part in _shown(contrast))
     heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
     parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
