@@ -91,11 +91,13 @@ class Playground:
 
     Attributes:
         page: Playwright's.
+        asked: the paths of the server that were asked for, by the page and by its worker.
         elsewhere: requests to anything but the server.
         wrong: errors and complaints of the page.
     """
 
     def __init__(self, context, address: str) -> None:
+        self.asked: set[str] = set()
         self.elsewhere: list[str] = []
         self.wrong: list[str] = []
         server = address.split("#")[0]
@@ -117,6 +119,7 @@ class Playground:
             self.elsewhere.append(route.request.url)
             route.abort()
         else:
+            self.asked.add(route.request.url.removeprefix(server))
             route.continue_()
 
     def answer(self, **expected) -> dict:

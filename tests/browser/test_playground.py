@@ -340,5 +340,14 @@ def test_boot_and_keystroke_are_quick(open_page, address):
     assert key < BUDGET_OF_KEY * PATIENCE
 
 
+def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, address):
+    playground = open_page(address)
+    assert {"page.js", "session.py", "pyodide/pyodide.asm.wasm"} <= playground.asked  # the last two by the worker
+    playground.page.evaluate("() => fetch('http://example.org/').catch(() => 0)")
+    assert playground.elsewhere == []  # the policy of the page forbids it before anything is sent
+    assert "Content Security Policy" in " ".join(playground.wrong)
+    playground.wrong.clear()
+
+
 def test_the_page_names_its_versions(address, site):
     assert json.loads((site / "build.json").read_text(encoding="utf-8"))["trietok"] == trietok.__version__
