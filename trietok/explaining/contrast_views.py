@@ -90,16 +90,18 @@ def html_of(contrast: Contrast) -> str:
     """The contrast as a fragment of HTML."""
     parts = [heading("Side by side", aside=contrast.summary)]
     parts += [note(line) for line in contrast.notes]
-    heads = "".join(f"<th>{escaped(name)}</th>" for name in ("", "text", _name(contrast.left), _name(contrast.right)))
+    sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (contrast.left, contrast.right))
+    names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
     rows = "".join(_row(part) for part in _shown(contrast))
-    parts.append(f'<div class="tt-wrap"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>')
+    heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
+    parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
     if len(contrast.parts) > _MOST_PARTS:
         parts.append(note(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches"))
     return fragment(*parts, label="Two explanations side by side")
 
 
 def _row(part: Part) -> str:
-    where = f'<td class="tt-idle">{place(part.start, part.end)}</td>'
+    where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
     if not part.differs:
         return f'<tr class="tt-idle">{where}<td colspan="3">{_mono(_alike(part.left))}</td></tr>'
     cells = "".join(f"<td>{_mono(_tokens(tokens))}</td>" for tokens in (part.left, part.right))

@@ -13,11 +13,11 @@ from typing import Any
 from trietok.explaining.lazy import Lazy
 from trietok.explaining.trace import Trace
 from trietok.explaining.values import AddedMatch, Found, Match, Rejected, Token, TokenKind, Unknown
-from trietok.text.added_tokens import touches_word
 from trietok.text.alignment import Located
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.watch import Rejected as RejectedPlace
+from trietok.text.word_characters import touches_word
 from trietok.text.wordpiece import WordpieceTokenizer
 
 

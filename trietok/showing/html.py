@@ -49,7 +49,8 @@ border-color:var(--badline)}
 .tt-cut>.tt-s{text-decoration:line-through}.tt-cut>.tt-s,.tt-cut>i{opacity:.6}
 .tt-x{display:inline-block;font:600 10px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
 padding:0 4px;margin:0 1px;
-border:1px dashed var(--badline);color:var(--badline);border-radius:3px;vertical-align:middle;cursor:help}
+border:1px dashed var(--badline);color:var(--badline);border-radius:3px;vertical-align:middle;cursor:help;
+white-space:nowrap}
 .tt-stage-area{position:relative}
 .tt-hint{margin:10px 0 0;color:var(--soft);font-size:13px}
 .tt-story{display:none;position:absolute;left:0;right:0;margin-top:10px;pointer-events:none;
@@ -88,12 +89,15 @@ color:inherit;white-space:normal;max-width:36em}
 .tt tbody tr,.tt tbody tr:nth-child(odd),.tt tbody tr:hover{background:none}
 .tt th{font-weight:600;color:var(--soft);white-space:nowrap}.tt .tt-r{text-align:right;
 font-variant-numeric:tabular-nums}
+.tt td.tt-place{white-space:nowrap}.tt td.tt-place+td{min-width:6.5em}
+.tt th{overflow-wrap:break-word}.tt th.tt-name{white-space:normal}
 .tt-differs td:first-child{border-left:4px solid var(--badline);padding-left:8px}
 .tt-note{margin:8px 0 0;color:var(--soft);font-size:13.5px}.tt-bad{color:var(--badline);font-weight:600}
 .tt-good{color:var(--good);font-weight:600}
 @media(prefers-color-scheme:dark){.tt:not(.tt-light){DARK}}
 [data-jp-theme-light=false] .tt,.vscode-dark .tt,[data-theme=dark] .tt,.tt.tt-dark{DARK}
-@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}}
+@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}
+.tt td.tt-place+td{min-width:3.6em}}
 @media print{.tt-hint{display:none}}
 """
 _DARK = (

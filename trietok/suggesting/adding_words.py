@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.text.added_token import AddedToken
+from trietok.text.word_characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer
 
 # Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
@@ -240,9 +241,7 @@ class AsAddedTokens(AddingWords):
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
         super().__init__(tokenizer)
-        import regex  # 20 ms: only where this way is asked for
-
-        self._runs = regex.compile(r"\w+")  # what `single_word` looks for around a match
+        self._runs = word_runs()  # what `single_word` looks for around a match
         self._extended = copy.deepcopy(tokenizer)
         self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
         self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone

@@ -13,7 +13,7 @@ The time for a text hardly depends on the number of added tokens, and adding one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from trietok.text.added_token import AddedToken
@@ -23,6 +23,7 @@ from trietok.text.prefilter import Prefilter
 from trietok.text.read_only import ReadOnlyDict
 from trietok.text.trie import Trie
 from trietok.text.watch import Rejected
+from trietok.text.word_characters import touches_word
 from trietok.text.word_search import WordSearch
 
 
@@ -312,22 +313,3 @@ class WrittenTokens:
 
 def _has_capitals(content: str) -> bool:
     return lower_each(content) != content
-
-
-def touches_word(text: str, position: int) -> bool:
-    r"""Whether the character at `position` is a word character; False outside the text.
-
-    Word characters are those of `\w` in Unicode Technical Standard 18, annex C, which the Rust tokenizers use:
-    alphabetic, marks, decimal digits, connector punctuation, joiners.
-
-    >>> touches_word("a-b", 0), touches_word("a-b", 1), touches_word("a-b", 3)
-    (True, False, False)
-    """
-    return 0 <= position < len(text) and _is_word_character(text[position])
-
-
-@lru_cache(maxsize=4096)
-def _is_word_character(char: str) -> bool:
-    import regex  # 20 ms: only where a single-word token asks
-
-    return regex.match(r"\w", char) is not None

@@ -1,0 +1,49 @@
+// The settings in the address: #text=…&model=…&added=[…]. What is as it is by default is left out.
+
+const PLAIN = { pair: "", model: "trietok-en", profile: "slow", against: "" };
+
+/** The part of the address behind the page. A text with a lone surrogate, or a part of one, stands as JSON. */
+export function linkOf(settings, longest) {
+  const fields = new URLSearchParams();
+  const texts = { text: settings.text, pair: settings.pair };
+  for (const [name, text] of Object.entries(texts)) {
+    if (text === PLAIN[name] || text.length > longest) continue;
+    if (text.isWellFormed?.() ?? true) fields.set(name, text);
+    else fields.set(`${name}-json`, JSON.stringify(text));
+  }
+  for (const name of ["model", "profile", "against"]) {
+    if (settings[name] !== PLAIN[name]) fields.set(name, settings[name]);
+  }
+  if (!settings.special_tokens) fields.set("special_tokens", "no");
+  if (settings.max_length) fields.set("max_length", settings.max_length);
+  if (settings.added.length) fields.set("added", JSON.stringify(settings.added));
+  return `#${fields}`;
+}
+
+/** The settings of an address; what it does not say, or says in another form, is missing. */
+export function settingsOf(hash) {
+  const fields = new URLSearchParams(hash.slice(1));
+  const found = {};
+  for (const name of ["text", "pair"]) {
+    const json = parsed(fields.get(`${name}-json`));
+    if (typeof json === "string") found[name] = json;
+    else if (fields.has(name)) found[name] = fields.get(name);
+  }
+  for (const name of ["model", "profile", "against"]) {
+    if (fields.has(name)) found[name] = fields.get(name);
+  }
+  if (fields.get("special_tokens") === "no") found.special_tokens = false;
+  const length = Number(fields.get("max_length"));
+  if (Number.isInteger(length) && length > 0) found.max_length = length;
+  const added = parsed(fields.get("added"));
+  if (Array.isArray(added)) found.added = added.filter((token) => token && typeof token.content === "string");
+  return found;
+}
+
+function parsed(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,159 @@
+"""The playground, built from this checkout, served by `trietok play` and shown by Chromium.
+
+They need Debian's `chromium`, npm, and Playwright's Python package, which drives the browser.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+SLOW = 120_000  # milliseconds; only a page that hangs takes longer, on a busy machine too
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The built folder."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed, which fetches Pyodide")
+    built = os.environ.get("TRIETOK_PLAYGROUND")
+    if built:
+        return pathlib.Path(built)
+    folder = tmp_path_factory.mktemp("playground") / "site"
+    subprocess.run([sys.executable, str(ROOT / "docs" / "playground" / "build.py"), str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def serve(site):
+    """Starts `trietok play`; returns its address."""
+    started = []
+
+    def start(*arguments: str) -> str:
+        command = [sys.executable, "-m", "trietok", "play", "--site", str(site), "--port", "0", "--no-browser"]
+        process = subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        line = process.stdout.readline()
+        assert line.startswith("the playground is at http://127.0.0.1:"), line
+        return line.split(";")[0].split(" at ")[1]
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def address(serve):
+    return serve()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright's Python package is not installed")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens the playground as `Playground`; at the end nothing was asked for elsewhere, and nothing went wrong."""
+    opened = []
+
+    def start(address: str, **options) -> Playground:
+        context = browser.new_context(accept_downloads=True, **options)
+        playground = Playground(context, address)
+        opened.append((context, playground))
+        return playground
+
+    yield start
+    for context, playground in opened:
+        context.close()
+        assert playground.elsewhere == []
+        assert playground.wrong == []
+
+
+class Playground:
+    """The page, once Python is there.
+
+    Attributes:
+        page: Playwright's.
+        asked: the paths of the server that were asked for, by the page and by its worker.
+        elsewhere: requests to anything but the server.
+        wrong: errors and complaints of the page.
+    """
+
+    def __init__(self, context, address: str) -> None:
+        self.asked: set[str] = set()
+        self.elsewhere: list[str] = []
+        self.wrong: list[str] = []
+        server = address.split("#")[0]
+        context.set_default_timeout(SLOW)
+        context.route("**/*", lambda route: self._see(route, server))
+        self.page = context.new_page()
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("console", lambda said: said.type in ("error", "warning") and self.wrong.append(said.text))
+        self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        self.page.add_init_script(
+            "window.answers = []; addEventListener('shown', (event) => window.answers.push(event.detail), true)"
+        )
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-booted]", state="attached")
+        self.until("() => window.answers.length")
+
+    def _see(self, route, server: str) -> None:
+        if not route.request.url.startswith((server, "blob:")):
+            self.elsewhere.append(route.request.url)
+            route.abort()
+        else:
+            self.asked.add(route.request.url.removeprefix(server))
+            route.continue_()
+
+    def answer(self, **expected) -> dict:
+        """The answer that is shown once the page shows one for these settings."""
+        wanted = json.dumps(expected)  # ASCII, so a lone surrogate goes through as well
+        return self.until(
+            """(json) => {
+                const wanted = JSON.parse(json), last = window.answers.at(-1);
+                const same = (name) => JSON.stringify(last.asked[name]) === JSON.stringify(wanted[name]);
+                return Object.keys(wanted).every(same) && last.answer;
+            }""",
+            wanted,
+        )
+
+    def until(self, function: str, argument: object = None) -> Any:
+        """What the function returns in the page, once that is true.
+
+        Playwright's own way has the page evaluate a string, which its policy forbids.
+        """
+        for _ in range(SLOW // 10):
+            found = self.page.evaluate(function, argument)
+            if found:
+                return found
+            self.page.wait_for_timeout(10)
+        raise AssertionError(f"never true in the page: {function}")
+
+    def type(self, text: str) -> dict:
+        """Put a text into the field, as if it was pasted, and wait for what is shown of it."""
+        self.page.evaluate(
+            """(json) => {
+                const field = document.getElementById("text");
+                field.value = JSON.parse(json);
+                field.dispatchEvent(new Event("input", { bubbles: true }));
+            }""",
+            json.dumps(text),
+        )
+        return self.answer(text=text)

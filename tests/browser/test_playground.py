@@ -1,0 +1,353 @@
+"""The playground in Chromium: it shows what Python gives, whatever the text, and asks for nothing elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+import pathlib
+import zipfile
+from urllib.parse import quote
+
+import pytest
+
+import trietok
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+
+pytestmark = pytest.mark.browser
+
+TEXTS = [
+    "ALTernate naïve 東京 unaffable [MASK] e\u200d",
+    "The quick brown fox; isn’t it? 3.14 €",
+    "👩‍👩‍👧 a😀b 𝒳 ẞ İstanbul ﬁ",
+    "a\x00b\ud800c \udfffd \ud83d \ue000",
+    "Keras是ONEIROS（Open-ended）[SEP][CLS] ##a",
+    "",
+    " \n\t ",
+    "<script>alert(1)</script><img src=x onerror=alert(1)> &amp; \"'`",
+]
+MODELS = ("trietok-en", "trietok-multi", "trietok-zh")
+BUDGET_OF_BOOT = 8.0  # seconds, on a machine that does nothing else
+BUDGET_OF_KEY = 50.0  # milliseconds
+PATIENCE = 6  # how many times as long it may take where other work goes on
+
+
+def tokenizer_of(model: str, profile: str):
+    return (BertTokenizerFast if profile == "fast" else BertTokenizer).from_pretrained(model)
+
+
+def choose(playground, **values: str) -> None:
+    for name, value in values.items():
+        playground.page.select_option(f"#{name}", value)
+
+
+def add(playground, content: str, *flags: str) -> None:
+    page = playground.page
+    page.fill("#content", content)
+    for flag in ("single_word", "lstrip", "rstrip", "normalized", "special"):
+        page.set_checked(f"input[name={flag}]", flag in flags)
+    page.press("#content", "Enter")
+
+
+def token(content: str, *flags: str) -> dict:
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"content": content, **{flag: flag in flags for flag in names}}
+
+
+@pytest.mark.parametrize("profile", ["slow", "fast"])
+def test_tokens_are_those_of_python(open_page, address, profile):
+    playground = open_page(address)
+    for model in MODELS:
+        choose(playground, model=model, profile=profile)
+        playground.answer(model=model, profile=profile)
+        tokenizer = tokenizer_of(model, profile)
+        for text in TEXTS:
+            answer = playground.type(text)
+            expected = tokenizer.explain(text)
+            assert answer["ids"] == expected.input_ids == tokenizer(text)["input_ids"]
+            assert [each["token"] for each in answer["tokens"]] == [each.token for each in expected.tokens]
+            places = [(each["start"], each["end"]) for each in answer["tokens"]]
+            assert places == [(each.start, each.end) for each in expected.tokens]
+            shown = playground.page.locator("#explanation .tt-t > i:last-of-type").count()
+            assert shown == len(expected.tokens)
+
+
+def test_offsets_count_as_javascript_slices(open_page, address):
+    playground = open_page(address)
+    page = playground.page
+    page.click("#listing summary")
+    text = "😀 naïve 👩‍👩‍👧 東京 𝒳x \U0001f600ab z"
+    playground.type(text)
+    expected = [
+        each for each in BertTokenizer.from_pretrained("trietok-en").explain(text).tokens if each.text is not None
+    ]
+    rows = page.locator("#tokens tr")
+    texts = [rows.nth(number).locator("td").nth(3).text_content() for number in range(1, rows.count() - 1)]
+    assert texts == [text[each.start : each.end] for each in expected]
+    for number, each in enumerate(expected):
+        page.locator("#tokens button").nth(number).click()
+        selected = page.evaluate("() => getSelection().toString()")
+        assert selected == text[each.start : each.end]
+
+
+def test_hostile_texts_are_text(open_page, address):
+    playground = open_page(address)
+    page = playground.page
+    for text in TEXTS:
+        playground.type(text)
+        assert page.locator("#explanation script, #explanation img, #explanation [onerror]").count() == 0
+    playground.type("<b id=x>bold</b>")
+    assert page.locator("#x").count() == 0
+    add(playground, "<img src=x onerror=alert(1)>")
+    answer = playground.answer(added=[token("<img src=x onerror=alert(1)>")])
+    assert answer["added"][0]["id"] == 8000
+    assert page.locator("#added img").count() == 0
+    assert page.locator("#added code").inner_text() == "<img src=x onerror=alert(1)>"
+
+
+def test_a_long_text(open_page, address):
+    playground = open_page(address)
+    text = "naïve 東京 unaffable 😀 <b> " * 4000
+    assert len(text) >= 100_000
+    answer = playground.type(text)
+    assert answer["ids"] == BertTokenizer.from_pretrained("trietok-en")(text, verbose=False)["input_ids"]
+    assert "The first 2,000 of" in playground.page.locator("#explanation").inner_text()
+    assert playground.type("short")["ids"] == BertTokenizer.from_pretrained("trietok-en")("short")["input_ids"]
+
+
+def test_a_text_that_is_too_long_is_refused(open_page, address):
+    playground = open_page(address)
+    playground.page.evaluate(
+        """() => {
+            const field = document.getElementById("text");
+            field.value = "a ".repeat(150001);
+            field.dispatchEvent(new Event("input"));
+        }"""
+    )
+    playground.page.locator("#error").wait_for()
+    assert "texts of 300,000 characters" in playground.page.locator("#error").inner_text()
+    assert len(playground.type("a a")["ids"]) == 4
+    assert not playground.page.locator("#error").is_visible()
+
+
+def test_stale_answers_are_dropped(open_page, address):
+    playground = open_page(address)
+    before = playground.page.evaluate("() => answers.length")
+    playground.page.evaluate(
+        """async () => {
+            const field = document.getElementById("text");
+            for (let number = 0; number < 60; number++) {
+                field.value = "word ".repeat(2000) + number;
+                field.dispatchEvent(new Event("input"));
+                await new Promise((resolve) => setTimeout(resolve, 20));
+            }
+        }"""
+    )
+    playground.type("the last")
+    shown = playground.page.evaluate("(before) => answers.slice(before).map((each) => each.asked.text)", before)
+    assert shown[-1] == "the last"
+    assert len(shown) < 60
+
+
+def test_added_tokens_live(open_page, address):
+    playground = open_page(address)
+    playground.type("ALTernate alt bobcat cat cats <x> dog")
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    given = [("ALT", "normalized"), ("cat", "single_word"), ("<x>", "lstrip", "rstrip", "special")]
+    asked = []
+    for content, *flags in given:
+        add(playground, content, *flags)
+        asked.append(token(content, *flags))
+        added = AddedToken(content, **{name: name in flags for name in asked[-1] if name != "content"})
+        tokenizer.add_tokens([added], special_tokens="special" in flags)
+        answer = playground.answer(added=asked)
+        assert answer["ids"] == tokenizer("ALTernate alt bobcat cat cats <x> dog")["input_ids"]
+    assert "kept as alt · id 8000 · normalized" in playground.page.locator("#added").inner_text()
+    playground.page.get_by_role("button", name="remove cat").press("Enter")
+    assert playground.answer(added=[asked[0], asked[2]])["size"] == 8002
+
+
+def test_two_vocabularies_and_two_profiles(open_page, address):
+    playground = open_page(address)
+    text = "a\u0378b naïve 東京"
+    playground.type(text)
+    page = playground.page
+    slow = BertTokenizer.from_pretrained("trietok-en")
+    choose(playground, against="profile")
+    assert playground.answer(against="profile")["other_ids"] == tokenizer_of("trietok-en", "fast")(text)["input_ids"]
+    assert "the left deletes U+0378" in page.locator("#contrast").inner_text()
+    choose(playground, against="trietok-multi")
+    other = BertTokenizer.from_pretrained("trietok-multi")
+    assert playground.answer(against="trietok-multi")["other_ids"] == other(text)["input_ids"]
+    assert slow.explain(text).against(other.explain(text)).summary in page.locator("#contrast").inner_text()
+    add(playground, "naïve")
+    choose(playground, against="plain")
+    assert playground.answer(against="plain", added=[token("naïve")])["other_ids"] == slow(text)["input_ids"]
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A tokenizer's, with files that are none of its own."""
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens([AddedToken("zyx", single_word=True)])
+    folder = tmp_path / "my-model"
+    tokenizer.save_pretrained(folder)
+    (folder / "model.safetensors").write_bytes(b"\0" * 1000)
+    (folder / "onnx").mkdir()
+    (folder / "onnx" / "vocab.txt").write_text("[UNK]\n", encoding="utf-8")
+    return folder
+
+
+def drop(playground, path: pathlib.Path) -> None:
+    """Drop a path of the file system, as the browser itself does it."""
+    session = playground.page.context.new_cdp_session(playground.page)
+    data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": 200, "y": 200, "data": data})
+
+
+def test_a_directory_is_dropped(open_page, address, directory):
+    playground = open_page(address)
+    playground.type("it was zyx here")
+    drop(playground, directory)
+    expected = BertTokenizer.from_pretrained(directory)("it was zyx here")["input_ids"]
+    answer = playground.answer(model="my-model")
+    assert answer["ids"] == expected
+    assert 8000 in expected
+
+
+def test_single_files_are_chosen(open_page, address, directory, tmp_path):
+    playground = open_page(address)
+    playground.type("it was zyx here")
+    vocabulary = tmp_path / "words.txt"
+    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "it", "was"]), encoding="utf-8")
+    playground.page.set_input_files("#files", vocabulary)
+    assert playground.answer(model="words.txt")["ids"] == [2, 5, 6, 1, 1, 3]
+    BertTokenizerFast.from_pretrained(directory).save_pretrained(tmp_path / "fast")
+    playground.page.set_input_files("#files", tmp_path / "fast" / "tokenizer.json")
+    answer = playground.answer(model="tokenizer.json")
+    assert answer["ids"] == BertTokenizerFast.from_pretrained(directory)("it was zyx here")["input_ids"]
+    broken = tmp_path / "tokenizer.json"
+    broken.write_text("{", encoding="utf-8")
+    playground.page.set_input_files("#files", broken)
+    playground.page.locator("#error").wait_for()
+    assert "tokenizer.json" in playground.page.locator("#error").inner_text()
+    playground.page.set_input_files("#folder", directory)
+    assert playground.answer(model="my-model")["ids"] == answer["ids"]
+
+
+def test_the_extended_vocabulary_is_downloaded(open_page, address, tmp_path):
+    playground = open_page(address)
+    add(playground, "Chollet", "single_word")
+    playground.answer(added=[token("Chollet", "single_word")])
+    with playground.page.expect_download() as download:
+        playground.page.click("#download")
+    assert download.value.suggested_filename == "trietok-en-extended.zip"
+    with zipfile.ZipFile(io.BytesIO(pathlib.Path(download.value.path()).read_bytes())) as archive:
+        archive.extractall(tmp_path / "made")
+    tokenizer = BertTokenizer.from_pretrained(tmp_path / "made")
+    expected = BertTokenizer.from_pretrained("trietok-en")
+    expected.add_tokens([AddedToken("Chollet", single_word=True, normalized=False)])
+    assert tokenizer("François Chollet")["input_ids"] == expected("François Chollet")["input_ids"]
+    assert len(tokenizer) == 8001
+
+
+def test_the_address_holds_text_and_settings(open_page, address):
+    added = [token("naïve", "single_word")]
+    link = f"#text={quote('naïve 😀 & #1')}&model=trietok-zh&profile=fast&added={quote(json.dumps(added))}&max_length=4"
+    playground = open_page(address + link)
+    answer = playground.answer(text="naïve 😀 & #1", model="trietok-zh", profile="fast", max_length=4, added=added)
+    assert len(answer["ids"]) == 4
+    text = "half \ud83d of 😀, and 50% + 1"
+    playground.type(text)
+    playground.until("() => location.hash.includes('text-json')")
+    again = open_page(playground.page.url)
+    assert again.answer(text=text, model="trietok-zh")["ids"] == playground.answer(text=text)["ids"]
+    strange = open_page(f"{address}#model=none&added=%5B1%2Cnull%5D&max_length=x&profile=&text=a")
+    assert strange.answer(model="trietok-en", profile="slow", max_length=None, added=[])["tokens"][1]["token"] == "a"
+
+
+def test_a_pair_and_an_option_that_is_refused(open_page, address):
+    playground = open_page(address)
+    playground.type("Is it?")
+    playground.page.click("#options summary")
+    playground.page.fill("#pair", "It is.")
+    pair = BertTokenizer.from_pretrained("trietok-en")("Is it?", "It is.")["input_ids"]
+    assert playground.answer(text="Is it?", pair="It is.")["ids"] == pair
+    playground.page.fill("#length", "2")
+    playground.page.locator("#error").wait_for()
+    assert "the special tokens alone are 3" in playground.page.locator("#error").inner_text()
+    playground.page.fill("#length", "")
+    playground.page.locator("#error").wait_for(state="hidden")
+    assert playground.answer(text="Is it?", pair="It is.", max_length=None)["ids"] == pair
+
+
+def test_ids_are_copied(open_page, address):
+    playground = open_page(address, permissions=["clipboard-read", "clipboard-write"])
+    answer = playground.type("naïve")
+    playground.page.click("#copy")
+    playground.page.get_by_role("button", name="Copied").wait_for()
+    assert json.loads(playground.page.evaluate("() => navigator.clipboard.readText()")) == answer["ids"]
+
+
+def test_the_keyboard_is_enough_and_everything_has_a_name(open_page, address):
+    playground = open_page(address, viewport={"width": 390, "height": 844})
+    page = playground.page
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("input:not([hidden]), select, textarea, button")]
+            .filter((each) => !each.labels?.length && !each.ariaLabel && !each.textContent.trim())
+            .map((each) => each.outerHTML)"""
+    )
+    assert nameless == []
+    choose(playground, against="trietok-multi")
+    playground.answer(against="trietok-multi")
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390  # nothing to scroll sideways
+    page.focus("#text")
+    reached = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("() => document.activeElement.id || document.activeElement.className"))
+    assert {"model", "profile", "against", "choose-files", "choose-folder", "copy", "download"} <= set(reached)
+    assert any("tt-t" in name for name in reached)
+
+
+def test_play_serves_the_tokenizer_of_a_model(open_page, serve, directory):
+    playground = open_page(serve("--model", str(directory)))
+    answer = playground.type("it was zyx here")
+    assert answer["ids"] == BertTokenizer.from_pretrained(directory)("it was zyx here")["input_ids"]
+    assert playground.page.input_value("#model") == "my-model"
+
+
+def test_boot_and_keystroke_are_quick(open_page, address):
+    playground = open_page(address)
+    page = playground.page
+    boot = page.evaluate("() => Number(document.documentElement.dataset.booted)") / 1000
+    page.focus("#text")
+    page.evaluate(
+        """() => {
+            window.times = [];
+            let pressed = 0;
+            document.getElementById("text").addEventListener("input", () => (pressed = performance.now()), true);
+            addEventListener("shown", () => times.push(performance.now() - pressed), true);
+        }"""
+    )
+    for number, letter in enumerate(" and more words"):
+        page.keyboard.type(letter)
+        playground.until("(number) => times.length > number", number)
+    times = sorted(page.evaluate("() => times"))
+    key = times[len(times) // 2]
+    print(f"\nboot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest {times[-1]:.0f} ms")
+    assert boot < BUDGET_OF_BOOT * PATIENCE
+    assert key < BUDGET_OF_KEY * PATIENCE
+
+
+def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, address):
+    playground = open_page(address)
+    assert {"page.js", "session.py", "pyodide/pyodide.asm.wasm"} <= playground.asked  # the last two by the worker
+    playground.page.evaluate("() => fetch('http://example.org/').catch(() => 0)")
+    assert playground.elsewhere == []  # the policy of the page forbids it before anything is sent
+    assert "Content Security Policy" in " ".join(playground.wrong)
+    playground.wrong.clear()
+
+
+def test_the_page_names_its_versions(address, site):
+    assert json.loads((site / "build.json").read_text(encoding="utf-8"))["trietok"] == trietok.__version__
