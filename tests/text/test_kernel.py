@@ -316,6 +316,37 @@ def test_no_more_is_remembered_than_the_bound():
     assert tokenizer.cache_info().words == 0
 
 
+def test_one_chunk_of_many_words_stays_within_the_bound():
+    taken = []
+
+    def hand_over(part: str) -> list[int]:
+        taken.append(compiled.info()["bytes"])
+        return [1]
+
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    compiled = compiled_kernel(["word", "##1"], classify, hand_over, limit=1 << 18)
+    compiled.ids("\n".join(f"[{number}" if number % 500 == 0 else f"word{number}" for number in range(200_000)))
+    assert len(taken) == 400
+    assert max(taken) <= 1 << 18
+    assert compiled.info()["times_full"] > 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_interrupts_of_a_fork_stop_no_kernel():
+    command = [sys.executable, "-m", "tests.text.interrupt_forks"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert shown.startswith("60 forks, ")
+
+
+def test_a_first_text_that_is_long_gets_the_kernel(english_compiled):
+    text = "the people of the world " * 1000
+    with kernel_of("plain"):
+        expected = trietok.BertTokenizer.from_pretrained("trietok-en").encode(text)
+    made = kernel.kernels_made()
+    assert english_compiled.encode(text) == expected
+    assert kernel.kernels_made() == made + 1
+
+
 def test_every_code_point_at_once_stays_within_the_bound():
     with kernel_of("compiled"):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", cache_limit=2_000_000)

@@ -13,7 +13,6 @@
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
-#include <structmember.h>
 
 #include "_kernel_rows.h"
 
@@ -50,28 +49,112 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(hold_doc, "hold()\n--\n\nWait until nothing is written into the kernel, and let nothing be: until `release`.");
+/* ---- forks --------------------------------------------------------------------------------------------------------- */
 
-static PyObject *Kernel_hold(Kernel *kernel, PyObject *Py_UNUSED(ignored))
+/* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing is
+   written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
+static Kernel *first_kernel;
+static PyThread_type_lock forking; /* one thread at a time */
+
+static void enlist_kernel(Kernel *kernel)
 {
-    lock_kernel(kernel, 1);
+    kernel->next = first_kernel;
+    if (first_kernel)
+        first_kernel->before = kernel;
+    first_kernel = kernel;
+}
+
+static void delist_kernel(Kernel *kernel)
+{
+    if (kernel->next)
+        kernel->next->before = kernel->before;
+    if (kernel->before)
+        kernel->before->next = kernel->next;
+    else if (first_kernel == kernel)
+        first_kernel = kernel->next;
+}
+
+/* A kernel that is held by a fork, or that is not; NULL for none. */
+static Kernel *kernel_that(int is_held)
+{
+    Kernel *kernel = first_kernel;
+    while (kernel && kernel->is_held != is_held)
+        kernel = kernel->next;
+    return kernel;
+}
+
+PyDoc_STRVAR(hold_doc, "hold_kernels()\n--\n\nBefore a fork: wait until nothing is written into any kernel.");
+
+static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    if (!PyThread_acquire_lock(forking, NOWAIT_LOCK)) {
+        PyThreadState *state = PyEval_SaveThread();
+        PyThread_acquire_lock(forking, WAIT_LOCK);
+        PyEval_RestoreThread(state);
+    }
+    for (Kernel *kernel; (kernel = kernel_that(0));) { /* others may come and go while one is waited for */
+        Py_INCREF((PyObject *)kernel);
+        lock_kernel(kernel, 1);
+        kernel->is_held = 1;
+    }
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(release_doc,
-    "release(in_child, /)\n--\n\nUndo `hold`. A forked process has none of the other threads, so none of their calls.");
-
-static PyObject *Kernel_release(Kernel *kernel, PyObject *in_child)
+/* A lock as nobody has it, in the child of a fork, where the others that might have it are not. */
+static void renew(PyThread_type_lock *lock)
 {
-    int forked = PyObject_IsTrue(in_child);
-    if (forked < 0)
-        return NULL;
-    for (size_t i = 0; forked && i < kernel->readers_size; i++)
-        if (kernel->readers[i].thread != PyThread_get_thread_ident())
-            kernel->readers[i].epoch = 0;
-    unlock_kernel(kernel);
+    PyThread_type_lock fresh = PyThread_allocate_lock();
+    if (fresh)
+        *lock = fresh; /* the old one may be in any state; it is left */
+    else
+        PyThread_release_lock(*lock);
+}
+
+static PyObject *let_kernels_go(int in_child)
+{
+    for (Kernel *kernel; (kernel = kernel_that(1));) {
+        kernel->is_held = 0;
+        for (size_t i = 0; in_child && i < kernel->readers_size; i++)
+            if (kernel->readers[i].thread != PyThread_get_thread_ident())
+                kernel->readers[i].epoch = 0;
+        if (in_child)
+            renew(&kernel->lock);
+        else
+            unlock_kernel(kernel);
+        Py_DECREF((PyObject *)kernel);
+    }
+    if (in_child)
+        renew(&forking);
+    else
+        PyThread_release_lock(forking);
     Py_RETURN_NONE;
 }
+
+PyDoc_STRVAR(parent_doc, "release_in_parent()\n--\n\nAfter a fork: undo `hold_kernels`.");
+
+static PyObject *release_in_parent(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return let_kernels_go(0);
+}
+
+PyDoc_STRVAR(child_doc, "release_in_child()\n--\n\nThe same in the child, which has none of the other threads.");
+
+static PyObject *release_in_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return let_kernels_go(1);
+}
+
+PyDoc_STRVAR(alive_doc, "count_kernels()\n--\n\nHow many kernels there are.");
+
+static PyObject *count_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    long count = 0;
+    for (const Kernel *kernel = first_kernel; kernel; kernel = kernel->next)
+        count++;
+    return PyLong_FromLong(count);
+}
+
+/* ---- the object ---------------------------------------------------------------------------------------------------- */
 
 static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 {
@@ -101,8 +184,7 @@ static void Kernel_dealloc(Kernel *kernel)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)kernel);
     PyObject_GC_UnTrack(kernel);
-    if (kernel->weak_references)
-        PyObject_ClearWeakRefs((PyObject *)kernel);
+    delist_kernel(kernel);
     Kernel_clear(kernel);
     Py_XDECREF(kernel->vocabulary);
     for (size_t i = 0; i < kernel->numbers_size; i++)
@@ -287,6 +369,9 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 
 /* ---- the module ---------------------------------------------------------------------------------------------------- */
 
+/* Of what `kernel.py` relies on: it takes no library with another number. */
+enum { INTERFACE = 1 };
+
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef vocabulary_methods[] = {
@@ -335,16 +420,9 @@ static PyMethodDef kernel_methods[] = {
     {"spans", FUNCTION(Kernel_spans), METH_O, spans_doc},
     {"info", FUNCTION(Kernel_info), METH_NOARGS, info_doc},
     {"forget", FUNCTION(Kernel_forget), METH_NOARGS, forget_doc},
-    {"hold", FUNCTION(Kernel_hold), METH_NOARGS, hold_doc},
-    {"release", FUNCTION(Kernel_release), METH_O, release_doc},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef kernel_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Kernel, weak_references), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
 static PyType_Slot kernel_slots[] = {
-    {Py_tp_members, kernel_members},
     {Py_tp_doc, (void *)kernel_doc},
     {Py_tp_new, Kernel_new},
     {Py_tp_dealloc, Kernel_dealloc},
@@ -401,6 +479,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         Py_DECREF((PyObject *)kernel);
         return PyErr_NoMemory();
     }
+    enlist_kernel(kernel);
     return (PyObject *)kernel;
 }
 
@@ -418,6 +497,10 @@ static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
 #endif
 
 static PyMethodDef module_functions[] = {
+    {"hold_kernels", hold_kernels, METH_NOARGS, hold_doc},
+    {"release_in_parent", release_in_parent, METH_NOARGS, parent_doc},
+    {"release_in_child", release_in_child, METH_NOARGS, child_doc},
+    {"count_kernels", count_kernels, METH_NOARGS, alive_doc},
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},
     {"count_alive", count_alive, METH_NOARGS, "How many allocations have not been given back."},
@@ -436,6 +519,12 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
+    if (!forking && !(forking = PyThread_allocate_lock())) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE))
+        return -1;
     state->vocabulary = add_type(module, &vocabulary_spec);
     state->rows = state->vocabulary ? add_type(module, &rows_spec) : NULL;
     PyTypeObject *kernel = state->rows ? add_type(module, &kernel_spec) : NULL;

@@ -12,6 +12,10 @@
 #ifndef TRIETOK_KERNEL_MEMORY_H
 #define TRIETOK_KERNEL_MEMORY_H
 
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the kernel reads bytes as numbers, the first byte as the lowest"
+#endif
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -311,30 +315,32 @@ static void copy_entries(const Memory *memory, Table *to, const Table *from)
     to->steps = from->steps;
 }
 
-/* The table, with room for one more entry with so many bytes in the arena; all is forgotten if need be. NULL for no
-   memory. */
-static Table *with_room(Memory *memory, size_t more)
+/* See to it that the table has room for one more entry with so many bytes in the arena, forgetting all if need be: 1, 0
+   where that has to wait until retired tables are given back, -1 for no memory. */
+static int make_room(Memory *memory, size_t more, Table **made)
 {
-    Table *table = table_of(memory);
+    Table *table = *made = table_of(memory);
     size_t slots = table->mask + 1, arena_size = table->arena_size;
     if (2 * table_entries(table) > table->mask)
         slots *= 2;
     if (table->arena_used + more > arena_size)
         arena_size = 2 * arena_size + more + LEAST_ARENA;
     if (slots == table->mask + 1 && arena_size == table->arena_size)
-        return table;
-    Table *grown;
-    if (memory_bytes(memory) + slots * sizeof(Slot) + arena_size > memory->limit) {
-        grown = new_table(FEWEST_SLOTS, more ? more + LEAST_ARENA : 0);
-        memory->times_full += grown != NULL;
-    } else {
-        grown = new_table(slots, arena_size);
-        if (grown)
-            copy_entries(memory, grown, table);
-    }
-    if (grown)
-        publish(memory, grown);
-    return grown;
+        return 1;
+    size_t wanted = slots * sizeof(Slot) + arena_size;
+    int is_full = bytes_of_table(table) + wanted > memory->limit;
+    if (is_full ? memory->retired != NULL : memory_bytes(memory) + wanted > memory->limit)
+        return 0;
+    Table *grown = is_full ? new_table(FEWEST_SLOTS, more ? more + LEAST_ARENA : 0) : new_table(slots, arena_size);
+    if (!grown)
+        return -1;
+    if (is_full)
+        memory->times_full++;
+    else
+        copy_entries(memory, grown, table);
+    publish(memory, grown);
+    *made = grown;
+    return 1;
 }
 
 static size_t put_into_arena(Table *table, const void *from, size_t length)
@@ -345,16 +351,17 @@ static size_t put_into_arena(Table *table, const void *from, size_t length)
     return place;
 }
 
-/* Remember what bytes became, unless they are too long. -1 for no memory. */
+/* Remember what bytes became, unless they are too long or there is no room now. -1 for no memory. */
 static int put_entry(
     Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
 {
     if (length > LONGEST_KEY || count > MOST_IDS)
         return 0;
     int is_long = length > LONGEST_SHORT, are_many = count > IDS_IN_SLOT;
-    Table *table = with_room(memory, (is_long ? length + 8 : 0) + (are_many ? count * sizeof *ids + 8 : 0));
-    if (!table)
-        return -1;
+    Table *table;
+    int has_room = make_room(memory, (is_long ? length + 8 : 0) + (are_many ? count * sizeof *ids + 8 : 0), &table);
+    if (has_room <= 0)
+        return has_room;
     uint64_t place;
     Pair key = key_of(memory, kind, bytes, length, bytes + length);
     if (slot_of(memory, table, key, bytes, length, &place))

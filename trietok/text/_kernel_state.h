@@ -37,7 +37,7 @@ typedef struct {
     Pieces pieces;
 } Vocabulary;
 
-typedef struct {
+typedef struct Kernel {
     PyObject_HEAD
     PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
     PyThread_type_lock lock;
@@ -54,7 +54,8 @@ typedef struct {
     PyObject **numbers;             /* ints already made; read and written with the GIL */
     size_t numbers_size;
     uint64_t handed_over;
-    PyObject *weak_references;
+    int is_held; /* by a fork */
+    struct Kernel *next, *before; /* all kernels of the process; read and written with the GIL */
 } Kernel;
 
 /* One call: its own state, so that a call may begin while another one is under way. */
@@ -65,6 +66,7 @@ typedef struct {
     uint64_t epoch;
     int without_gil;
     int is_composed; /* whether what is read now is a part in its composed form */
+    const uint8_t *looked; /* up to here in the text signals have been looked for */
     PyThreadState *released;
     int32_t *ids;
     size_t count, size;

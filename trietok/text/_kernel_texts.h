@@ -102,7 +102,7 @@ static Outcome work_out_word(Call *call, const uint8_t *bytes, size_t length)
 {
     const uint8_t *stop = bytes + length, *next;
     size_t size = 0, code_points = 0, count = call->count;
-    for (const uint8_t *at = bytes; at < stop; at = next) {
+    for (const uint8_t *at = bytes; at < stop && code_points <= call->pieces->longest_word; at = next) {
         Char known = char_at(call, at, &next);
         if (known.kind == UNASKED)
             return FAILURE;
@@ -130,6 +130,16 @@ static inline Outcome put_word(Call *call, const uint8_t *bytes, const uint8_t *
     if (known.ids)
         return put_known(call, known) ? FAILURE : DONE;
     return work_out_word(call, bytes, (size_t)(stop - bytes));
+}
+
+/* Between two words: let go of what is retired, and look for signals after each so many bytes. */
+static inline int rest(Call *call, const uint8_t *at)
+{
+    let_go(call);
+    if (call->is_composed || at - call->looked <= BYTES_BETWEEN_LOOKS)
+        return 0;
+    call->looked = at;
+    return look_for_signals(call);
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------- */
@@ -279,7 +289,7 @@ static Outcome give_away(Call *call, Chunk *chunk, int has_key)
     chunk->word = NULL;
     chunk->at = stop;
     set_boundary(call, chunk, stop);
-    return outcome;
+    return outcome == DONE && rest(call, stop) ? FAILURE : outcome;
 }
 
 static inline Outcome end_word(Call *call, Chunk *chunk)
@@ -307,6 +317,8 @@ static inline Outcome read_certain(Call *call, Chunk *chunk, Char known, const u
         }
         if (known.kind == SPACE || known.flags & IS_BOUNDARY)
             set_boundary(call, chunk, next);
+        if (rest(call, next))
+            return FAILURE;
     }
     chunk->at = next;
     return DONE;
@@ -342,20 +354,11 @@ static Outcome encode_chunk(Call *call, const uint8_t **at, const uint8_t *text_
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
 
-/* Between two chunks: let go of what is retired, and look for signals after each so many bytes. */
-static inline int rest(Call *call, const uint8_t *at, const uint8_t **looked)
-{
-    let_go(call);
-    if (at - *looked <= BYTES_BETWEEN_LOOKS)
-        return 0;
-    *looked = at;
-    return look_for_signals(call);
-}
-
 /* Put the ids of a text. */
 static Outcome encode_text(Call *call, const uint8_t *text, size_t size)
 {
-    const uint8_t *at = text, *text_end = text + size, *looked = text;
+    const uint8_t *at = text, *text_end = text + size;
+    call->looked = text;
     while (at < text_end) {
         if (*at == ' ') {
             at++;
@@ -364,7 +367,7 @@ static Outcome encode_text(Call *call, const uint8_t *text, size_t size)
         Outcome outcome = encode_chunk(call, &at, text_end);
         if (outcome)
             return outcome;
-        if (rest(call, at, &looked))
+        if (rest(call, at))
             return FAILURE;
     }
     return DONE;
@@ -374,7 +377,8 @@ static Outcome encode_text(Call *call, const uint8_t *text, size_t size)
    ends, and so on, in code points; of which a space between chunks is one. */
 static Outcome put_steps(Call *call, const uint8_t *text, size_t size)
 {
-    const uint8_t *at = text, *text_end = text + size, *looked = text;
+    const uint8_t *at = text, *text_end = text + size;
+    call->looked = text;
     for (;;) {
         const uint8_t *stop = chunk_end(at, text_end);
         Outcome outcome = put_asked(call, STEPS, call->kernel->steps, at, (size_t)(stop - at), text_end);
@@ -383,7 +387,7 @@ static Outcome put_steps(Call *call, const uint8_t *text, size_t size)
         if (stop == text_end)
             return DONE;
         at = stop + 1;
-        if (rest(call, at, &looked))
+        if (rest(call, at))
             return FAILURE;
     }
 }

@@ -48,7 +48,7 @@ def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
     reason = _why_not_here()
     if reason:
         raise NoKernelError(reason)
-    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    compiler = _compiler()
     link = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
     include = f"-I{sysconfig.get_path('include')}"
     written = library.with_name(f"{library.name}.{os.getpid()}")  # a library in use is replaced, not written over
@@ -66,6 +66,15 @@ def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
         written.unlink(missing_ok=True)
 
 
+def _compiler() -> list[str]:
+    """The command of the C compiler."""
+    given = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    try:
+        return shlex.split(given) or ["cc"]
+    except ValueError as error:
+        raise NoKernelError(f"the C compiler {given!r} is no command: {error}") from error
+
+
 def _why_not_here() -> str | None:
     """Why this Python can load no such library; None where it can."""
     if sys.implementation.name != "cpython" or sys.version_info < (3, 11):
@@ -74,6 +83,8 @@ def _why_not_here() -> str | None:
         return "free-threaded builds of Python cannot load it"
     if sys.platform == "win32":
         return "it is not built on Windows"
+    if sys.byteorder != "little" or sys.maxsize < 2**32:
+        return "it needs a 64-bit machine whose numbers begin with their lowest byte"
     return None
 
 

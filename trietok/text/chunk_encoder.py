@@ -297,11 +297,15 @@ class ChunkEncoder(TextEncoder):
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
+        if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.expect((text,))
         if self.kernel is not None:
             return self.kernel.ids(text)
         return self._plain_ids(text)
 
     def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
+        if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.expect((text,))
         if self.kernel is not None:
             return self.kernel.ids(text, front, back)
         return [*front, *self._plain_ids(text), *back]

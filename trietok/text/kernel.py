@@ -13,12 +13,11 @@ import os
 import sys
 import threading
 import unicodedata
-import weakref
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +36,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = True
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 1  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
 # hundreds will most likely have more.
@@ -103,7 +102,7 @@ def using_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> 
 
 def kernels_alive() -> int:
     """How many encoders of this process have a compiled kernel now."""
-    return len(_kernels)
+    return _kernel.count_kernels() if _IS_THERE else 0
 
 
 def kernels_made() -> int:
@@ -402,7 +401,7 @@ def new_kernel(
     if limit < LEAST_LIMIT:
         return None
     _made += 1
-    kernel = _kernel.Kernel(
+    return _kernel.Kernel(
         vocabulary,
         classifier.classify,
         classifier.stay_apart,
@@ -414,32 +413,15 @@ def new_kernel(
         min(limit, MOST_LIMIT),
         os.urandom(16),
     )
-    _kernels.add(kernel)
-    return kernel
 
 
-# A fork copies a kernel as it is, be it in the middle of a change by another thread. So it waits until all is written.
-_kernels: weakref.WeakSet[_kernel.Kernel] = weakref.WeakSet()
-_held: list[_kernel.Kernel] = []
-one_at_a_time = threading.RLock()  # of threads that make a kernel, or fork
-
-
-def _hold_kernels() -> None:
-    one_at_a_time.acquire()
-    for kernel in list(_kernels):
-        kernel.hold()
-        _held.append(kernel)
-
-
-def _release_kernels(in_child: bool) -> None:
-    while _held:
-        _held.pop().release(in_child)
-    one_at_a_time.release()
-
-
-if hasattr(os, "register_at_fork"):
+# Of threads that make a kernel: of two that want one for the same encoder, one waits for the other's.
+one_at_a_time = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a function of C, as those of the kernels: no signal comes between
+    os.register_at_fork(after_in_child=one_at_a_time._at_fork_reinit)  # type: ignore[attr-defined]
+if _IS_THERE and hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_hold_kernels,
-        after_in_parent=partial(_release_kernels, False),
-        after_in_child=partial(_release_kernels, True),
+        before=_kernel.hold_kernels,
+        after_in_parent=_kernel.release_in_parent,
+        after_in_child=_kernel.release_in_child,
     )

@@ -462,6 +462,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 try:
                     if kernel is not None:
                         ids = kernel.ids(text, moment.front, moment.back)
+                    elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
+                        ids = moment.encoder.ids_between(moment.front, text, moment.back)
                     else:
                         chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
                         ids = [*moment.front, *chunks, *moment.back]
