@@ -30,7 +30,10 @@ ADVICE = {
     # the vocabulary's lines
     "missing-vocabulary": Advice(_NOTHING_LOADS, "put the model's vocab.txt into the directory"),
     "other-kind": Advice("no WordPiece tokenizer loads it", "load it with the class that the message names"),
-    "unreadable-file": Advice(_NOTHING_LOADS, "give a path that is there and may be read"),
+    "unreadable-file": Advice(
+        "nothing loads, or what loads lacks what the file says",
+        "put a file there that may be read and is within the limits that the message names",
+    ),
     "empty-vocabulary": Advice(_NOTHING_LOADS, "put the model's vocab.txt into its place, one token a line"),
     "not-utf8": Advice(_NOTHING_LOADS, "convert the file, for example: iconv -f latin1 -t utf-8 {file}"),
     "byte-order-mark": Advice("the token of id 0 is in no text, and is missing where it is wanted", _FIX),

@@ -31,6 +31,7 @@ FILE_RULES: tuple[Rule, ...] = (
     roles.null_roles,
     roles.exchanged_roles,
     model.model_type,
+    model.sizes,
     model.lengths_and_types,
     record.leftovers,
 )

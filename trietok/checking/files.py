@@ -156,6 +156,13 @@ def _read_directory(files: CheckedFiles) -> None:
         except (FileError, FileFormatError) as error:
             message = str(error).replace(f"{files.path}{os.sep}", "").replace(str(files.path), "the directory")
             files.find("error", "save-mixed", message, file=JOURNAL)
+    for name in FILES:
+        path = files.file(name)
+        if os.path.lexists(path) and not os.path.isfile(path):
+            message = (
+                "it is no regular file but a directory, a pipe, or a link that leads nowhere; loading passes it over"
+            )
+            files.find("error", "unreadable-file", message, file=name)
     files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
     files.model_config = _read_object(files, CONFIG_FILE)
@@ -186,7 +193,7 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     try:
         raw = read_vocab_bytes(path)
     except (FileError, FileFormatError) as error:
-        message = str(error).replace(str(path), path.name)
+        message = str(error).replace(f"{path} ", "it ").replace(str(path), path.name)
         files.find("error", "unreadable-file", message, file=path.name, line_number=getattr(error, "line_number", None))
         return
     files.present.add(path.name)
@@ -299,9 +306,6 @@ def _check_settings(files: CheckedFiles) -> None:
                 check_settings({key: value}, name, object if is_map else BertTokenizer)
             except FileFormatError as error:
                 _misshapen(files, name, str(error).removeprefix(f"{name}: "))
-    rows = files.model_config.get("vocab_size")
-    if rows is not None and (type(rows) is not int or rows < 1):
-        _misshapen(files, CONFIG_FILE, f"vocab_size should be a whole number from 1, not {rows!r:.60}")
 
 
 def _misshapen(files: CheckedFiles, name: str, message: str) -> None:

@@ -40,6 +40,16 @@ def token_ids(facts: Facts) -> Iterator[Finding]:
         yield Finding("warning", "model-token-id", message, file=CONFIG_FILE, **known)
 
 
+def sizes(facts: Facts) -> Iterator[Finding]:
+    """Sizes that are no numbers: all that is compared with them is passed over."""
+    for key in ("vocab_size", "type_vocab_size", "max_position_embeddings"):
+        value = facts.files.model_config.get(key)
+        if value is not None and (type(value) is not int or value < 1):
+            yield Finding(
+                "error", "wrong-shape", f"{key} should be a whole number from 1, not {value!r}", file=CONFIG_FILE
+            )
+
+
 def lengths_and_types(facts: Facts) -> Iterator[Finding]:
     """How many positions and token types the model has, against what the tokenizer gives."""
     config = facts.files.model_config
