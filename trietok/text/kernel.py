@@ -194,6 +194,8 @@ class SlowClassifier(Classifier):
         return self._within_word(char, cleaned, word) or _HANDED_OVER
 
     def compose(self, part: str) -> str | None:
+        if not self._basic.composes:
+            return None
         lowered = lower_each(part) if self._lower else part
         composed = unicodedata.normalize("NFC", lowered)
         # To compose it once more later changes nothing. Only an added token could tell the forms apart.
