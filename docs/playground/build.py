@@ -30,7 +30,9 @@ PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-
 
 
 def build(out: Path) -> None:
-    """Make the folder, whole: an older one is replaced at the end."""
+    """Make the folder, whole: an older one is replaced at the end, and nothing else is."""
+    if out.exists() and not (out / "build.json").is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise SystemExit(f"{out} holds something else than a playground; give a folder that is new or empty")
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch, "site")
         (made / "pyodide").mkdir(parents=True)

@@ -370,3 +370,11 @@ def test_the_same_tokenizer_is_alike(slow):
 def test_two_texts_are_not_compared(slow):
     with pytest.raises(trietok.InputError, match="different texts"):
         slow.explain("a").against(slow.explain("b"))
+
+
+def test_a_pair_has_the_calls_name_too():
+
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    assert tokenizer.explain("a", text_pair="b").input_ids == tokenizer("a", text_pair="b")["input_ids"]
+    with pytest.raises(trietok.InputError, match="give one of them"):
+        tokenizer.explain("a", "b", text_pair="b")

@@ -129,7 +129,9 @@ def _write_page(path: str, explained: Iterable[Any]) -> None:
         with replacing(path) as file:
             file.write(page.encode("utf-8"))
     except OSError as error:
-        raise trietok.FileError(f"cannot write {path}: {error.strerror}; choose another FILE", path=path) from error
+        raise trietok.FileError(
+            f"cannot write {str(path)!r}: {error.strerror or error}; choose another FILE", path=path
+        ) from error
 
 
 def _show(explained: Any, is_first: bool) -> None:

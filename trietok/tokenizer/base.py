@@ -384,7 +384,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
 
         Args:
-            text, pair: a str each; with `is_split_into_words` a list of words each.
+            text, pair: a str each; with `is_split_into_words` a list of words each. `text_pair` is another name of `pair`.
             **options: those of a call.
 
         Returns:
@@ -402,6 +402,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         ('##aff', ('##a', '##af', '##aff'))
         """
         moment = self._now()
+        if "text_pair" in options:  # as a call has it
+            if pair is not None:
+                raise InputError("pair and text_pair are the same; give one of them")
+            pair = options.pop("text_pair")
         input_ids = self(text, pair, **options)["input_ids"]
         words = bool(options.get("is_split_into_words"))
         for given in (text, pair):
