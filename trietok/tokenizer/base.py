@@ -384,8 +384,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
 
         Args:
-            text, pair: a str each; with `is_split_into_words` a list of words each. A call's name of `pair`, `text_pair`,
-                does as well.
+            text, pair: a str each; with `is_split_into_words` a list of words each. `text_pair`, as a call has it, is
+                another name of `pair`.
             **options: those of a call.
 
         Returns:
