@@ -1,0 +1,76 @@
+"""Draws `benchmarks.svg` from `benchmarks.json`, the figures of one run: MB of text a second, by tokenizer and text.
+
+    python docs/pictures/draw_benchmarks.py
+
+The scale is logarithmic. The outlined bar is the first pass over a text, the full one a text that has been met.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+from html import escape
+
+HERE = pathlib.Path(__file__).parent
+WIDTH, NAMES, BAR, GAP, TOP = 760, 210, 22, 8, 58
+LOWEST, HIGHEST = 1.0, 400.0
+STYLE = """
+text { font: 13px system-ui, sans-serif; fill: #222 }
+.title { font-weight: 600; font-size: 15px } .small { font-size: 11px; fill: #666 }
+.grid { stroke: #8884 }
+.ours { fill: #0072b2; stroke: #0072b2 } .others { fill: #8a8a8a; stroke: #8a8a8a }
+@media (prefers-color-scheme: dark) {
+  text { fill: #ddd } .small { fill: #aaa }
+  .ours { fill: #56b4e9; stroke: #56b4e9 } .others { fill: #9a9a9a; stroke: #9a9a9a }
+}
+rect.first { fill: none; stroke-width: 1.5 }
+"""
+
+
+def place(speed: float) -> float:
+    """Where a speed is on the scale, in pixels from the left edge."""
+    share = math.log(max(speed, LOWEST) / LOWEST) / math.log(HIGHEST / LOWEST)
+    return NAMES + share * (WIDTH - NAMES - 60)
+
+
+def bar(name: str, cold: float, warm: float, y: int) -> list[str]:
+    """A contender's two bars, one over the other, and its figures."""
+    kind = "ours" if name.startswith("trietok") else "others"
+    half = BAR // 2
+    return [
+        f'<text x="{NAMES - 10}" y="{y + half + 5}" text-anchor="end">{escape(name)}</text>',
+        f'<rect class="{kind} first" x="{NAMES}" y="{y}" width="{place(cold) - NAMES:.1f}" height="{half - 2}"/>',
+        f'<rect class="{kind}" x="{NAMES}" y="{y + half}" width="{place(warm) - NAMES:.1f}" height="{half}"/>',
+        f'<text class="small" x="{place(max(cold, warm)) + 6:.1f}" y="{y + half + 4}">{cold:.3g} / {warm:.3g}</text>',
+    ]
+
+
+def drawing(figures: dict[str, dict[str, dict[str, float]]]) -> str:
+    """The picture of all texts, each a group of bars."""
+    parts: list[str] = []
+    y = TOP
+    for text, contenders in figures.items():
+        parts.append(f'<text class="title" x="12" y="{y}">{escape(text)}</text>')
+        y += 12
+        for name, speeds in contenders.items():
+            parts += bar(name, speeds["cold"], speeds["warm"], y)
+            y += BAR + GAP
+        y += 26
+    height = y
+    grid = []
+    for speed in (1, 3, 10, 30, 100, 300):
+        x = place(speed)
+        grid.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="34" y2="{height - 30}"/>')
+        grid.append(f'<text class="small" x="{x:.1f}" y="28" text-anchor="middle">{speed} MB/s</text>')
+    note = f'<text class="small" x="12" y="{height - 12}">outlined: the first pass; full: the text has been met</text>'
+    inner = "\n".join([*grid, *parts, note])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="MB of text a second by tokenizer and text"><style>{STYLE}</style>\n{inner}\n</svg>\n'
+    )
+
+
+if __name__ == "__main__":
+    figures = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
+    (HERE / "benchmarks.svg").write_text(drawing(figures["encode"]), encoding="utf-8", newline="\n")
