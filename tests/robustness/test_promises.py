@@ -7,6 +7,7 @@ process loads a directory that tries to make it do more, and prints what was rep
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import random
 import re
@@ -27,6 +28,7 @@ from trietok.open_regular import LARGEST_FILE
 from trietok.text.added_token import LONGEST_TOKEN
 from trietok.text.vocab_txt import LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
 
+ROUNDS = int(os.environ.get("TRIETOK_FORGERIES", 200_000)) // 10_000  # of the marked run
 SECURITY = pathlib.Path(__file__).parents[2] / "SECURITY.md"
 READ = {
     *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
@@ -232,7 +234,7 @@ def test_random_texts_forge_no_special_token():
 def test_many_random_texts_forge_no_special_token():
     attempts, found = 0, []
     for tokenizer in tokenizers():
-        for seed in range(100, 120):
+        for seed in range(100, 100 + ROUNDS):
             found += forged(tokenizer, 2_500, seed)
             attempts += 2_500
     print(f"\n{attempts:,} attempts, {len(found)} forged")
