@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 import trietok
-from trietok.cli.inputs import STANDARD_INPUT, Line, lines_of, tokenizer_of
+from trietok.cli.inputs import Line, check_pair, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
 from trietok.cli.output import on_terminal
 from trietok.cli.progress import shown_reading
@@ -27,8 +27,7 @@ def encode(
 ) -> None:
     """Turn texts into ids, special tokens included."""
     with reporting():
-        if pair is not None and (len(texts or ()) != 1 or texts == [STANDARD_INPUT] or file):
-            ctx.fail("--pair goes with exactly one text, given as an argument.")
+        check_pair(ctx, pair, texts, file)
         lines = lines_of(ctx, texts, file, "texts")
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 import trietok
-from trietok.cli.inputs import STANDARD_INPUT, lines_of, tokenizer_of
+from trietok.cli.inputs import check_pair, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
 from trietok.cli.output import json_line, on_terminal, write_line, writing
 from trietok.cli.reporting import reporting
@@ -85,8 +85,7 @@ def explain(
 ) -> None:
     """Show what each stage does to a text, and why each token is one."""
     with reporting():
-        if pair is not None and (len(texts or ()) != 1 or texts == [STANDARD_INPUT] or file):
-            ctx.fail("--pair goes with exactly one text, given as an argument.")
+        check_pair(ctx, pair, texts, file)
         if html is not None and as_json:
             ctx.fail("Give --html or --json, not both.")
         lines = lines_of(ctx, texts, file, "texts")

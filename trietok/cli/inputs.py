@@ -133,6 +133,12 @@ def lines_of(ctx: typer.Context, arguments: list[str] | None, files: list[str] |
     return Lines(files=[STANDARD_INPUT])
 
 
+def check_pair(ctx: typer.Context, pair: str | None, arguments: list[str] | None, files: list[str] | None) -> None:
+    """A usage error for a second text unless there is one text, given as an argument."""
+    if pair is not None and (len(arguments or ()) != 1 or arguments == [STANDARD_INPUT] or files):
+        ctx.fail("--pair goes with exactly one text, given as an argument.")
+
+
 def ids_in(text: str) -> list[int]:
     """The ids in a text: between spaces or commas, in a JSON list, or as `input_ids` in a JSON object.
 

@@ -50,15 +50,22 @@ static Outcome take_numbers(Call *call, PyObject *numbers)
     return DONE;
 }
 
+/* What a Python function makes of bytes, given as a str; with the GIL. A new reference, NULL for an error. */
+static PyObject *answer_of(PyObject *function, const uint8_t *bytes, size_t length)
+{
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)bytes, (Py_ssize_t)length, NULL);
+    PyObject *answer = text ? PyObject_CallFunctionObjArgs(function, text, NULL) : NULL;
+    Py_XDECREF(text);
+    return answer;
+}
+
 /* What a Python function makes of bytes, given as a str: numbers, or None for a text that has to go the plain way. */
 static Outcome ask_for_numbers(Call *call, PyObject *function, const uint8_t *bytes, size_t length)
 {
     enter_python(call);
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)bytes, (Py_ssize_t)length, NULL);
-    PyObject *numbers = text ? PyObject_CallFunctionObjArgs(function, text, NULL) : NULL;
+    PyObject *numbers = answer_of(function, bytes, length);
     Outcome outcome = numbers == Py_None ? FOR_PLAIN : take_numbers(call, numbers);
     Py_XDECREF(numbers);
-    Py_XDECREF(text);
     leave_python(call);
     return outcome;
 }
@@ -84,11 +91,9 @@ static int stays_apart(Call *call, const uint8_t *pair, size_t length)
     if (known.ids)
         return known.ids[0];
     enter_python(call);
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)pair, (Py_ssize_t)length, NULL);
-    PyObject *answer = text ? PyObject_CallFunctionObjArgs(call->kernel->stay_apart, text, NULL) : NULL;
+    PyObject *answer = answer_of(call->kernel->stay_apart, pair, length);
     int32_t result = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
-    Py_XDECREF(text);
     leave_python(call);
     if (result < 0 || remember(call, PAIR, pair, length, &result, 1))
         return -1;
@@ -232,8 +237,7 @@ static Outcome encode_composed(Call *call, const uint8_t *part, size_t length)
 {
     size_t count = call->count, size;
     enter_python(call);
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)part, (Py_ssize_t)length, NULL);
-    PyObject *composed = text ? PyObject_CallFunctionObjArgs(call->kernel->compose, text, NULL) : NULL;
+    PyObject *composed = answer_of(call->kernel->compose, part, length);
     const uint8_t *bytes = composed && composed != Py_None ? utf8_of(composed, &size) : NULL;
     Outcome outcome = composed && !PyErr_Occurred() ? UNCERTAIN : FAILURE;
     leave_python(call);
@@ -251,7 +255,6 @@ static Outcome encode_composed(Call *call, const uint8_t *part, size_t length)
         call->count = count;
     enter_python(call);
     Py_XDECREF(composed);
-    Py_XDECREF(text);
     leave_python(call);
     return outcome;
 }

@@ -421,10 +421,12 @@ class ChunkEncoder(TextEncoder):
         self.chunk_ids = self._outer.__getitem__
 
     def _make_kernel(self) -> None:
+        if not self._can_hand_over():
+            return
         words = self._words
-        if words.kernel_vocabulary is None and self._can_hand_over():
+        if words.kernel_vocabulary is None:
             words.kernel_vocabulary = new_vocabulary(self.stages)
-        if words.kernel_vocabulary is None or not self._can_hand_over():
+        if words.kernel_vocabulary is None:
             return
         share = 3 * self._chunks.limit // 4
         self.kernel = new_kernel(

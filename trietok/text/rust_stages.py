@@ -89,7 +89,7 @@ class RustStages(Stages):
             watch.cut("added-tokens", whole, rejected or ())
         for start, end, content in parts:
             if watch is not None:
-                _tell(watch, "added-tokens", whole.cut(start, end), content)
+                watch.part("added-tokens", whole.cut(start, end), content)
             if content is not None:
                 yield whole, start, end, added.encoder[content]
                 continue
@@ -100,7 +100,7 @@ class RustStages(Stages):
                 watch.cut("normalized-added-tokens", stretch, rejected or ())
             for first, last, content in parts_of_stretch:
                 if watch is not None:
-                    _tell(watch, "normalized-added-tokens", stretch.cut(first, last), content)
+                    watch.part("normalized-added-tokens", stretch.cut(first, last), content)
                 yield stretch, first, last, None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
@@ -119,13 +119,6 @@ class RustStages(Stages):
 
     def spans(self, text: str) -> list[Span]:
         return self.locate(text).spans if self.trims_offsets else super().spans(text)
-
-
-def _tell(watch: Watch, stage: StageName, part: AlignedText, content: str | None) -> None:
-    if content is not None:
-        watch.token(stage, part, content)
-    else:
-        watch.between(stage, part)
 
 
 def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch | None) -> AlignedText:

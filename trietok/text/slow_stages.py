@@ -148,10 +148,7 @@ class SlowStages(Stages):
         for start, end, is_token in places:
             if watch is not None:
                 part = aligned.cut(start, end)
-                if is_token:
-                    watch.token("added-tokens", part, part.text)
-                else:
-                    watch.between("added-tokens", part)
+                watch.part("added-tokens", part, part.text if is_token else None)
             yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
 
     def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:

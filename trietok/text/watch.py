@@ -40,6 +40,13 @@ class Watch:
     def cut(self, stage: StageName, whole: AlignedText, rejected: Sequence[Rejected]) -> None:
         """`whole` is about to be cut at the added tokens in it, without the `rejected` ones."""
 
+    def part(self, stage: StageName, part: AlignedText, content: str | None) -> None:
+        """The next part of the text: an added token, or what lies between two where `content` is None."""
+        if content is None:
+            self.between(stage, part)
+        else:
+            self.token(stage, part, content)
+
     def token(self, stage: StageName, part: AlignedText, content: str) -> None:
         """The next part of the text is an added token, which this stage has found."""
 
