@@ -109,10 +109,6 @@ class QuickPlan(Plan):
         self.columns = [by_name[name] for name in self.rule.columns if name in by_name and self.returns(name)]
         # For a text that is not padded, where that can be done so: each column's name and number.
         self._even = [(column.name, [*column.text]) for column in self.columns if column.is_even]
-        self._filled = [
-            (column.name, list(column.front), list(column.back), column.padding[0], column.text[0])
-            for column in self.columns
-        ]
         self._are_even = len(self._even) == len(self.columns) and not options.return_offsets_mapping
         self._tensors = None if options.return_tensors is None else TensorType(options.return_tensors)
         self._pads = strategies.padding is not PaddingStrategy.DO_NOT_PAD
@@ -121,6 +117,14 @@ class QuickPlan(Plan):
         self._cuts_left = builder.settings.truncation_side == "left"
         self._pad_id: Any = builder.settings.pad_token_id
         self._with_offsets = options.return_offsets_mapping
+        # Of each column of a tensor: int64 numbers around a row, for padding, and instead of each id if not negative.
+        self._filled: list[tuple[str, bytes, bytes, int, int]] = []
+        if self._tensors is not None:
+            around = array("q", self.front).tobytes(), array("q", self.back).tobytes()
+            self._filled.append(("input_ids", *around, self._pad_id or 0, -1))
+            for column in self.columns:
+                around = array("q", list(column.front)).tobytes(), array("q", list(column.back)).tobytes()
+                self._filled.append((column.name, *around, column.padding[0], column.text[0]))
 
     @classmethod
     def does(cls, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> bool:
@@ -202,7 +206,7 @@ class QuickPlan(Plan):
         width = max(longest, width)
         is_even = width > 0 and (self._pads or min(lengths) == width)
         if self._tensors is not None and is_even and not self._with_offsets:
-            return BatchEncoding.of_lists(self._tensors_of(rows, len(texts), width), details)
+            return BatchEncoding.of_lists(self._tensors_of(rows, len(texts), width, self._tensors), details)
         columns = {
             column.name: [
                 column.row(length - around, more, self._pad_left) for length, more in zip(lengths, missing, strict=True)
@@ -222,15 +226,12 @@ class QuickPlan(Plan):
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
-    def _tensors_of(self, rows: Rows, count: int, width: int) -> dict[str, Any]:
+    def _tensors_of(self, rows: Rows, count: int, width: int, kind: TensorType) -> dict[str, Any]:
         """The columns of rows as tensors."""
         tensors = {}
-        if self._tensors is not None:
-            filled = [("input_ids", self.front, self.back, self._pad_id or 0, -1), *self._filled]
-            for name, front, back, padding, filler in filled:
-                around = array("q", front).tobytes(), array("q", back).tobytes()
-                numbers = rows.int64(width, *around, padding, self._pad_left, filler)
-                tensors[name] = int64_to_tensor(numbers, count, width, self._tensors)
+        for name, front, back, padding, filler in self._filled:
+            numbers = rows.int64(width, front, back, padding, self._pad_left, filler)
+            tensors[name] = int64_to_tensor(numbers, count, width, kind)
         return tensors
 
     def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
