@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -58,3 +61,51 @@ def test_a_program_that_has_no_collector_at_work_keeps_it_so(collector):
         made = objects(2 * MANY)
     assert not gc.isenabled()
     assert len(made) == 2 * MANY
+
+
+def test_who_comes_while_another_goes_does_not_leave_the_collector_off(collector, monkeypatch):
+    # The second thread is stopped between its look at the collector and its pause, until the first has gone.
+    came, gone = threading.Event(), threading.Event()
+    disable = gc.disable
+
+    def disable_late() -> None:
+        if threading.current_thread() is second:
+            came.set()
+            gone.wait(0.2)
+        disable()
+
+    def work() -> None:
+        with bulk():
+            pass
+
+    second = threading.Thread(target=work)
+    monkeypatch.setattr(gc, "disable", disable_late)
+    with bulk():
+        second.start()
+        came.wait(5)
+    gone.set()
+    second.join()
+    assert gc.isenabled()
+
+
+def test_the_last_of_several_threads_starts_it_again(collector):
+    with ThreadPoolExecutor(1) as other:
+        first, second = bulk(), bulk()
+        first.__enter__()
+        other.submit(second.__enter__).result()
+        first.__exit__(None, None, None)
+        assert not gc.isenabled()
+        other.submit(second.__exit__, None, None, None).result()
+    assert gc.isenabled()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(collector):
+    with ThreadPoolExecutor(1) as other:
+        paused = bulk()
+        other.submit(paused.__enter__).result()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        other.submit(paused.__exit__, None, None, None).result()

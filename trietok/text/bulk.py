@@ -3,19 +3,63 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 MANY = 20_000  # objects, from which on it pays to spare the collector walking through what was made
 
 
+class _Collector:
+    """The garbage collector of this process: at rest while anybody is in `bulk`.
+
+    Attributes:
+        lock: who comes and who goes do so one after the other.
+        inside: the thread of each context that is open.
+        was_enabled: whether the collector was at work before the first of them.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # a signal's handler may come while its own thread holds it
+        self.inside: list[int] = []
+        self.was_enabled = False
+
+    def pause(self) -> None:
+        with self.lock:
+            if not self.inside:
+                self.was_enabled = gc.isenabled()
+            self.inside.append(threading.get_ident())
+            gc.disable()
+
+    def go_on(self) -> None:
+        with self.lock:
+            if threading.get_ident() in self.inside:  # an interrupt may have come before `pause` did anything
+                self.inside.remove(threading.get_ident())
+            if not self.inside and self.was_enabled:
+                gc.enable()
+
+    def forget_other_threads(self) -> None:
+        """In a forked process there is no thread but the one that forked."""
+        self.lock = threading.RLock()
+        others = len(self.inside)
+        self.inside = [thread for thread in self.inside if thread == threading.get_ident()]
+        if others and not self.inside and self.was_enabled:
+            gc.enable()
+
+
+_COLLECTOR = _Collector()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_COLLECTOR.forget_other_threads)
+
+
 @contextmanager
 def bulk() -> Iterator[None]:
     """A context for code that makes many objects and no garbage in cycles: the code runs up to twice as fast.
 
-    The collector is paused for the whole process. Of several nested or simultaneous contexts, the one that paused the
-    collector starts it again. If many objects were made, they count as old from then on: otherwise the collector would
-    walk through all of them three times, soon after, to find that they are still in use.
+    The collector is paused for the whole process. Of several contexts, nested or in several threads, the last one to
+    end starts it again. If many objects were made, they count as old from then on: otherwise the collector would walk
+    through all of them three times, soon after, to find that they are still in use.
 
     >>> import gc
     >>> with bulk():
@@ -24,15 +68,13 @@ def bulk() -> Iterator[None]:
     >>> gc.isenabled()
     True
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
     try:
+        _COLLECTOR.pause()
         yield
+        if _COLLECTOR.was_enabled and gc.get_count()[0] > MANY:
+            _make_old()
     finally:
-        if was_enabled:
-            if gc.get_count()[0] > MANY:
-                _make_old()
-            gc.enable()
+        _COLLECTOR.go_on()
 
 
 def _make_old() -> None:
