@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 # From the top of the house to its ground: a package imports from the rows below its own, never from its neighbours.
 ROWS: tuple[tuple[str, ...], ...] = (
     ("cli",),
+    ("adapting",),
     ("benchmarking", "checking", "comparing", "suggesting"),
     ("training", "corpus", "batches"),
     ("google_bert", "tokenizer_json"),
