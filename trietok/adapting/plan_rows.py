@@ -1,4 +1,4 @@
-"""`plan_rows`: which row of a model belongs to which token once its tokenizer has changed, and what new rows are made of.
+"""`plan_rows`: which row of a model belongs to which token once its tokenizer has changed, and what new rows are of.
 
 In: the tokenizer before and after, whatever was done between. Out: a `RowPlan`.
 """
