@@ -27,6 +27,7 @@ Read = Callable[[Any], Any]
 Change = Callable[[Any], Any]
 
 SOURCES = os.path.dirname(trietok.__file__)
+LINES = int(os.environ.get("TRIETOK_LINES", "300"))  # to stop at, of each read and change in the marked run
 STOP_AT_MOST = 0.005  # seconds: a thread that has to wait for the one that is stopped is not waited for any longer
 ENTRIES = ["[unused1]", "a", "b", "c", "##b", "##c", "ab", "new", "york", "<", ">", "p", "q", "x", "##x"]
 KINDS = ("BertTokenizer", "BertTokenizerFast")
@@ -198,7 +199,7 @@ def test_an_answer_is_of_one_state(make, kind, name, in_a_change):
 @pytest.mark.parametrize("name", READS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_is_of_one_state_at_every_line(make, kind, name, in_a_change, change):
-    assert wrong_answers(make(kind), READS[name], change, 300, in_a_change) == []
+    assert wrong_answers(make(kind), READS[name], change, LINES, in_a_change) == []
 
 
 # ---- all at once ----------------------------------------------------------------------------------------------------
