@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 _HOMES = {
     name: module
     for module, names in {
+        "adapting.applied": "AppliedRows",
+        "adapting.apply_rows": "apply_rows",
         "adapting.plan_rows": "plan_rows",
         "adapting.row_plan": "RowPlan",
         "batches.mlm_collator": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask",

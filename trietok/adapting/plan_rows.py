@@ -40,7 +40,7 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
 
     Raises:
         InputTypeError: a tokenizer is none.
-        InputError: `new` is none of these, or the function gave a row that there is not, or a weight that is not finite.
+        InputError: `new` is none of these; the function gave a row that is not there, or a weight that is not finite.
         UnknownTokenError: the token to copy is none of `before`.
 
     >>> import copy, trietok
@@ -187,7 +187,7 @@ def _checked(weights: Any, token: str, max_id: int) -> Sum:
         terms = tuple((index(row), float(weight)) for row, weight in weights.items())
     except (TypeError, ValueError):
         raise InputTypeError(
-            f"the function gave {weights!r:.60} for the token {token!r:.60}; rows are whole numbers, weights are floats",
+            f"the function gave {weights!r:.60} for the token {token!r:.60}; a row is an int, a weight a float",
             value=weights,
         ) from None
     for row, weight in terms:

@@ -174,9 +174,10 @@ class RowPlan:
     def for_model(self, rows: int, multiple_of: int = 1) -> RowPlan:
         """This plan for a model that has more rows than its tokenizer needs, its spare rows included.
 
-        Where the plan loses no row, the spare rows stay behind the others, and new ids take them over: the model has as
-        many rows afterwards as before, or as many as the new tokenizer needs. Where it loses some, the model has as many
-        as the new tokenizer needs. Either number is then rounded up to a multiple; rows that this adds are zeros.
+        Where the plan loses no row, the spare rows stay behind the others, and new ids take them over: afterwards the
+        model has as many rows as before, or as many as the new tokenizer needs, if those are more. Where the plan loses
+        a row, the model has as many as the new tokenizer needs. Either number is then rounded up to a multiple; rows
+        that this adds are zeros.
 
         Args:
             rows: how many rows the model has.
@@ -196,15 +197,11 @@ class RowPlan:
                 f"the model has {rows:,} rows, and the tokenizer that the plan is for needs {self.rows_before:,}; give "
                 "the model that belongs to it"
             )
-        needed = self.rows_after if self.lost else max(self.rows_after, rows)
-        rows_after = -(-needed // multiple_of) * multiple_of
-        spare = range(self.rows_after, rows_after)
+        kept = 0 if self.lost else rows  # below it, spare rows stay
+        rows_after = -(-max(self.rows_after, kept) // multiple_of) * multiple_of
         zeros = len(self.sums)
-        sources = [
-            *self.sources,
-            *(row if self.rows_before <= row < rows and not self.lost else ~zeros for row in spare),
-        ]
-        sums = self.sums if min(sources, default=0) >= -zeros else (*self.sums, ())
+        sources = [*self.sources, *(row if row < kept else ~zeros for row in range(self.rows_after, rows_after))]
+        sums = self.sums if rows_after <= max(self.rows_after, kept) else (*self.sums, ())
         return RowPlan(self.before, self.after, rows, rows_after, sources, sums)
 
     def apply_to(
@@ -212,12 +209,12 @@ class RowPlan:
     ) -> AppliedRows:
         """Give a PyTorch model the rows of this plan, in place; its parameters stay the same objects.
 
-        Input embeddings, the heads that predict tokens, their biases, `num_embeddings`, `padding_idx`, `out_features`,
-        and in the configuration `vocab_size`, `pad_token_id` and the other `..._token_id` are changed; what is tied stays
-        tied. If anything is wrong the model is as it was.
+        Changed are the input embeddings, the heads that predict tokens, their biases, `num_embeddings`, `padding_idx`,
+        `out_features`, and in the configuration `vocab_size`, `pad_token_id` and the other `..._token_id`. What is tied
+        stays tied. If anything is wrong the model is as it was.
 
-        An optimizer keeps averages for each element of a parameter, and those of the parameters that are changed no longer
-        fit: make the optimizer after this call, or remove its `state` of them.
+        An optimizer keeps averages for each element of a parameter, and those of the parameters that are changed no
+        longer fit: make the optimizer after this call, or remove what its `state` holds for them.
 
         Args:
             model: a `torch.nn.Module`: a model of transformers, one of sentence-transformers, or one that holds such.
@@ -229,8 +226,8 @@ class RowPlan:
         Raises:
             MissingDependencyError: numpy is not installed.
             InputTypeError: `model` is no `torch.nn.Module`.
-            InputError: the model has fewer rows than the plan needs, a parameter that nothing is known about has as many
-                rows as there are tokens, or a new row would be made of rows that are not finite.
+            InputError: the model has fewer rows than the plan needs; a parameter of which nothing is known has as many
+                rows as there are tokens; or a new row would be made of rows that are not finite.
         """
         from trietok.adapting.apply_to import apply_to  # numpy and torch: only where a model is changed
 
