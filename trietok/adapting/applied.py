@@ -63,10 +63,7 @@ class AppliedRows(NamedTuple):
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """A line for each tensor, in the columns of `HEAD`."""
-        return [
-            (tensor.name, *(" × ".join(map(str, shape)) for shape in (tensor.before, tensor.after)), tensor.dtype)
-            for tensor in self.tensors
-        ]
+        return [(tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype) for tensor in self.tensors]
 
     def summary(self) -> list[str]:
         """What was done, in sentences."""
@@ -88,3 +85,7 @@ class AppliedRows(NamedTuple):
         for row in rows:
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         yield from self.summary()
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape))

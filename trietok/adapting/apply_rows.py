@@ -3,8 +3,8 @@
 In: a plan and a directory as transformers saves it. Out: a new directory, with all its files or not there at all.
 
 The .safetensors files are read and written here rather than by the package safetensors: its numpy interface has no
-bfloat16, and it wants all tensors of a file in memory before the first is written. Here the memory holds one tensor, and
-blocks of the new one. The package opens each file that was written, so that two programs agree on what it holds.
+bfloat16, and it wants all tensors of a file in memory before the first is written. Here the memory holds one tensor,
+and blocks of the new one. The package opens each file that was written, so that two programs agree on what it holds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from trietok.adapting.applied import AppliedRows, ChangedTensor
-from trietok.adapting.checkpoint import CONFIG_FILE, GENERATION_CONFIG_FILE, INDEX_FILE, Checkpoint, read_checkpoint
+from trietok.adapting.checkpoint import GENERATION_CONFIG_FILE, INDEX_FILE, Checkpoint, read_checkpoint
 from trietok.adapting.model_ids import moved_ids
 from trietok.adapting.row_blocks import RowBlocks
 from trietok.adapting.row_plan import RowPlan
@@ -31,7 +31,7 @@ from trietok.errors import (
     MissingDependencyError,
     TokenizerClassError,
 )
-from trietok.files.formats import read_json_object, write_json
+from trietok.files.formats import CONFIG_FILE, read_json_object, write_json
 from trietok.files.new_directory import checked_new, new_directory
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.tokenizer.auto import AutoTokenizer
@@ -57,8 +57,8 @@ def apply_rows(
 
     The input embeddings, the heads that predict tokens and their biases get the rows of the plan, in whatever file and
     type they are; every other tensor is copied byte for byte, and so is every row that is kept. config.json and
-    generation_config.json get the new `vocab_size` and ids. Other files are copied, except the old tokenizer and weights
-    in other formats.
+    generation_config.json get the new `vocab_size` and ids. Other files are copied, except the old tokenizer and
+    weights in other formats.
 
     Args:
         plan: where the rows come from, as `plan_rows` tells.
@@ -148,7 +148,7 @@ def _check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> 
 
 def _fingerprints(directory: Path, wanted: str) -> Iterator[str]:
     """The fingerprints of a directory's tokenizer: of each class that it may have been loaded as, up to the wanted."""
-    ways = (
+    ways: tuple[Callable[[], Any], ...] = (
         *(lambda: AutoTokenizer.from_pretrained(directory, use_fast=False), lambda: _fast(directory)),
         *(lambda: BertTokenizer.from_pretrained(directory), lambda: BertTokenizerFast.from_pretrained(directory)),
     )
@@ -193,8 +193,8 @@ class _Writer:
     def write(self, folder: Path) -> None:
         for name, header in self._checkpoint.shards.items():
             self._write_file(self._checkpoint.directory / name, folder / name, header)
-        if self._checkpoint.index is not None:
-            write_json(folder / INDEX_FILE, self._new_index(self._checkpoint.index))
+        if self._checkpoint.shard_index is not None:
+            write_json(folder / INDEX_FILE, self._new_index(self._checkpoint.shard_index))
 
     def _new_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         axis = self._axes.get(name)

@@ -43,14 +43,14 @@ class Checkpoint(NamedTuple):
         directory: the directory.
         config: config.json.
         shards: file name → header, for each .safetensors file of the model.
-        index: model.safetensors.index.json; None where there is one file.
+        shard_index: model.safetensors.index.json; None where there is one file.
         rows: how many rows for tokens the model has, by its configuration.
     """
 
     directory: Path
     config: dict[str, Any]
     shards: dict[str, Header]
-    index: dict[str, Any] | None
+    shard_index: dict[str, Any] | None
     rows: int
 
     @property
@@ -76,7 +76,7 @@ class Checkpoint(NamedTuple):
         regular file, are none of either.
         """
         own = {CONFIG_FILE, GENERATION_CONFIG_FILE, *self.shards} | TOKENIZER_FILES
-        own |= set() if self.index is None else {INDEX_FILE}
+        own |= set() if self.shard_index is None else {INDEX_FILE}
         modules = _module_folders(self.directory)
         others = sorted(name for name in _files(self.directory) if name not in own)
         weights = {name for name in others if name.endswith(_WEIGHTS) and name.split("/")[0] not in modules}

@@ -158,9 +158,15 @@ class _Initial:
                 if token.startswith(prefix) and len(token) > len(prefix):
                     inner[token] = list(self.before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
         texts = [token for token in tokens if token not in inner] if inner else tokens
-        options = dict.fromkeys(("return_attention_mask", "return_token_type_ids", "add_special_tokens"), False)
-        encoded = iter(self.before(texts, verbose=False, **options)["input_ids"] if texts else ())
+        encoded = iter(self._encoded(texts) if texts else ())
         return (inner[token] if token in inner else next(encoded) for token in tokens)
+
+    def _encoded(self, texts: list[str]) -> list[list[int]]:
+        encoding = self.before(
+            texts, add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False, verbose=False
+        )
+        ids: list[list[int]] = encoding["input_ids"]
+        return ids
 
     def _mean_of_all(self) -> int:
         if self._mean is None:

@@ -122,8 +122,8 @@ class _Tensor:
         terms = plan._starts[sums + 1] - plan._starts[sums]
         if terms.any() and self._dtype not in _FLOATS:
             raise InputError(
-                f"{self._name!r} holds numbers of the type {self._dtype}, which cannot be added up; store it as F32, F16 "
-                'or BF16, or make new rows copies of others (new="copy:TOKEN") or zeros'
+                f"{self._name!r} holds numbers of the type {self._dtype}, which cannot be added up; store it as F32, "
+                'F16 or BF16, or make new rows copies of others (new="copy:TOKEN") or zeros'
             )
         ends = np.cumsum(terms)
         limit = max(1, BLOCK_BYTES // (8 * max(old.shape[0] * old.shape[2], 1)))
@@ -151,7 +151,7 @@ class _Tensor:
             return self._rounded(total)
 
     def _of_many_terms(self, number: int, limit: int, old: Any) -> Any:
-        """The result of a sum that is too long to be computed at once; the last one is kept, as it often comes again."""
+        """The result of a sum too long to be computed at once; the last one is kept, as it often comes again."""
         np, plan = self._np, self._plan
         key = number, old.__array_interface__["data"][0]
         if key not in self._long:

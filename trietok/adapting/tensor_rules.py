@@ -66,8 +66,8 @@ def token_axes(
         places: for each tensor the file that it is in, which an error names.
 
     Raises:
-        InputError: a tensor that should go with the vocabulary has another number of rows; one of which nothing is known
-            has as many; `also` or `leave` names none, or both name one; there is no table of embeddings.
+        InputError: a tensor that should go with the vocabulary has another number of rows; one of which nothing is
+            known has as many; `also` or `leave` names none, or both name one; no tensor goes with the vocabulary.
 
     >>> token_axes({"embeddings.word_embeddings.weight": (9, 4), "pooler.dense.weight": (4, 4)}, 9)
     {'embeddings.word_embeddings.weight': 0}
@@ -85,8 +85,8 @@ def token_axes(
         if axis is None:
             if rows in shape:
                 raise InputError(
-                    f"{where} has a dimension of {rows:,}, as many as there are token rows, and nothing is known of it. "
-                    f"Say --also {name} (also=[...]) if its first axis has a row for each token, or --leave {name} "
+                    f"{where} has a dimension of {rows:,}, as many as there are token rows, and nothing is known of "
+                    f"it. Say --also {name} (also=[...]) if its first axis has a row for each token, or --leave {name} "
                     "(leave=[...]) if it has nothing to do with tokens"
                 )
         elif axis >= len(shape) or shape[axis] != rows:
@@ -99,8 +99,8 @@ def token_axes(
             axes[name] = axis
     if not axes:
         raise InputError(
-            f"none of the {len(shapes):,} tensors has rows for tokens by its name; say --also NAME (also=[...]) which of "
-            "them has"
+            f"none of the {len(shapes):,} tensors has rows for tokens by its name; say --also NAME (also=[...]) which "
+            "of them has"
         )
     return axes
 
