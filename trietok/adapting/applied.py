@@ -32,7 +32,8 @@ class AppliedRows(NamedTuple):
     """What became of a model. `str` makes it readable.
 
     Attributes:
-        plan: the plan as it was carried out: for all rows that the model has, the spare ones included.
+        plan: the plan that was carried out.
+        rows_before, rows_after: how many rows the model had and has, spare ones included.
         tensors: those that go with the vocabulary.
         ids: the values of the configuration that changed, → what they are now.
         out: the directory that was written; empty for a model in memory.
@@ -42,6 +43,8 @@ class AppliedRows(NamedTuple):
     """
 
     plan: RowPlan
+    rows_before: int
+    rows_after: int
     tensors: list[ChangedTensor]
     ids: dict[str, Any]
     out: str = ""
@@ -67,7 +70,12 @@ class AppliedRows(NamedTuple):
 
     def summary(self) -> list[str]:
         """What was done, in sentences."""
-        lines = [str(self.plan), f"fingerprint {self.plan.before} → {self.plan.after}"]
+        spare = self.rows_after - self.plan.rows_after
+        lines = [
+            f"{self.plan}; fingerprint {self.plan.before} → {self.plan.after}",
+            f"the model had {self.rows_before:,} rows and has {self.rows_after:,}"
+            + (f", {spare:,} of them spare" if spare else ""),
+        ]
         if self.ids:
             lines.append("configuration: " + ", ".join(f"{key} {value}" for key, value in self.ids.items()))
         if self.left_out:

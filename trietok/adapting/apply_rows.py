@@ -102,7 +102,15 @@ def apply_rows(
             tokenizer.save_pretrained(staging)
     ids = {"vocab_size": fitted.rows_after, **ids}
     return AppliedRows(
-        fitted, writer.changed, ids, os.fspath(out_dir), tuple(copied), tuple(left_out), tokenizer is not None
+        plan,
+        fitted.rows_before,
+        fitted.rows_after,
+        writer.changed,
+        ids,
+        os.fspath(out_dir),
+        tuple(copied),
+        tuple(left_out),
+        tokenizer is not None,
     )
 
 

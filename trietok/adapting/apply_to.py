@@ -55,7 +55,8 @@ def apply_to(
     _set_ids(model, configs, fitted.rows_after, ids)
     for config, values in zip(generation, generation_ids, strict=True):
         _set(config, values)
-    return AppliedRows(fitted, changed, {"vocab_size": fitted.rows_after, **(ids[0] if ids else {})})
+    ids_now = {"vocab_size": fitted.rows_after, **(ids[0] if ids else {})}
+    return AppliedRows(plan, rows, fitted.rows_after, changed, ids_now)
 
 
 def _torch_of(model: Any) -> Any:
