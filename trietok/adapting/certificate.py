@@ -44,8 +44,8 @@ class TextCounts(NamedTuple):
             return f"{read}: 0 texts differ"
         return (
             f"{read}: {_number(self.differing, 'text')} differ{'s' if self.differing == 1 else ''} in "
-            f"{_number(self.tokens_changed, 'token')}; {_number(self.unknown_before, 'unknown token')} become "
-            f"{self.unknown_after:,}"
+            f"{_number(self.tokens_changed, 'token')}; unknown tokens: {self.unknown_before:,} before, "
+            f"{self.unknown_after:,} after"
         )
 
 

@@ -5,9 +5,9 @@ certificate that says what was proved.
 
 Why the texts keep their tokens: the entries that are left are some of those there were. WordPiece takes the longest
 entry at each place of a word; if that entry is left, it is still the longest. So a word keeps its pieces if all of them
-are left, and a word that no entries cover stays unknown if the pieces matched before the place where nothing matches are
-left. Without those a shorter piece might be taken there, and the rest of the word might go on from it: for the entries
-ab, a and ##bc the word abc is unknown, and for a and ##bc alone it is not.
+are left, and a word that no entries cover stays unknown if the pieces matched before the place where nothing matches
+are left. Without those a shorter piece might be taken there, and the rest of the word might go on from it: for the
+entries ab, a and ##bc the word abc is unknown, and for a and ##bc alone it is not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trietok.adapting.certificate import Certificate, batches, certify, ids_of, 
 from trietok.adapting.row_plan import RowPlan
 from trietok.errors import InputError, InputTypeError, UnknownTokenError, VocabularyError
 from trietok.files.read_again import read_again
-from trietok.tokenizer.bert import BertTokenizer, is_unused_slot
+from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import require_texts
 
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
@@ -88,7 +88,7 @@ def trim(
     >>> print(trimmed.certificate)
     8,000 tokens become 12 (0.1%)
     2 texts, 10 tokens: 0 texts differ
-    held back: 1 text, 3 tokens: 1 text differs in 1 token; 0 unknown tokens become 1
+    held back: 1 text, 3 tokens: 1 text differs in 1 token; unknown tokens: 0 before, 1 after
     5 ids unchanged, 7 moved, 7,988 lost, 0 new; fingerprint trietok-1:3bbfc06f → trietok-1:85ecf435
     >>> trimmed.tokenizer.tokenize("The king, say the people")
     ['the', 'king', '[UNK]', 'say', 'the', 'people']
@@ -134,8 +134,8 @@ def require_plain(tokenizer: object) -> None:
     wordpiece = tokenizer.wordpiece_tokenizer
     if not tokenizer.is_plain or (wordpiece.vocab is not tokenizer.vocab and wordpiece.vocab != tokenizer.vocab):
         raise InputTypeError(
-            f"{type(tokenizer).__name__} has methods, or a stage, of its own, so which entries its texts need cannot be "
-            "told; this takes a tokenizer that cuts texts as BertTokenizer does",
+            f"{type(tokenizer).__name__} has methods, or a stage, of its own, so which entries its texts need cannot "
+            "be told; this takes a tokenizer that cuts texts as BertTokenizer does",
             value=tokenizer,
         )
 
@@ -244,8 +244,7 @@ def _asked_for(
 
 def _slots(tokenizer: BertTokenizer, unused: int | str) -> list[int]:
     """The free slots to keep, by id."""
-    added = tokenizer.added_tokens_encoder
-    free = sorted(i for entry, i in tokenizer.vocab.items() if is_unused_slot(entry) and entry not in added)
+    free = [tokenizer.vocab[slot] for slot in tokenizer.unused_slots()]
     if unused == "all":
         return free
     assert isinstance(unused, int)  # as was checked

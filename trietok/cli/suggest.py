@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import enum
 import sys
-from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
 import trietok
 from trietok.cli import training_options
+from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import STANDARD_INPUT
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
@@ -89,7 +89,7 @@ def suggest(
                 ctx.fail("Give FILES, or text through a pipe; - reads what you type.")
             files = [STANDARD_INPUT]
         if out is not None:
-            _require_new(out)
+            require_new(out)
         texts = training_options.text_files(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
         with shown_reading(texts, "counting words") as shown:
@@ -111,14 +111,6 @@ def suggest(
         else:
             for line in [*str(suggestions).split("\n"), *_applied_lines(applied)]:
                 write_line(visible(line))
-
-
-def _require_new(out: str) -> None:
-    target = Path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise trietok.FileError(
-            f"{target} is there already; give a directory that does not exist or is empty", path=target
-        )
 
 
 def _apply(tokenizer: Any, suggestions: trietok.Suggestions, out: str) -> dict[str, Any]:

@@ -407,7 +407,7 @@ class BertTokenizer(PreTrainedTokenizer):
                 raise SpecialTokenError(f"the slot {slot!r} is taken by {self._table.assigned[slot]!r}; choose another")
             slot_id = self.vocab.get(slot)
             if slot_id is None or not is_unused_slot(slot):
-                free = [entry for entry in self.vocab if is_unused_slot(entry)][:3]
+                free = self.unused_slots()[:3]
                 has = f"unused are {', '.join(free)}, ..." if free else "this vocabulary has none"
                 raise SpecialTokenError(f"{slot!r} is no unused slot of the vocabulary; {has}")
             if slot in self._table.added.encoder:
@@ -433,6 +433,18 @@ class BertTokenizer(PreTrainedTokenizer):
             self._changes.table = self._table.replace(assigned={**self._table.assigned, slot: content})
             self._add_tokens([token])
         return slot_id
+
+    def unused_slots(self) -> list[str]:
+        """The unused slots that no token has yet, by id; see `assign_unused`.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.unused_slots()[:3]
+        ['[unused0]', '[unused1]', '[unused2]']
+        """
+        table = self._table
+        free = [entry for entry in table.entries if is_unused_slot(entry) and entry not in table.added.encoder]
+        return sorted(free, key=table.entries.__getitem__)
 
     def _check_addable(self, content: str) -> None:
         if content in self._table.assigned:
