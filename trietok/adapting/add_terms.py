@@ -215,8 +215,8 @@ class WayEffect(NamedTuple):
         number = len(self.other_words)
         others = f"{number:,} other word{'' if number == 1 else 's'} cut otherwise, {occurrences:,} times"
         return (
-            f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of {self.texts:,} texts "
-            f"change, {self.tokens_before:,} tokens become {self.tokens_after:,}; {others}"
+            f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of {self.texts:,} "
+            f"texts change, {self.tokens_before:,} tokens become {self.tokens_after:,}; {others}"
             + (f": {examples}" if examples else "")
         )
 

@@ -80,7 +80,7 @@ def trim(
         InputError: there is no token in the texts; a number is out of range; no entry begins with a prefix.
         UnknownTokenError: a token to keep is not there.
         VocabularyError: a text differs though `min_frequency` is 1: the texts, or the tokenizer, have changed in
-            between.
+            between, or it is one that no copy and no file keeps as it is.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -117,7 +117,8 @@ def trim(
     if (counts.texts, counts.tokens) != (used.texts, used.tokens) or (min_frequency == 1 and counts.differing):
         raise VocabularyError(
             f"{counts.differing:,} of {counts.texts:,} texts differ, and {used.texts:,} were read at first: the texts, "
-            "or the tokenizer, have changed between the two readings; give texts that stay the same"
+            "or the tokenizer, have changed between the two readings, or a token was added twice with different flags, "
+            "which no copy keeps; give texts that stay the same, and save and load the tokenizer before"
         )
     plan = RowPlan(certificate.before, certificate.after, certificate.rows_before, len(new_ids), list(new_ids))
     return Trimmed(trimmed, new_ids, plan, certificate)

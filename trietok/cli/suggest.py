@@ -55,6 +55,16 @@ LeaveOthers = Annotated[
 MaxWords = Annotated[
     int, typer.Option("--max-words", min=1, metavar="N", help="Hold N different words in memory; forget the rarest.")
 ]
+Phrases = Annotated[
+    int,
+    typer.Option(
+        "--phrases",
+        min=0,
+        max=4,
+        metavar="N",
+        help="With --as added: suggest phrases of 2 to N words too, N at most 4.",
+    ),
+]
 Apply = Annotated[
     Optional[str],
     typer.Option(
@@ -74,6 +84,7 @@ def suggest(
     adding: As = _Way.wordpiece,
     leave_others: LeaveOthers = False,
     max_words: MaxWords = 1_000_000,
+    phrases: Phrases = 0,
     out: Apply = None,
     column: training_options.Column = "text",
     errors: training_options.Errors = "strict",
@@ -102,6 +113,7 @@ def suggest(
                 adding=adding.value,
                 leave_others=leave_others,
                 max_words=max_words,
+                phrases=phrases,
             )
         applied = None if out is None else _apply(tokenizer, suggestions, out)
         if as_json:
