@@ -9,8 +9,13 @@ __version__ = "0.1.0"
 _HOMES = {
     name: module
     for module, names in {
+        "adapting.add_terms": "AddedTerms add_terms",
+        "adapting.applied": "AppliedRows",
+        "adapting.apply_rows": "apply_rows",
+        "adapting.certificate": "Certificate",
         "adapting.plan_rows": "plan_rows",
         "adapting.row_plan": "RowPlan",
+        "adapting.trim": "Trimmed trim",
         "batches.mlm_collator": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask",
         "batches.padding_collator": "DataCollatorWithPadding",
         "checking.check": "check",

@@ -1,5 +1,14 @@
 """The public names as type checkers and editors read them; `__init__.py` imports each when it is first asked for."""
 
+from trietok.adapting.add_terms import AddedTerms as AddedTerms
+from trietok.adapting.add_terms import add_terms as add_terms
+from trietok.adapting.applied import AppliedRows as AppliedRows
+from trietok.adapting.apply_rows import apply_rows as apply_rows
+from trietok.adapting.certificate import Certificate as Certificate
+from trietok.adapting.plan_rows import plan_rows as plan_rows
+from trietok.adapting.row_plan import RowPlan as RowPlan
+from trietok.adapting.trim import Trimmed as Trimmed
+from trietok.adapting.trim import trim as trim
 from trietok.batches.mlm_collator import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
 from trietok.batches.mlm_collator import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
 from trietok.batches.padding_collator import DataCollatorWithPadding as DataCollatorWithPadding

@@ -62,7 +62,9 @@ def test_how_many_ids_stay(small):
     new.add_tokens(["x", "y"])
     comparison = compare(old, new)
     assert comparison.id_counts == (6, 2, 1, 2)
-    assert str(comparison).split("\n")[-1] == "6 ids unchanged, 2 moved, 1 lost, 2 new"
+    before, after = (fingerprint(tokenizer)[:18] for tokenizer in (old, new))
+    said = f"6 ids unchanged, 2 moved, 1 lost, 2 new; fingerprint {before} → {after}"
+    assert comparison.proof == str(comparison).split("\n")[-1] == comparison.to_dict()["proof"] == said
     assert comparison.to_dict()["id_counts"] == {"unchanged": 6, "moved": 2, "lost": 1, "new": 2}
     assert comparison.to_dict()["unchanged"] == 6
 
@@ -392,7 +394,7 @@ def test_long_lists_are_cut_to_read_and_complete_in_the_dict(small):
     text = str(comparison)
     assert "tokens gained (300):\n  '<0>': 6\n" in text
     assert "  ... and 280 more\n" in text
-    assert text.endswith(f"  ... and {comparison.differing - 5} more\n{comparison.id_counts}")
+    assert text.endswith(f"  ... and {comparison.differing - 5} more\n{comparison.proof}")
     [titles] = {tuple(len(section.rows) for section in comparison.sections(most=3))}
     assert max(titles) == 3
 

@@ -9,19 +9,19 @@ import json
 import math
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from trietok.adapting.plan_parts import Sum, read_plan, runs_of
 from trietok.errors import FileFormatError, InputError, InputTypeError, shortened
-from trietok.files.formats import read_json_object
-from trietok.files.whole import replacing
+from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+
+if TYPE_CHECKING:
+    from trietok.adapting.applied import AppliedRows
 
 KIND = "trietok.RowPlan"
 VERSION = 1
-
-# A weighted sum of old rows, by their numbers; one without terms is a row of zeros.
-Sum = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
@@ -169,25 +169,108 @@ class RowPlan:
             self.after, self.before, self.rows_after, self.rows_before, [back[row] for row in range(self.rows_before)]
         )
 
+    # ---- models -----------------------------------------------------------------------------------------------------
+
+    def for_model(self, rows: int, multiple_of: int = 1) -> RowPlan:
+        """This plan for a model that has more rows than its tokenizer needs, its spare rows included.
+
+        Where the plan loses no row, the spare rows stay behind the others, and new ids take them over: afterwards the
+        model has as many rows as before, or as many as the new tokenizer needs, if those are more. Where the plan loses
+        a row, the model has as many as the new tokenizer needs. Either number is then rounded up to a multiple; rows
+        that this adds are zeros.
+
+        Args:
+            rows: how many rows the model has.
+            multiple_of: what the number of its rows afterwards is a multiple of; 8 or 64 suit some accelerators.
+
+        Raises:
+            InputError: the model has fewer rows than its tokenizer needs, or `multiple_of` is not positive.
+
+        >>> adding = RowPlan("A", "B", 3, 4, [0, 1, 2, ~0], [((0, 0.5), (1, 0.5))])
+        >>> adding.for_model(6).sources.tolist()  # a model with three spare rows: one is taken over
+        [0, 1, 2, -1, 4, 5]
+        """
+        if type(multiple_of) is not int or multiple_of < 1:
+            raise InputError(f"multiple_of is a whole number from 1, not {multiple_of!r:.40}")
+        if rows < self.rows_before:
+            raise InputError(
+                f"the model has {rows:,} rows, and the tokenizer that the plan is for needs {self.rows_before:,}; give "
+                "the model that belongs to it"
+            )
+        kept = 0 if self.lost else rows  # below it, spare rows stay
+        rows_after = -(-max(self.rows_after, kept) // multiple_of) * multiple_of
+        zeros = len(self.sums)
+        sources = [*self.sources, *(row if row < kept else ~zeros for row in range(self.rows_after, rows_after))]
+        sums = self.sums if rows_after <= max(self.rows_after, kept) else (*self.sums, ())
+        return RowPlan(self.before, self.after, rows, rows_after, sources, sums)
+
+    def apply_to(
+        self, model: Any, *, also: Iterable[str] = (), leave: Iterable[str] = (), multiple_of: int = 1
+    ) -> AppliedRows:
+        """Give a PyTorch model the rows of this plan, in place; its parameters stay the same objects.
+
+        Changed are the input embeddings, the heads that predict tokens, their biases, `num_embeddings`, `padding_idx`,
+        `out_features`, and in the configuration `vocab_size`, `pad_token_id` and the other `..._token_id`. What is tied
+        stays tied. If anything is wrong the model is as it was.
+
+        An optimizer keeps averages for each element of a parameter, and those of the parameters that are changed no
+        longer fit: make the optimizer after this call, or remove what its `state` holds for them.
+
+        Args:
+            model: a `torch.nn.Module`: a model of transformers, one of sentence-transformers, or one that holds such.
+            also: names of parameters, or patterns such as `"*.token_scores"`, whose first axis has a row for each token
+                and which trietok does not know.
+            leave: names or patterns of parameters that are left as they are.
+            multiple_of: what the number of rows afterwards is a multiple of, see `for_model`.
+
+        Raises:
+            MissingDependencyError: numpy is not installed.
+            InputTypeError: `model` is no `torch.nn.Module`.
+            InputError: the model has fewer rows than the plan needs; a parameter of which nothing is known has as many
+                rows as there are tokens; or a new row would be made of rows that are not finite.
+        """
+        from trietok.adapting.apply_to import apply_to  # numpy and torch: only where a model is changed
+
+        return apply_to(self, model, also=also, leave=leave, multiple_of=multiple_of)
+
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as a value for JSON: runs of kept rows as [new row, old row, how many], and each sum once."""
+        """The plan as a value for JSON.
+
+        `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new row, sum, how many];
+        `sums` how many terms each sum has, and the old rows and the weights of all of them, one after the other.
+        """
+        runs = [list(run) for run in runs_of(self.sources)]
         return {
             "kind": KIND,
             "version": VERSION,
             "before": {"fingerprint": self.before, "rows": self.rows_before},
             "after": {"fingerprint": self.after, "rows": self.rows_after},
-            "kept": [list(run) for run in _runs(self.sources)],
-            "made": [[row, ~source] for row, source in enumerate(self.sources) if source < 0],
-            "sums": [[[row for row, _ in terms], [weight for _, weight in terms]] for terms in self.sums],
+            "kept": [run for run in runs if run[1] >= 0],
+            "made": [[row, ~source, count] for row, source, count in runs if source < 0],
+            "sums": {
+                "terms": list(map(len, self.sums)),
+                "rows": [row for terms in self.sums for row, _ in terms],
+                "weights": [weight for terms in self.sums for _, weight in terms],
+            },
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan to a JSON file; the file is replaced as a whole."""
+        """Write the plan to a JSON file; the file is replaced as a whole.
+
+        Raises:
+            FileError: the file cannot be written.
+            FileFormatError: it would be too large to be read again: some 800,000 new tokens of four pieces each.
+        """
         text = json.dumps(self.to_json(), separators=(",", ":"))
-        with replacing(path) as file:
-            file.write(f"{text}\n".encode())
+        if text.count(",") > MOST_VALUES:
+            raise FileFormatError(
+                f"{os.fspath(path)} would hold more than {MOST_VALUES:,} values, which are not read again; nothing was "
+                "written",
+                path=path,
+            )
+        write_text(path, f"{text}\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RowPlan:
@@ -216,50 +299,10 @@ class RowPlan:
                 path=path,
             )
         try:
-            sides = [(side["fingerprint"], side["rows"]) for side in (value["before"], value["after"])]
-            sources: list[int | None] = [None] * _whole(sides[1][1])
-            for new, old, count in value["kept"]:
-                _place(sources, _whole(new), range(_whole(old), _whole(old) + _whole(count)))
-            for new, number in value["made"]:
-                _place(sources, _whole(new), [~_whole(number)])
-            sums = [tuple(zip(map(_whole, rows), map(float, weights), strict=True)) for rows, weights in value["sums"]]
-            holes = [row for row, source in enumerate(sources) if source is None]
-            if holes:
-                raise ValueError(f"row {holes[0]} comes from nowhere")
-            (before, rows_before), (after, rows_after) = sides
-            return cls(str(before), str(after), _whole(rows_before), rows_after, sources, sums)  # type: ignore[arg-type]
+            return cls(*read_plan(value))
         except (KeyError, TypeError, ValueError, MemoryError, OverflowError) as error:
             message = f"missing {error}" if isinstance(error, KeyError) else str(error)
             raise FileFormatError(shortened(f"{path} is a damaged row plan: {message}"), path=path) from None
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r:.40} should be a whole number from 0")
-    return value
-
-
-def _place(sources: list[int | None], at: int, rows: Sequence[int]) -> None:
-    if at + len(rows) > len(sources):
-        raise ValueError(f"row {at + len(rows) - 1} is beyond the {len(sources)} new rows")
-    for row, source in enumerate(rows, at):
-        if sources[row] is not None:
-            raise ValueError(f"row {row} stands there twice")
-        sources[row] = source
-
-
-def _runs(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Runs of kept rows as (first new row, first old row, how many)."""
-    start = first = length = 0
-    for row, source in enumerate(sources):
-        if length and source == first + length:
-            length += 1
-            continue
-        if length:
-            yield start, first, length
-        start, first, length = row, source, int(source >= 0)
-    if length:
-        yield start, first, length
 
 
 class _Sums:
@@ -280,12 +323,14 @@ def _check(plan: RowPlan) -> None:
     """Raise where the numbers of a plan contradict one another."""
     if len(plan.sources) != plan.rows_after:
         raise InputError(f"the plan has {len(plan.sources):,} sources for {plan.rows_after:,} rows")
-    for row, source in enumerate(plan.sources):
-        if not -len(plan.sums) <= source < plan.rows_before:
-            raise InputError(
-                f"row {row} of the plan comes from "
-                + (f"row {source}, and there are {plan.rows_before:,}" if source >= 0 else f"sum {~source}, of none")
-            )
+    lowest, highest = min(plan.sources, default=0), max(plan.sources, default=-1)
+    if lowest < -len(plan.sums) or highest >= plan.rows_before:
+        source = highest if highest >= plan.rows_before else lowest
+        raise InputError(
+            f"row {plan.sources.index(source)} of the plan comes from "
+            + (f"row {source}, and there are {plan.rows_before:,} old rows" if source >= 0 else "")
+            + (f"sum {~source}, and there are {len(plan.sums):,} sums" if source < 0 else "")
+        )
     for terms in plan.sums:
         for old, weight in terms:
             if not 0 <= old < plan.rows_before:

@@ -93,4 +93,4 @@ def _write_tables(comparison: trietok.Comparison) -> None:
         if not comparison.differing:
             console.print(Text(f"{comparison.texts} texts encoded, all alike", style="dim"))
         console.print()
-        console.print(Text(str(comparison.id_counts), style="bold"))
+        console.print(Text(comparison.proof, style="bold"))

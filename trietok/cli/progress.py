@@ -158,17 +158,30 @@ def shown_reading(texts: BytesRead[Text], phase: str, *, while_writing: bool = F
         if bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
             yield texts
         else:
-            yield _watched(texts, phase, bars)
+            yield _Watched(texts, phase, bars)
 
 
-def _watched(texts: BytesRead[Text], phase: str, bars: Bars) -> Iterator[Text]:
-    due = time.monotonic() + _PATIENCE
-    for text in texts:
-        yield text
-        now = time.monotonic()
-        if now >= due:
-            bars.show(phase, texts.bytes_read, texts.total_bytes, "bytes")
-            due = now + _INTERVAL
+class _Watched(Iterable[Text]):
+    """Texts that can be read as often as those below."""
+
+    def __init__(self, texts: BytesRead[Text], phase: str, bars: Bars) -> None:
+        self._texts = texts
+        self._phase = phase
+        self._bars = bars
+
+    @property
+    def total_bytes(self) -> int | None:
+        return self._texts.total_bytes
+
+    def __iter__(self) -> Iterator[Text]:
+        texts = self._texts
+        due = time.monotonic() + _PATIENCE
+        for text in texts:
+            yield text
+            now = time.monotonic()
+            if now >= due:
+                self._bars.show(self._phase, texts.bytes_read, texts.total_bytes, "bytes")
+                due = now + _INTERVAL
 
 
 def _goes_to_pipe() -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import enum
 import sys
-from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
 import trietok
 from trietok.cli import training_options
+from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import STANDARD_INPUT
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
@@ -55,6 +55,16 @@ LeaveOthers = Annotated[
 MaxWords = Annotated[
     int, typer.Option("--max-words", min=1, metavar="N", help="Hold N different words in memory; forget the rarest.")
 ]
+Phrases = Annotated[
+    int,
+    typer.Option(
+        "--phrases",
+        min=0,
+        max=4,
+        metavar="N",
+        help="With --as added: suggest phrases of 2 to N words too, N at most 4.",
+    ),
+]
 Apply = Annotated[
     Optional[str],
     typer.Option(
@@ -74,6 +84,7 @@ def suggest(
     adding: As = _Way.wordpiece,
     leave_others: LeaveOthers = False,
     max_words: MaxWords = 1_000_000,
+    phrases: Phrases = 0,
     out: Apply = None,
     column: training_options.Column = "text",
     errors: training_options.Errors = "strict",
@@ -89,7 +100,7 @@ def suggest(
                 ctx.fail("Give FILES, or text through a pipe; - reads what you type.")
             files = [STANDARD_INPUT]
         if out is not None:
-            _require_new(out)
+            require_new(out)
         texts = training_options.text_files(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
         with shown_reading(texts, "counting words") as shown:
@@ -102,6 +113,7 @@ def suggest(
                 adding=adding.value,
                 leave_others=leave_others,
                 max_words=max_words,
+                phrases=phrases,
             )
         applied = None if out is None else _apply(tokenizer, suggestions, out)
         if as_json:
@@ -111,14 +123,6 @@ def suggest(
         else:
             for line in [*str(suggestions).split("\n"), *_applied_lines(applied)]:
                 write_line(visible(line))
-
-
-def _require_new(out: str) -> None:
-    target = Path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise trietok.FileError(
-            f"{target} is there already; give a directory that does not exist or is empty", path=target
-        )
 
 
 def _apply(tokenizer: Any, suggestions: trietok.Suggestions, out: str) -> dict[str, Any]:

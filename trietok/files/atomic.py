@@ -109,7 +109,7 @@ def finish_save(directory: Path, *, is_alone: bool = False) -> None:
     journal.undo(directory)
     for folder in staging_folders(directory):
         pid = pid_of(folder)
-        if is_alone or pid == os.getpid() or not (pid is not None and _is_running(pid)):
+        if is_alone or pid == os.getpid() or not (pid is not None and is_running(pid)):
             staging = Staging(folder)
             staging.settle()
             staging.remove()
@@ -164,11 +164,11 @@ def left_folders(directory: Path) -> list[LeftFolder]:
     left = []
     for folder in staging_folders(directory):
         pid = pid_of(folder)
-        left.append(LeftFolder(folder, pid, pid is not None and _is_running(pid), Staging(folder).has_pointers()))
+        left.append(LeftFolder(folder, pid, pid is not None and is_running(pid), Staging(folder).has_pointers()))
     return left
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
     if os.name != "posix":  # there is no harmless question: a signal 0 is a Ctrl-C on Windows
         return True
     try:

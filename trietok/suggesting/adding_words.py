@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.suggesting.phrases import LONGEST, Joining, WordSequences
 from trietok.text.added_token import AddedToken
 from trietok.text.word_characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer
@@ -79,6 +80,14 @@ class AddingWords:
 
     def cut(self, unit: str) -> list[str]:
         """The tokens of a unit with no word added."""
+        raise NotImplementedError
+
+    def look_for(self, phrases: Iterable[str]) -> None:
+        """Let these phrases be candidates too."""
+        raise NotImplementedError
+
+    def is_phrase(self, text: str) -> bool:
+        """Whether a phrase could be added, and is several tokens."""
         raise NotImplementedError
 
     def words_in(self, text: str) -> tuple[list[str], list[str]]:
@@ -244,14 +253,32 @@ class AsAddedTokens(AddingWords):
         self._runs = word_runs()  # what `single_word` looks for around a match
         self._extended = copy.deepcopy(tokenizer)
         self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
-        self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone
+        self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone, a phrase at all
+        self._sequences = WordSequences()
+        self._phrases: frozenset[str] = frozenset()
+        self._joining: Joining | None = None
         self._spaced = [token for token in tokenizer.added_tokens_encoder if token.split() != [token]]
         self._with_tokens: list[str] = []  # the chunks that hold an added token already
+
+    def look_for(self, phrases: Iterable[str]) -> None:
+        """Let these phrases be candidates too. A unit is then a chunk, or several that a phrase holds together."""
+        self._phrases = frozenset(phrases)
+        self._joining = Joining(sorted(self._phrases)) if self._phrases else None
+
+    def is_phrase(self, text: str) -> bool:
+        """Whether a phrase could be added: its words are such as the tokenizer makes, and it is several tokens."""
+        if self.tokenizer.do_basic_tokenize:
+            words = self.tokenizer.basic_tokenizer.tokenize(text, self.special)
+            if words != text.split(" "):
+                return False
+        return len(self.cut(text)) > 1
 
     def units(self, text: str) -> tuple[list[str], list[str]]:
         lowered, _ = self.tokenizer.pieces(text)
         if any(token in lowered for token in self._spaced):
             return [lowered], []  # a token that holds a space: the text cannot be taken apart there
+        if self._joining is not None:
+            return self._joining.units(lowered), []
         return [chunk for chunk in _SPACES.split(lowered) if chunk], []
 
     def cut(self, unit: str) -> list[str]:
@@ -276,9 +303,36 @@ class AsAddedTokens(AddingWords):
             for word in dict.fromkeys(words):
                 if is_candidate[word]:
                     holding.setdefault(word, []).append(chunk)
+            if self._joining is not None and " " in chunk:
+                for phrase, number in self._alone_in(chunk).items():
+                    found[phrase] = found.get(phrase, 0) + number * count
+                for phrase in self._joining.occurring(chunk):  # a match that is rejected hides others
+                    holding.setdefault(phrase, []).append(chunk)
         self._holding = holding
         self._with_tokens = [chunk for chunk in counts if self.tokenizer.tokens_trie.find(chunk)]
         return found
+
+    def _alone_in(self, unit: str) -> dict[str, int]:
+        """The phrases that stand in a unit by themselves, each with how often it could be matched."""
+        found: dict[str, int] = {}
+        ends: dict[str, int] = {}  # phrase → where its last match ended
+        for words in self._sequences(unit):
+            for start in range(len(words)):
+                for end in range(start + 2, min(start + LONGEST, len(words)) + 1):
+                    phrase = " ".join(words[start:end])
+                    if phrase in self._phrases and ends.get(phrase, 0) <= start:
+                        found[phrase] = found.get(phrase, 0) + 1
+                        ends[phrase] = end
+            ends.clear()
+        return found
+
+    def pieces_of(self, word: str) -> list[str]:
+        return self.cut(word) if " " in word else super().pieces_of(word)
+
+    def reason_against(self, word: str) -> str | None:
+        if " " in word:
+            return None
+        return super().reason_against(word)
 
     def _is_candidate(self, word: str) -> bool:
         tokens = self.cut(word)

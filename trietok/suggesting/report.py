@@ -17,12 +17,14 @@ class Suggestion(NamedTuple):
     """A word worth a token of its own.
 
     Attributes:
-        word: as it is to be added.
+        word: the word, or the phrase, as it is to be added.
         frequency: how often it stands in the texts; for `"added"`, where nothing touches it.
         pieces: its tokens now.
         tokens_saved: what adding this word alone saves: (pieces − 1) × frequency.
-        is_unknown: whether it is unknown now; then nothing is saved, and `frequency` unknown tokens go.
-        score: what it is ranked by: `tokens_saved`, or frequency × `unknown_weight`.
+        is_unknown: whether it is unknown now; then nothing is saved, and `frequency` unknown tokens go. Of a phrase,
+            whether it holds an unknown word.
+        score: what it is ranked by: `tokens_saved`, and `unknown_weight` for each unknown token that goes. Where
+            phrases are suggested too, what it saves beyond the suggestions before it.
     """
 
     word: str
@@ -41,7 +43,8 @@ class Milestone(NamedTuple):
         tokens: the tokens of all texts then.
         unknown: the unknown ones among them.
         coverage: the share of the tokens beyond one for each word that are saved, and of the unknown tokens that are
-            gone: (extra and unknown tokens that go) / (those there are now). 1.0 where there were none.
+            gone: (extra and unknown tokens that go) / (those there are now). 1.0 where there were none; phrases, which
+            make one token of several words, may take it beyond 1.
     """
 
     suggestions: int

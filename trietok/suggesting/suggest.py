@@ -6,13 +6,17 @@ each unit of text that a suggestion touches is cut again with all suggestions be
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterable
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.files.read_again import read_again
 from trietok.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
+from trietok.suggesting.phrases import LONGEST, PhraseCounts
 from trietok.suggesting.report import Applied, LeftOut, Milestone, Suggestion, Suggestions
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
@@ -22,6 +26,7 @@ __all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
 
 MILESTONES = (50, 100, 500)
 HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
+_PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
 _SAMPLE = 10_000  # other words that are encoded to verify
 
 
@@ -35,6 +40,7 @@ def suggest_tokens(
     adding: str = "wordpiece",
     leave_others: bool = False,
     max_words: int = 1_000_000,
+    phrases: int = 0,
 ) -> Suggestions:
     """Say which words of some texts to add to a tokenizer, and what that saves.
 
@@ -57,11 +63,16 @@ def suggest_tokens(
         leave_others: suggest no word that changes the tokens of any other word of the texts.
         max_words: how many different words are held in memory. Beyond it the rarest are forgotten: they count among
             the tokens, but are not suggested, and are taken to stay as they are.
+        phrases: the most words of a phrase, 2 to 4: suggest phrases too, such as "atrial fibrillation", whose words
+            stand together more often than chance would have it. They can only be added as added tokens. The texts are
+            read twice; an iterator is kept in a temporary file for that. Each word or phrase is then ranked by what it
+            saves beyond those before it. 0 suggests none.
 
     Raises:
         InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
             holds something else.
-        InputError: there is no word in the texts; a number is out of range; `adding` is neither.
+        InputError: there is no word in the texts; a number is out of range; `adding` is neither; phrases are to be
+            suggested as entries.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -75,19 +86,27 @@ def suggest_tokens(
 
     Cost: O(code points of the texts), then for each suggestion the words that begin with it; O(max_words) in memory.
     """
-    _check_options(max_suggestions, min_frequency, unknown_weight, adding, max_words)
+    _check_options(max_suggestions, min_frequency, unknown_weight, adding, max_words, phrases)
     if isinstance(texts, (str, bytes)):
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     way = WAYS[adding](require_bert(tokenizer))
     totals = _Totals(way)
-    counts = totals.count_texts(texts, max_words)
+    with contextlib.ExitStack() as stack:
+        if phrases:
+            texts = stack.enter_context(read_again(texts))
+            way.look_for(_phrases(way, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * max_suggestions))
+        counts = totals.count_texts(texts, max_words)
     occurrences = counts.total + counts.pruned_occurrences
     if not totals.tokens and not occurrences:
         raise InputError(f"there is no word in the {counts.texts} texts; give texts that hold words")
     for unit, count in counts.items():
         totals.add(unit, count)
     picked = _Picked(way, totals, leave_others, max_suggestions)
-    picked.pick(_ranked(way, counts, min_frequency, unknown_weight))
+    ranked = _ranked(way, counts, min_frequency, unknown_weight)
+    if phrases:
+        picked.pick_by_gain(ranked, min_frequency, unknown_weight)
+    else:
+        picked.pick(ranked)
     changed = picked.changed()
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     others = (unit for unit, _ in frequent if unit not in way.taken)
@@ -111,7 +130,7 @@ def suggest_tokens(
 
 
 def _check_options(
-    max_suggestions: int, min_frequency: int, unknown_weight: float, adding: str, max_words: int
+    max_suggestions: int, min_frequency: int, unknown_weight: float, adding: str, max_words: int, phrases: int
 ) -> None:
     for name, value in (
         ("max_suggestions", max_suggestions),
@@ -124,6 +143,28 @@ def _check_options(
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
     if adding not in WAYS:
         raise InputError(f"adding is {adding!r}; it is {' or '.join(map(repr, WAYS))}")
+    if type(phrases) is not int or phrases not in (0, *range(2, LONGEST + 1)):
+        raise InputError(f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for none")
+    if phrases and adding != "added":
+        raise InputError(
+            "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries up; suggest phrases "
+            "with adding='added' (--as added)"
+        )
+
+
+def _phrases(
+    way: AddingWords, texts: Iterable[str], longest: int, min_frequency: int, max_words: int, most: int
+) -> list[str]:
+    """The phrases of the texts that would save the most, each alone."""
+    counts = PhraseCounts(longest, max_words)
+    for text in texts:
+        counts.add(way.tokenizer.pieces(text)[0])
+    saved = {
+        phrase: count * (len(way.cut(phrase)) - 1)
+        for phrase, count in counts.cohesive(min_frequency)
+        if way.is_phrase(phrase)
+    }
+    return sorted(saved, key=lambda phrase: (-saved[phrase], phrase))[:most]
 
 
 class _Totals:
@@ -165,11 +206,15 @@ def _ranked(way: AddingWords, counts: dict[str, int], min_frequency: int, unknow
             continue
         pieces = way.pieces_of(word)
         saved = (len(pieces) - 1) * count
-        is_unknown = way.unknown_in(pieces) > 0
-        score = count * unknown_weight if is_unknown else saved
+        unknown = way.unknown_in(pieces)
+        score = _worth(saved, unknown * count, unknown_weight)
         if score:
-            ranked.append(Suggestion(word, count, pieces, saved, is_unknown, score))
+            ranked.append(Suggestion(word, count, pieces, saved, unknown > 0, score))
     return sorted(ranked, key=lambda each: (-each.score, -each.frequency, each.word))
+
+
+def _worth(saved: int, unknown_removed: int, unknown_weight: float) -> float:
+    return saved + unknown_removed * unknown_weight if unknown_removed else saved
 
 
 class _Picked:
@@ -200,6 +245,40 @@ class _Picked:
                     continue
                 self.way.give_back(suggestion.word)
             self.left_out.append(LeftOut(suggestion.word, suggestion.frequency, reason))
+        self._note_last()
+
+    def pick_by_gain(self, ranked: list[Suggestion], min_frequency: int, unknown_weight: float) -> None:
+        """Pick as `pick` does, but always what saves most beyond the suggestions before it.
+
+        What a suggestion saves seldom grows as others are picked, so only the first of the queue is looked at again:
+        the lazy greedy algorithm (Minoux 1978, "Accelerated greedy algorithms for maximizing submodular functions").
+        """
+        at_first = {suggestion.word: suggestion for suggestion in ranked}
+        queue = [(-each.score, -each.frequency, each.word, -1) for each in ranked]
+        heapq.heapify(queue)
+        while queue and len(self.suggestions) < self.most:
+            _, _, word, picked_then = heapq.heappop(queue)
+            suggestion = at_first[word]
+            reason = self.way.reason_against(word)
+            if reason is None:
+                effect = self.way.effect(word)
+                gain = _worth(effect.tokens_saved, effect.unknown_removed, unknown_weight)
+                if gain * suggestion.frequency < min_frequency * suggestion.score:
+                    reason = "what it would save, the suggestions before it save"
+                elif picked_then < len(self.suggestions) and queue and gain < -queue[0][0]:
+                    self.way.give_back(word)
+                    heapq.heappush(queue, (-gain, -suggestion.frequency, word, len(self.suggestions)))
+                    continue
+                else:
+                    reason = self._reason_against(suggestion, effect)
+                    if reason is None:
+                        self._take(suggestion._replace(score=gain), effect)
+                        continue
+                self.way.give_back(word)
+            self.left_out.append(LeftOut(word, suggestion.frequency, reason))
+        self._note_last()
+
+    def _note_last(self) -> None:
         if self.suggestions and (not self.milestones or self.milestones[-1].suggestions < len(self.suggestions)):
             self._note()
 

@@ -158,6 +158,9 @@ class RustAddedTokens(AddedTokens):
         left._make_patterns()
         return left
 
+    def renumbered(self, decoder: dict[int, AddedToken]) -> RustAddedTokens:
+        return self._made_of(decoder, max(decoder, default=-1))  # patterns depend on contents, not on ids
+
     def _copy(self) -> RustAddedTokens:
         other = super()._copy()
         assert isinstance(other, RustAddedTokens)

@@ -95,6 +95,9 @@ class WordpieceTokenizer(Changeable):
         >>> WordpieceTokenizer({"ab": 0, "abcd": 1, "##c": 2}, "[UNK]").match_word("abc")
         ['ab', '##c']
         """
+        return self._matcher().match(word)
+
+    def _matcher(self) -> _Slices | _Tries:
         matching = self._matching
         matcher = matching[0] if matching else None
         if matcher is None or not matcher.is_of(self.vocab, self.continuing_subword_prefix):
@@ -103,7 +106,32 @@ class WordpieceTokenizer(Changeable):
         elif matcher.is_spent():
             matcher = _Tries(self.vocab, self.continuing_subword_prefix)
             matching[:] = [matcher]
-        return matcher.match(word)
+        return matcher
+
+    def pieces_before_failure(self, word: str) -> list[str]:
+        """The pieces that are matched in a word before no entry goes on; all of its pieces if it can be covered.
+
+        A vocabulary without them might cover the word in another way.
+
+        >>> WordpieceTokenizer({"ab": 0, "a": 1, "##bc": 2}, "[UNK]").pieces_before_failure("abc")
+        ['ab']
+
+        Cost: O(code points × longest entry).
+        """
+        longest, prefix = self._matcher().longest, self.continuing_subword_prefix
+        pieces: list[str] = []
+        start, marked = 0, ""
+        while start < len(word):
+            ahead = (marked + word[start : start + longest])[:longest]
+            end = len(ahead)
+            while end > len(marked) and ahead[:end] not in self.vocab:
+                end -= 1
+            if end <= len(marked):
+                break
+            pieces.append(ahead[:end])
+            start += end - len(marked)
+            marked = prefix
+        return pieces
 
     def snapshot(self) -> Self:
         """A copy of the options as they are now; both share what has been built to match words."""
@@ -132,6 +160,7 @@ class _Matcher:
         self.vocab = vocab
         self.size = len(vocab)
         self.prefix = prefix
+        self.longest = max(map(len, vocab), default=0)
 
     def is_of(self, vocab: Mapping[str, Any], prefix: str) -> bool:
         return self.vocab is vocab and self.size == len(vocab) and self.prefix == prefix
@@ -148,7 +177,6 @@ class _Slices(_Matcher):
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         super().__init__(vocab, prefix)
         self.entries = frozenset(vocab)  # lookups are a third faster than in the vocabulary
-        self.longest = max(map(len, vocab), default=0)
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
 
     def is_spent(self) -> bool:

@@ -24,6 +24,7 @@ from trietok.text.slow_stages import SlowStages
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.tokenizer import editing
 from trietok.tokenizer.hooks import is_replaced
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
@@ -406,7 +407,7 @@ class BertTokenizer(PreTrainedTokenizer):
                 raise SpecialTokenError(f"the slot {slot!r} is taken by {self._table.assigned[slot]!r}; choose another")
             slot_id = self.vocab.get(slot)
             if slot_id is None or not is_unused_slot(slot):
-                free = [entry for entry in self.vocab if is_unused_slot(entry)][:3]
+                free = self.unused_slots()[:3]
                 has = f"unused are {', '.join(free)}, ..." if free else "this vocabulary has none"
                 raise SpecialTokenError(f"{slot!r} is no unused slot of the vocabulary; {has}")
             if slot in self._table.added.encoder:
@@ -432,6 +433,18 @@ class BertTokenizer(PreTrainedTokenizer):
             self._changes.table = self._table.replace(assigned={**self._table.assigned, slot: content})
             self._add_tokens([token])
         return slot_id
+
+    def unused_slots(self) -> list[str]:
+        """The unused slots that no token has yet, by id; see `assign_unused`.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.unused_slots()[:3]
+        ['[unused0]', '[unused1]', '[unused2]']
+        """
+        table = self._table
+        free = [entry for entry in table.entries if is_unused_slot(entry) and entry not in table.added.encoder]
+        return sorted(free, key=table.entries.__getitem__)
 
     def _check_addable(self, content: str) -> None:
         if content in self._table.assigned:
@@ -489,6 +502,46 @@ class BertTokenizer(PreTrainedTokenizer):
             gap: list[str | None] = [None] * (first_id - len(tokens))  # the ids that added tokens have
             self._set_vocabulary([*tokens, *gap, *new])
         return len(new)
+
+    def keep_only(self, token_ids: Iterable[int]) -> dict[int, int]:
+        """Drop all tokens but those of some ids, and close up the ids that are left, in their order.
+
+        `trietok.trim` finds out which ids some texts need.
+
+        Args:
+            token_ids: the ids to keep; every added token has to be among them (`remove_tokens` takes those out).
+
+        Returns:
+            Old id → new id for every id that is kept. Embedding rows have to be moved accordingly.
+
+        Raises:
+            TokenIdError: an id is negative or above `max_id`, or no token has it. Nothing is dropped.
+            VocabularyError: an added token, or the unknown token, would go. Nothing is dropped.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> kept = [*tokenizer.all_special_ids, *tokenizer.encode("the people")]
+        >>> new_ids = tokenizer.keep_only(kept)
+        >>> tokenizer.tokenize("the people say"), new_ids
+        (['the', 'people', '[UNK]'], {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 134: 5, 289: 6})
+        """
+        with self._changes.changing():
+            new_ids = editing.closed_up(self._table, token_ids)
+            table = self._table
+            tokens = table.vocabulary.tokens if table.vocabulary is not None else []
+            lines: list[str | None] = [None] * len(new_ids)
+            for old, new in new_ids.items():
+                lines[new] = tokens[old] if old < len(tokens) else None
+            while lines and lines[-1] is None:  # an added token behind the vocabulary
+                lines.pop()
+            decoder = {new_ids[token_id]: token for token_id, token in table.added.decoder.flat().items()}
+            self._set_vocabulary(lines)
+            self._changes.table = self._table.replace(added=table.added.renumbered(decoder))
+            self._renumbered(new_ids)
+        return new_ids
+
+    def _renumbered(self, new_ids: Mapping[int, int]) -> None:
+        """Called when ids have moved: old id → new id."""
 
     def check_wordpiece(self, piece: str) -> None:
         """Raise where a piece cannot be added; see `add_wordpieces`."""

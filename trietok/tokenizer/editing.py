@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from trietok.errors import InputTypeError, SpecialTokenError, UnknownTokenError
+from trietok.errors import InputTypeError, SpecialTokenError, TokenIdError, UnknownTokenError, VocabularyError
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.token_table import Token, TokenTable
 
@@ -187,6 +187,46 @@ def without_holes(decoder: Mapping[int, AddedToken], first: int) -> tuple[dict[i
     behind = [token_id for token_id in sorted(decoder) if token_id >= first]
     new_ids = dict(zip(behind, range(first, first + len(behind)), strict=True))
     return {new_ids.get(token_id, token_id): token for token_id, token in decoder.items()}, new_ids
+
+
+def closed_up(table: TokenTable, kept: Iterable[int]) -> dict[int, int]:
+    """Old id → new id for the ids that are kept, in their order and without holes.
+
+    Args:
+        table: the tokens there are.
+        kept: the ids to keep.
+
+    Raises:
+        TokenIdError: no token has one of the ids.
+        VocabularyError: an added token, or the unknown token, is not among them.
+    """
+    lines = [] if table.vocabulary is None else table.vocabulary.tokens
+    decoder = table.added.decoder.flat()
+    old_ids = sorted(set(kept))
+    for token_id in old_ids:
+        if token_id not in decoder and not (0 <= token_id < len(lines) and lines[token_id] is not None):
+            raise TokenIdError(
+                f"no token has the id {token_id}, so it cannot be kept; ids run from 0 to {table.max_id}",
+                token_id=token_id,
+                max_id=table.max_id,
+            )
+    new_ids = {old: new for new, old in enumerate(old_ids)}
+    for token_id, token in decoder.items():
+        if token_id not in new_ids:
+            raise VocabularyError(
+                f"the added token {token.content!r:.60} has the id {token_id}, which is not among those to keep; "
+                "keep it, or take the token out with remove_tokens first",
+                token=token.content,
+                found_id=token_id,
+            )
+    unknown_id = table.entries.get(str(table.roles["unk_token"]))
+    if unknown_id is not None and unknown_id not in new_ids:
+        raise VocabularyError(
+            f"the unknown token {table.roles['unk_token']!s:.60} has the id {unknown_id}, which is not among those to "
+            "keep",
+            found_id=unknown_id,
+        )
+    return new_ids
 
 
 def all_as_added(decoder: Mapping[Any, Any]) -> dict[int, AddedToken]:

@@ -9,8 +9,8 @@ from typing import Any
 from trietok.checking.report import Finding
 from trietok.checking.rules.facts import Facts
 from trietok.checking.rules.ids import highest_id, is_padded, rows_needed
-from trietok.checking.safetensors import SafetensorsError, tensor_shapes
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE
+from trietok.files.safetensors import SafetensorsError, tensor_shapes
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.tokenizer.auto import class_of_model_type
 

@@ -1,0 +1,152 @@
+"""Phrases: which words belong together, and that adding what is suggested gives the tokens it says."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trietok
+from tests.conftest import SPECIAL, examples
+from trietok import BertTokenizer, InputError, add_suggestions
+from trietok.suggesting import phrases as module
+from trietok.suggesting.phrases import Joining, PhraseCounts, WordSequences
+
+LETTERS = ["a", "b", "c", "##a", "##b", "##c", ",", "the", "of", "is", "in"]
+
+
+def suggest(tokenizer, texts, **options):
+    return trietok.suggest_tokens(tokenizer, texts, **{"min_frequency": 2, "adding": "added", "phrases": 4, **options})
+
+
+def said(suggestions) -> list[str]:
+    return [each.word for each in suggestions.suggestions]
+
+
+def number_of_tokens(tokenizer, texts) -> int:
+    return sum(len(tokenizer.tokenize(text)) for text in texts)
+
+
+def check_added(tokenizer, texts, found) -> None:
+    """Adding what is suggested, all of it and the first of it, gives the tokens that were said."""
+    assert number_of_tokens(tokenizer, texts) == found.tokens_before
+    grown = copy.deepcopy(tokenizer)
+    add_suggestions(grown, found)
+    assert number_of_tokens(grown, texts) == found.tokens_after
+    assert sum(grown.tokenize(text).count("[UNK]") for text in texts) == found.unknown_after
+
+
+def test_words_that_stand_together(small):
+    tokenizer = small(*LETTERS)
+    texts = ["The abc cab of a bac.", "An abc cab, (abc cab) in the abc cab!", "in bac is the a"]
+    texts += ["of the", "the is", "is of", "in the", "the, of", "in is"] * 4
+    found = suggest(tokenizer, texts)
+    assert said(found) == ["abc cab", "bac"]
+    first = found.suggestions[0]
+    assert (first.frequency, first.pieces, first.tokens_saved) == (4, ["a", "##b", "##c", "c", "##a", "##b"], 20)
+    check_added(tokenizer, texts, found)
+    assert [each.word for each in suggest(tokenizer, texts, phrases=0).suggestions] == ["abc", "cab", "bac"]
+
+
+def test_no_phrase_over_punctuation_two_spaces_or_lines(small):
+    texts = ["abc, cab"] * 3 + ["abc  cab"] * 3 + ["abc\ncab", "abc-cab", "abc\tcab"] * 3
+    assert said(suggest(small(*LETTERS), texts)) == ["abc", "cab"]
+
+
+def test_what_frequent_words_give_by_chance_is_none():
+    counts = PhraseCounts(2, 1000)
+    for text in ["of the x", "of the y", "the z of", "is of", "in the w", "abc cab"] * 5:
+        counts.add(text)
+    assert [phrase for phrase, _ in counts.cohesive(5)] == ["abc cab"]
+    assert counts.cohesion("abc cab") == pytest.approx(1)
+    assert 0.3 < counts.cohesion("of the") < 0.5
+
+
+def test_a_phrase_inside_another_is_no_suggestion_of_its_own(small):
+    texts = ["abc cab bac"] * 5 + ["the", "of", "is", "in"] * 5
+    found = suggest(small(*LETTERS), texts)
+    assert said(found) == ["abc cab bac"]
+    assert {each.reason for each in found.left_out} == {"what it would save, the suggestions before it save"}
+
+
+def test_a_longer_word_that_hides_a_phrase(small):
+    """In "xabc cab" the match of "abc cab" is rejected, and hides the word "cab", which would be matched there."""
+    tokenizer = small(*LETTERS, "x", "##abc")
+    texts = ["abc cab"] * 4 + ["xabc cab", "abc cabs", "cab", "cab"] + ["the of is in"] * 9
+    found = suggest(tokenizer, texts, min_frequency=1)
+    assert {"abc cab", "cab"} <= set(said(found))
+    check_added(tokenizer, texts, found)
+
+
+WORDS = st.sampled_from(["ab", "abc", "ba", "bca", "c", "AB", "xab", "b-a", "ab,", "(ba", "é", "cab"])
+TEXTS = st.lists(
+    st.lists(st.tuples(WORDS, st.sampled_from([" "] * 8 + ["  ", "\t", ", "])), max_size=8).map(
+        lambda pairs: "".join(word + space for word, space in pairs)
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@examples(60)
+@given(
+    st.lists(st.sampled_from([*LETTERS, "ab", "##bc", "ba", "x", "-", "(", "##ab"]), max_size=14),
+    TEXTS,
+    st.lists(st.sampled_from(["ab", "b-a", "a b", "ba ab", "-", "b a"]), max_size=2),
+    st.integers(1, 6),
+)
+def test_what_is_said_is_what_adding_gives(vocabulary, texts, there, most):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "COHESION", -9.0)  # any words that stand side by side
+        path = Path(folder, "vocab.txt")
+        path.write_text("".join(f"{token}\n" for token in [*SPECIAL, *dict.fromkeys(vocabulary)]), encoding="utf-8")
+        tokenizer = BertTokenizer(path)
+        tokenizer.add_tokens(there)
+        if not any(text.split() for text in texts):
+            return
+        check_added(tokenizer, texts, suggest(tokenizer, texts, max_suggestions=most, min_frequency=1))
+
+
+@examples(100)
+@given(TEXTS.map("".join), st.sets(st.sampled_from(["ab ba", "b ba", "ba ab", "ab ba c", "abc ab", "ba bca cab"])))
+def test_no_phrase_extends_beyond_a_unit(text, phrases):
+    units = Joining(sorted(phrases)).units(text)
+    assert " ".join(units).split() == text.split()
+    for phrase in phrases:
+        assert sum(occurrences(unit, phrase) for unit in units) == occurrences(text, phrase)
+
+
+def occurrences(text: str, phrase: str) -> int:
+    return sum(text.startswith(phrase, place) for place in range(len(text)))
+
+
+@examples(100)
+@given(TEXTS.map("".join))
+def test_sequences_hold_every_word_once(text):
+    sequences = list(WordSequences()(text))
+    runs = module.word_runs().findall(text)
+    assert [word for words in sequences for word in words] == runs
+    assert all(" ".join(words) in text for words in sequences)
+
+
+def test_an_iterator_and_little_memory(small):
+    texts = ["The abc cab of the bac."] * 3 + ["abc cab abcabc"]
+    tokenizer = small(*LETTERS)
+    assert suggest(tokenizer, iter(texts)) == suggest(tokenizer, texts)
+    few = suggest(tokenizer, texts, max_words=3)
+    assert few.tokens_before == number_of_tokens(tokenizer, texts)
+
+
+def test_what_is_refused(small):
+    for options, message in (
+        ({"adding": "wordpiece"}, "a phrase cannot be an entry"),
+        ({"phrases": 1}, "phrases is 1; it is the most words of a phrase, 2 to 4, or 0"),
+        ({"phrases": 5}, "phrases is 5"),
+        ({"phrases": True}, "phrases is True"),
+    ):
+        with pytest.raises(InputError, match=message):
+            suggest(small("a"), ["a b"], **options)

@@ -1,0 +1,141 @@
+"""`trietok add`: a list of terms made tokens, and the tokenizer with them."""
+# ruff: noqa: UP045
+
+from __future__ import annotations
+
+import copy
+import enum
+from typing import Annotated, Any, Optional
+
+import typer
+
+import trietok
+from trietok.adapting.add_terms import WayEffect, effects_of_terms
+from trietok.cli import training_options
+from trietok.cli.changed_vocabulary import AsJson, Fast, Plan, require_new, rows_command, rows_lines, save
+from trietok.cli.inputs import Lines, tokenizer_of
+from trietok.cli.options import DEFAULT_MODEL, Model
+from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.progress import shown_reading
+from trietok.cli.reporting import reporting, warn
+
+_MOST_NAMED = 10
+
+
+class _Way(str, enum.Enum):
+    """How terms are added."""
+
+    wordpiece = "wordpiece"
+    added = "added"
+    single_word = "single-word"
+    unused = "unused"
+
+
+Terms = Annotated[
+    str,
+    typer.Argument(
+        metavar="TERMS", help="A UTF-8 file with a term on each line; - is standard input.", show_default=False
+    ),
+]
+As = Annotated[
+    _Way,
+    typer.Option(
+        "--as",
+        help="As entries of the WordPiece vocabulary, as added tokens, as added tokens that match single words, or as "
+        "added tokens in the free slots [unusedN].",
+    ),
+]
+Special = Annotated[bool, typer.Option("--special", help="As special tokens, which decoding can skip.")]
+Texts = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--texts", metavar="FILE", help="Say what each way does to this text. May be repeated.", show_default=False
+    ),
+]
+
+
+def add(
+    terms: Terms,
+    output: training_options.Output,
+    model: Model = DEFAULT_MODEL,
+    way: As = _Way.wordpiece,
+    special: Special = False,
+    texts: Texts = None,
+    plan: Plan = None,
+    fast: Fast = False,
+    column: training_options.Column = "text",
+    errors: training_options.Errors = "strict",
+    as_json: AsJson = False,
+) -> None:
+    """Add terms to a tokenizer: no id moves, and that is proved.
+
+    Terms that are known, come twice or cannot be added are named.
+    """
+    with reporting():
+        require_new(output)
+        read = training_options.text_files(texts, column, errors) if texts else None
+        lines = [(number, line.text) for number, line in enumerate(Lines(files=[terms]), start=1) if line.text.strip()]
+        if not lines:
+            raise trietok.InputError(f"there is no term in {terms}; write one on each line")
+        given = [text for _, text in lines]
+        before = tokenizer_of(model, fast=fast)
+        effects: list[WayEffect] = []
+        if read is not None:
+            with shown_reading(read, "looking") as shown:
+                effects = effects_of_terms(before, given, shown, special=special)
+        after = copy.deepcopy(before)
+        done = trietok.add_terms(after, given, way.value, special=special)
+        refused = [each._replace(number=lines[each.number - 1][0]) for each in done.refused]
+        if refused and not done.added:
+            first = refused[0]
+            raise trietok.InputError(
+                f"none of the terms can be added; line {first.number}, {first.term!r:.60}: {first.reason}"
+            )
+        done = done._replace(refused=refused)
+        comparison = trietok.compare(before, after, ())
+        save(after, output, trietok.plan_rows(before, after) if plan is not None else None, plan)
+        if as_json:
+            write_line(json_line(_values(done, effects, comparison, model, output, plan)))
+            return
+        for term in refused:
+            warn(f"{terms}, line {term.number}: {term.term!r:.60} is not added: {term.reason}")
+        for said in (*map(str, effects), *_lines(done), *rows_lines(after, model, output), comparison.proof):
+            write_line(visible(said))
+
+
+def _lines(done: trietok.AddedTerms) -> list[str]:
+    as_what = {"wordpiece": "entries", "unused": "added tokens in unused slots"}.get(done.way, "added tokens")
+    lines = [f"{len(done.added):,} {'term' if len(done.added) == 1 else 'terms'} added as {as_what}"]
+    if done.way == "single-word":
+        lines[0] += " of single words"
+    for what, terms in (("known already", done.known), ("there twice", done.duplicates)):
+        if terms:
+            more = f" and {len(terms) - _MOST_NAMED:,} more" if len(terms) > _MOST_NAMED else ""
+            lines.append(f"{len(terms):,} {what}: {', '.join(terms[:_MOST_NAMED])}{more}")
+    return lines
+
+
+def _values(
+    done: trietok.AddedTerms,
+    effects: list[WayEffect],
+    comparison: trietok.Comparison,
+    model: str,
+    out: str,
+    plan: str | None,
+) -> dict[str, Any]:
+    values = done.to_dict()
+    values["refused"] = [
+        {"line": each["number"], "term": each["term"], "reason": each["reason"]} for each in values["refused"]
+    ]
+    return {
+        "out": out,
+        **values,
+        "effects": [
+            {**effect._asdict(), "other_words": [word._asdict() for word in effect.other_words]} for effect in effects
+        ],
+        "before": comparison.fingerprints[0],
+        "after": comparison.fingerprints[1],
+        "proof": comparison.proof,
+        "plan": plan,
+        "rows_command": rows_command(model, out),
+    }

@@ -1,0 +1,59 @@
+"""What the commands share that write a tokenizer with other tokens: where it goes, and what is said at the end.
+
+In: the tokenizer before and after. Out: a new directory, a plan of rows if asked for, and the lines that end a command.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+import trietok
+
+Fast = Annotated[
+    bool, typer.Option("--fast", help="Work with the fast profile, and write a tokenizer.json beside the vocab.txt.")
+]
+Plan = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--plan", metavar="FILE", help="Write which row of a model goes where to a JSON file.", show_default=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every number.")]
+
+_WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
+
+
+def require_new(out: str) -> None:
+    """Raise for a directory that holds something, or a file."""
+    target = Path(out)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise trietok.FileError(
+            f"{target} is there already; give a directory that does not exist or is empty", path=target
+        )
+
+
+def save(tokenizer: Any, out: str, plan: trietok.RowPlan | None, plan_file: str | None) -> None:
+    """Write a tokenizer to a new directory, and its plan of rows to a file."""
+    tokenizer.save_pretrained(out)
+    if plan is not None and plan_file is not None:
+        plan.save(plan_file)
+
+
+def rows_command(model: str, out: str) -> str | None:
+    """The command that moves the rows of the model in a directory, if there is one."""
+    folder = Path(model)
+    if not folder.is_dir() or not any(path for pattern in _WEIGHTS for path in folder.glob(pattern)):
+        return None
+    return f"trietok rows {shlex.quote(model)} {shlex.quote(out + '-model')} --tokenizer {shlex.quote(out)}"
+
+
+def rows_lines(tokenizer: Any, model: str, out: str) -> list[str]:
+    """What a model needs now."""
+    rows, rounded = tokenizer.embedding_rows(1), tokenizer.embedding_rows()
+    lines = [f"written to {out}; the model needs {rows} embedding rows; {rounded} as a multiple of 8"]
+    command = rows_command(model, out)
+    return lines if command is None else [*lines, f"{model} holds a model, whose rows have to follow: {command}"]

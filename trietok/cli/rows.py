@@ -1,0 +1,183 @@
+"""`trietok rows`: a model's directory with the rows that its changed tokenizer needs."""
+# ruff: noqa: UP045
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Annotated, Any, Optional
+
+import typer
+
+import trietok
+from trietok.cli.inputs import tokenizer_of
+from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.progress import Bars, shown_bars
+from trietok.cli.reporting import reporting, warn
+
+ModelDir = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL_DIR", help="The model's directory, with its config.json and weights.", show_default=False
+    ),
+]
+Out = Annotated[
+    str, typer.Argument(metavar="OUT", help="The directory to write; a new or empty one.", show_default=False)
+]
+Tokenizer = Annotated[
+    Optional[str],
+    typer.Option(
+        "--tokenizer",
+        "-t",
+        metavar="DIR",
+        help="The tokenizer that the model is to have; it is saved to OUT too.",
+        show_default=False,
+    ),
+]
+PlanFile = Annotated[
+    Optional[str],
+    typer.Option(
+        "--plan", metavar="FILE", help="Take the plan from a file, as --save-plan wrote it.", show_default=False
+    ),
+]
+SavePlan = Annotated[
+    Optional[str],
+    typer.Option("--save-plan", metavar="FILE", help="Write the plan to a file, too.", show_default=False),
+]
+New = Annotated[
+    Optional[str],
+    typer.Option(
+        "--new",
+        metavar="WAY",
+        help="What the rows of new tokens are made of: pieces, mean, zeros or copy:TOKEN. By default pieces.",
+        show_default=False,
+    ),
+]
+Also = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--also",
+        metavar="NAME",
+        help="A tensor, or a pattern of names, whose first axis has a row for each token too. May be repeated.",
+        show_default=False,
+    ),
+]
+Leave = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--leave",
+        metavar="NAME",
+        help="A tensor, or a pattern of names, that has nothing to do with tokens. May be repeated.",
+        show_default=False,
+    ),
+]
+MultipleOf = Annotated[
+    int, typer.Option("--multiple-of", min=1, metavar="N", help="Round the number of rows up to a multiple of N.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every tensor.")]
+
+
+def rows(
+    ctx: typer.Context,
+    model_dir: ModelDir,
+    out: Out,
+    tokenizer: Tokenizer = None,
+    plan: PlanFile = None,
+    save_plan: SavePlan = None,
+    new: New = None,
+    also: Also = None,
+    leave: Leave = None,
+    multiple_of: MultipleOf = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Write a model's directory anew, with a row for each token of another tokenizer.
+
+    Tokens of both keep their rows, wherever their ids have gone; MODEL_DIR stays as it is.
+    """
+    with reporting():
+        if tokenizer is None and plan is None:
+            ctx.fail("Give --tokenizer DIR, the tokenizer that the model is to have, or --plan FILE.")
+        if plan is not None and new is not None:
+            ctx.fail("--new goes with --tokenizer alone: a plan says already what new rows are made of.")
+        row_plan, after = _plan(model_dir, tokenizer, plan, new or "pieces")
+        with shown_bars(transient=True) as bars:
+            applied = trietok.apply_rows(
+                row_plan,
+                model_dir,
+                out,
+                also=also or (),
+                leave=leave or (),
+                multiple_of=multiple_of,
+                tokenizer=after,
+                progress=None if bars is None else _progress(bars),
+            )
+        if save_plan is not None:
+            row_plan.save(save_plan)
+        if as_json:
+            write_line(json_line(applied.to_dict()))
+        elif on_terminal():
+            _write_table(applied)
+        else:
+            for line in str(applied).split("\n"):
+                write_line(visible(line))
+        if after is None:
+            warn(f"{out} has no tokenizer; give --tokenizer DIR, or save the one that the plan leads to there")
+
+
+def _plan(model_dir: str, tokenizer: str | None, plan: str | None, new: str) -> tuple[trietok.RowPlan, Any]:
+    """The plan, and the tokenizer that it leads to, if there is one to save."""
+    if plan is not None:
+        row_plan = trietok.RowPlan.load(plan)
+        return row_plan, None if tokenizer is None else _tokenizer_of_plan(tokenizer, row_plan.after)
+    assert tokenizer is not None
+    # The profile that the new tokenizer is saved in: with a tokenizer.json, so that it gets one again.
+    fast = _is_fast(tokenizer)
+    after = tokenizer_of(tokenizer, fast=fast)
+    return trietok.plan_rows(tokenizer_of(model_dir, fast=fast), after, new), after
+
+
+def _tokenizer_of_plan(name: str, wanted: str) -> Any:
+    """The tokenizer in the profile that the plan was made for, where it is one of the two."""
+    fast = _is_fast(name)
+    first = tokenizer_of(name, fast=fast)
+    if first.fingerprint() != wanted:
+        try:
+            other = tokenizer_of(name, fast=not fast)
+        except trietok.TrietokError:
+            return first
+        if other.fingerprint() == wanted:
+            return other
+    return first
+
+
+def _is_fast(name: str) -> bool:
+    return os.path.isfile(os.path.join(name, "tokenizer.json"))
+
+
+def _progress(bars: Bars) -> Callable[[int, int], None]:
+    return lambda done, total: bars.show("writing", done, total, "bytes")
+
+
+def _write_table(applied: trietok.AppliedRows) -> None:
+    """For a terminal: the tensors, then what was done."""
+    from rich.console import Console  # only where somebody looks
+    from rich.table import Table
+    from rich.text import Text
+
+    from trietok.adapting.applied import HEAD
+
+    # Everything is put together from `Text`: a string would be searched for markup.
+    console = Console(highlight=False, markup=False, emoji=False)
+    with writing():
+        table = Table.grid(padding=(0, 2))
+        for _ in HEAD:
+            table.add_column(overflow="fold")
+        table.add_row(*(Text(name, style="dim") for name in HEAD))
+        for name, before, after, dtype in applied.rows():
+            table.add_row(Text(visible(name), style="bold"), Text(before), Text(after, style="cyan"), Text(dtype))
+        console.print(table)
+        console.print()
+        first, *others = applied.summary()
+        console.print(Text(visible(first), style="bold"))
+        for line in others:
+            console.print(Text(visible(line)), soft_wrap=True)
