@@ -140,9 +140,7 @@ class _Workers:
         try:
             self.lines, self.size = self._work.write_texts(self._given)
             if not self.size:
-                raise InputError(
-                    "there is no text to measure: " + ("every line is empty" if self.lines else "no line")
-                )
+                raise InputError("there is no text to measure: " + ("every line is empty" if self.lines else "no line"))
         except BaseException:
             self._work.__exit__()
             raise

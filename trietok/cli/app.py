@@ -17,6 +17,7 @@ from trietok.cli.interrupts import stopped
 COMMANDS = (
     *("encode", "tokenize", "decode", "explain", "play", "diff", "check", "bench"),
     *("encode-files", "unknown", "suggest", "train"),
+    *("lock", "verify", "export"),
 )
 _SETTINGS = {
     # -1 is an id to refuse with a reason, not an option; decode itself refuses what does look like an option.

@@ -62,7 +62,9 @@ def _of_transformers(job: dict[str, Any], profile: str) -> Loaded:
     """The first of the job's classes that transformers has, as it is named, or in one profile."""
     transformers = import_module("transformers")
     version = transformers.__version__
-    names = [name if not profile else name.removesuffix("Fast") + "Fast" * (profile == "fast") for name in job["classes"]]
+    names = [
+        name if not profile else name.removesuffix("Fast") + "Fast" * (profile == "fast") for name in job["classes"]
+    ]
     tokenizer_class = next(filter(None, (getattr(transformers, name, None) for name in names)), None)
     if tokenizer_class is None:
         raise ProblemError(f"transformers {version} has no {names[0]}")
