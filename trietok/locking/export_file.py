@@ -16,6 +16,7 @@ from trietok.comparing.compare import SENTENCES
 from trietok.engines.process import EngineWork, model_of
 from trietok.errors import FileError, InputError, InputTypeError, NotSupportedError, TrietokError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json.of_slow import unsayable
 from trietok.files.whole import replacing
 from trietok.locking.exported import Exported, ExportedText
@@ -105,7 +106,7 @@ def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]
             )
     kinds = type(tokenizer).__mro__
     kind = type(tokenizer) if tokenizer.is_fast else next(filter(None, map(fast_class_of, kinds)))
-    tokenizer.save_pretrained(folder, tokenizer_json=True)
+    save_files_of(tokenizer, folder, tokenizer_json=True)
     return kind.from_pretrained(folder), {}
 
 
@@ -131,7 +132,7 @@ def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
             name="export",
         )
     written = Path(folder, VOCAB_FILE).read_bytes()
-    reader.save_pretrained(folder)  # with the options, for engines that read a directory
+    save_files_of(reader, folder)  # with the options, for engines that read a directory
     Path(folder, VOCAB_FILE).write_bytes(written)
     return reader, options
 

@@ -14,11 +14,11 @@ import contextlib
 import copy
 import tempfile
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from trietok.errors import TrietokError
 from trietok.explaining.values import TITLES
+from trietok.files.save import save_files_of
 from trietok.showing.characters import visible
 from trietok.tokenizer.auto import fast_class_of
 
@@ -56,6 +56,8 @@ class Reasons:
         self._engine = engine
         self._settings = settings
         self._max_id = max_id
+        self._made: list[tuple[str, Any]] = []
+        self._not_made = self._tokenizers()
 
     def reason(self, text: str, position: int, locked: Side, found: Side) -> Reason:
         """The reason for one text, from the first token that differs."""
@@ -100,7 +102,7 @@ class Reasons:
     def _contrast(self, ours: Any, text: str, is_lock: bool, locked: Side, found: Side) -> str:
         """The reason that a tokenizer shows which gives the tokens of the other side."""
         wanted = found if is_lock else locked
-        for what, like_ours in self._others:
+        for what, like_ours in self._others():
             with contextlib.suppress(TrietokError):
                 other = like_ours.explain(text, verbose=False)
                 if [token.token for token in other.tokens] != wanted.tokens:
@@ -109,12 +111,19 @@ class Reasons:
                 why = next((part.why for part in contrast.parts if part.differs), "") or "; ".join(contrast.notes)
                 if why:
                     why = why.replace("the left", "the lock").replace("the right", self._engine)
-                    return f"{why} ({self._engine} is as with {what})" if is_lock else f"{why} (the lock had {what})"
+                    return (
+                        f"{why} ({self._engine} does as trietok with {what})"
+                        if is_lock
+                        else f"{why} (the lock had {what})"
+                    )
         return ""
 
-    @cached_property
-    def _others(self) -> list[tuple[str, Any]]:
-        return list(self._tokenizers())
+    def _others(self) -> Iterator[tuple[str, Any]]:
+        """Those of `_tokenizers`, each made once and when it is first asked for."""
+        yield from self._made
+        for each in self._not_made:
+            self._made.append(each)
+            yield each
 
     def _tokenizers(self) -> Iterator[tuple[str, Any]]:
         """Tokenizers like ours: with the lock's settings, in the other profile, with one switch turned."""
@@ -123,7 +132,8 @@ class Reasons:
         if changed:
             yield _said(changed), self._with(changed)
         with contextlib.suppress(TrietokError):
-            yield "the other profile (slow or fast)", _in_other_profile(self._tokenizer)
+            other = "slow" if self._tokenizer.is_fast else "fast"
+            yield f"the {other} profile", _in_other_profile(self._tokenizer)
         for name, value in now.items():
             yield _said({name: not value}), self._with({name: not value})
         if now.get("do_lower_case") and now.get("strip_accents"):
@@ -148,8 +158,6 @@ class Reasons:
         for name, value in values.items():
             with contextlib.suppress(AttributeError):  # `composes` belongs to the class
                 setattr(other.basic_tokenizer, name, value)
-        if not other.is_fast:
-            other.do_lower_case = values["do_lower_case"]
         return other
 
 
@@ -163,5 +171,5 @@ def _in_other_profile(tokenizer: Any) -> Any:
     if kind is None:
         raise TrietokError(f"{type(tokenizer).__name__} has no other profile")
     with tempfile.TemporaryDirectory(prefix="trietok-") as directory:
-        tokenizer.save_pretrained(directory, legacy_format=True if tokenizer.is_fast else None)
+        save_files_of(tokenizer, directory, legacy_format=True if tokenizer.is_fast else None)
         return kind.from_pretrained(directory)
