@@ -112,29 +112,44 @@ def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]
 
 def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     """Write the directory of the file, and load it in the slow profile; and what its readers have to be told."""
-    problems = list(_unsayable_in_vocab_txt(tokenizer))
+    _require_sayable(tokenizer, list(_unsayable_in_vocab_txt(tokenizer)))
+    tokenizer.save_vocabulary(folder, include_added=True)
+    kind = tokenizer.slow_tokenizer_class if tokenizer.is_fast else type(tokenizer)
+    options = _options(tokenizer, kind)
+    path = os.path.join(folder, VOCAB_FILE)
+    reader = kind(path, **options)
+    _require_sayable(tokenizer, list(_unlike(tokenizer, reader, type(tokenizer)(path, **options))))
+    written = Path(folder, VOCAB_FILE).read_bytes()
+    save_files_of(reader, folder)  # with the options, for engines that read a directory
+    Path(folder, VOCAB_FILE).write_bytes(written)
+    return reader, options
+
+
+def _require_sayable(tokenizer: Any, problems: list[str]) -> None:
     if problems:
         raise NotSupportedError(
             f"a {VOCAB_FILE} alone cannot say what this {type(tokenizer).__name__} is: {'; '.join(problems)}. Change "
             "that, or save the whole directory with save_pretrained",
             name="export",
         )
-    tokenizer.save_vocabulary(folder, include_added=True)
-    kind = tokenizer.slow_tokenizer_class if tokenizer.is_fast else type(tokenizer)
-    options = _options(tokenizer, kind)
-    reader = kind(os.path.join(folder, VOCAB_FILE), **options)
-    single = (reader.input_builder, tokenizer.input_builder)
-    templates = [[piece[:4] for pair in (False, True) for piece in each.pieces(pair, True)] for each in single]
-    if templates[0] != templates[1]:
-        raise NotSupportedError(
-            f"a {VOCAB_FILE} alone cannot say what this {type(tokenizer).__name__} is: its template puts other special "
-            f"tokens around texts, or with other type ids, than {kind.__name__} does. Keep to its {TOKENIZER_FILE}",
-            name="export",
-        )
-    written = Path(folder, VOCAB_FILE).read_bytes()
-    save_files_of(reader, folder)  # with the options, for engines that read a directory
-    Path(folder, VOCAB_FILE).write_bytes(written)
-    return reader, options
+
+
+def _unlike(tokenizer: Any, reader: Any, of_class: Any) -> Iterator[str]:
+    """What the tokenizer has that neither the file's reader has nor its own class gives to any such file."""
+    known = {token.content for each in (reader, of_class) for token in each.added_tokens_decoder.values()}
+    added = [token.content for token in tokenizer.added_tokens_decoder.values() if token.content not in known]
+    if added:
+        named = ", ".join(map(repr, added[:_MOST_NAMED])) + (", ..." if len(added) > _MOST_NAMED else "")
+        yield f"{len(added):,} added token{'' if len(added) == 1 else 's'} ({named}), which would be found no more"
+    if _around(tokenizer) not in (_around(reader), _around(of_class)):
+        yield "its template puts other special tokens around texts than its class does"
+
+
+def _around(tokenizer: Any) -> list[Any]:
+    """The special tokens and the texts, in the order of a row, of one text and of two."""
+    builder = tokenizer.input_builder
+    pieces = [*builder.pieces(False, True), *builder.pieces(True, True)]
+    return ["AB"[piece.sequence] if piece.sequence is not None else piece.token_id for piece in pieces]
 
 
 def _unsayable_in_vocab_txt(tokenizer: Any) -> Iterator[str]:
@@ -156,12 +171,6 @@ def _unsayable_in_vocab_txt(tokenizer: Any) -> Iterator[str]:
         yield "it keeps words from being split (never_split, do_split_on_punc)"
     if tokenizer.split_special_tokens:
         yield "split_special_tokens=True"
-    roles = set(tokenizer.special_tokens_map.values() if not tokenizer.additional_special_tokens else ())
-    roles |= {token for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}
-    added = [token.content for token in tokenizer.added_tokens_decoder.values() if token.content not in roles]
-    if added:
-        named = ", ".join(map(repr, added[:_MOST_NAMED])) + (", ..." if len(added) > _MOST_NAMED else "")
-        yield f"{len(added):,} added token{'' if len(added) == 1 else 's'} ({named}), which would be found no more"
 
 
 def _options(tokenizer: Any, kind: type[Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def model_there(lock: Lock, path: str | os.PathLike[str] | None) -> str:
         return os.fspath(path)
     if lock.model is None:
         raise FileError("the lock does not say which model it is of; name the model (-m DIR)", path="")
-    if lock.model.startswith(".") and not os.path.exists(lock.model):
+    if lock.model.startswith((".", os.sep)) and not os.path.exists(lock.model):
         raise FileError(
             f"the lock is of the model {lock.model}, which is not there; say where it is now (-m DIR)", path=lock.model
         )
@@ -222,10 +222,10 @@ class _Reader:
     def _special(self) -> Iterator[SpecialId]:
         for number, row in enumerate(self._get("special_tokens", list)):
             values = row if isinstance(row, dict) else {}
-            each = SpecialId(values.get("role", ""), values.get("token", ""), values.get("id", -1))
-            if tuple(map(type, each)) != (str, str, int) or not each.role:
+            role, token, token_id = (values.get(key) for key in SpecialId._fields)
+            if (type(role), type(token), type(token_id)) != (str, str, int):
                 raise self._damaged(f"special_tokens[{number}]", "an object with role, token and id")
-            yield each
+            yield SpecialId(role, token, token_id)  # type: ignore[arg-type]  # that has been seen to
 
     def _texts(self) -> Iterator[LockedText]:
         for number, row in enumerate(self._get("texts", list)):
