@@ -103,7 +103,8 @@ class Exported:
             yield f"    the reader:    {_joined(each.readers_tokens)}"
             yield f"  {each.why}"
         if self.differing > len(self.examples):
-            yield f"  ... and {self.differing - len(self.examples):,} more texts"
+            left = self.differing - len(self.examples)
+            yield f"  ... and {left:,} more text{'' if left == 1 else 's'}"
         if self.options:
             yield "the file does not say: " + ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         for name, differing in self.checked.items():

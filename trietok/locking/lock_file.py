@@ -93,6 +93,8 @@ class Lock:
         path = os.fspath(path)
         try:
             values = read_json_object(path)
+        except FileError as error:
+            raise FileError(f"{error}; trietok lock writes a lock", path=path) from error
         except FileFormatError as error:
             raise FileFormatError(
                 f"{error}; the lock is damaged: bring it back from version control, or write it anew with trietok lock",

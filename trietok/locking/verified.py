@@ -130,7 +130,8 @@ class Verified:
         for each in self.changed_texts[:_MOST_TEXTS]:
             yield from self._text(each)
         if self.differing > _MOST_TEXTS:
-            yield f"  ... and {self.differing - _MOST_TEXTS:,} more texts"
+            left = self.differing - _MOST_TEXTS
+            yield f"  ... and {left:,} more text{'' if left == 1 else 's'}"
         if self.changed_special:
             yield "special ids, in the lock -> now:"
             for role, (locked, now) in self.changed_special.items():
