@@ -43,6 +43,12 @@ from trietok.inputs.padding import PaddingStrategy as PaddingStrategy
 from trietok.inputs.template import Template as Template
 from trietok.inputs.tensors import TensorType as TensorType
 from trietok.inputs.truncation import TruncationStrategy as TruncationStrategy
+from trietok.locking.export_file import export as export
+from trietok.locking.exported import Exported as Exported
+from trietok.locking.lock_file import Lock as Lock
+from trietok.locking.make_lock import lock as lock
+from trietok.locking.verified import Verified as Verified
+from trietok.locking.verify_lock import verify as verify
 from trietok.suggesting.report import Suggestion as Suggestion
 from trietok.suggesting.report import Suggestions as Suggestions
 from trietok.suggesting.suggest import add_suggestions as add_suggestions

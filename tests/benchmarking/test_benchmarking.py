@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import trietok
 from tests.benchmarking.contenders import write_flash, write_package
 from trietok.benchmarking import CONTENDERS, measure, validate
-from trietok.benchmarking import worker as benchmark_worker
 from trietok.benchmarking.report import Benchmark, Round, Throughput
+from trietok.engines import worker as engine_worker
 from trietok.errors import FileError, InputError, InputTypeError
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5
@@ -73,8 +73,8 @@ def test_a_pass_is_every_text_once_and_the_first_is_kept_apart(tmp_path):
     texts = tmp_path / "texts"
     texts.write_text("".join(json.dumps(text) + "\n" for text in TEXTS))
     seen: list[str] = []
-    loaded = benchmark_worker.Loaded("", lambda text: seen.append(text) or [], lambda ids: [])
-    answer = benchmark_worker.measure(loaded, {"texts": str(texts), "passes": 3})
+    loaded = engine_worker.Loaded("", lambda text: seen.append(text) or [], lambda ids: [])
+    answer = engine_worker.measure(loaded, {"texts": str(texts), "passes": 3})
     assert seen[1:] == TEXTS * 3
     assert seen[0] not in TEXTS
     assert len(answer["seconds"]) == 3
@@ -173,7 +173,7 @@ def test_ids_that_nobody_has_and_ids_that_are_missing(packages, model):
 def test_a_long_difference_is_cut(packages, model):
     write_flash(packages, "def answer(text, ids): return [9] * 1000")
     (difference,) = validate(["hello"], model, against=["flash-tokenizer"])[0].differences
-    assert (difference.cut, len(difference.their_ids)) == (True, benchmark_worker.MOST_IN_A_WINDOW)
+    assert (difference.cut, len(difference.their_ids)) == (True, engine_worker.MOST_IN_A_WINDOW)
 
 
 ids = st.lists(st.integers(0, 2), max_size=8)
@@ -181,7 +181,7 @@ ids = st.lists(st.integers(0, 2), max_size=8)
 
 @given(ids, ids)
 def test_a_difference_is_what_lies_between_the_common_ends(one, other):
-    found = benchmark_worker._window(one, other, lambda token_ids: [str(token_id) for token_id in token_ids])
+    found = engine_worker._window(one, other, lambda token_ids: [str(token_id) for token_id in token_ids])
     start, ours, theirs = found["position"], found["ids"], found["their_ids"]
     rest = one[start + len(ours) :]
     assert one == one[:start] + ours + rest
@@ -234,7 +234,7 @@ def test_what_is_written_to_standard_output_does_no_harm(packages, model):
 
 @pytest.mark.parametrize("name", [name for name in CONTENDERS if name != "trietok"])
 def test_not_installed(packages, model, name):
-    _, package, _ = benchmark_worker.CONTENDERS[name]
+    _, package, _ = engine_worker.ENGINES[name]
     write_package(packages, package, f"raise ModuleNotFoundError('no', name={package!r})")
     assert problem(name, model).startswith("not installed: pip install ")
 

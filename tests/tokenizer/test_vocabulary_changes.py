@@ -9,6 +9,7 @@ import pytest
 from trietok import (
     AddedToken,
     BertTokenizer,
+    BertTokenizerFast,
     InputError,
     InputTypeError,
     SpecialTokenError,
@@ -298,18 +299,73 @@ def test_rows_that_a_model_does_not_have(small):
     assert tokenizer.add_tokens(["<y>", "<z>"]) == 2
 
 
-def test_rows_past_those_of_the_models_config_are_logged(vocab_file, caplog):
-    directory = vocab_file("a").parent
+@pytest.fixture(params=[BertTokenizer, BertTokenizerFast])
+def model(request, vocab_file):
+    """The directory of a model with seven rows, and its tokenizer."""
+    directory = vocab_file("a").parent / "my model"
+    directory.mkdir()
+    (directory.parent / "vocab.txt").rename(directory / "vocab.txt")
     (directory / "config.json").write_text('{"vocab_size": 7, "model_type": "bert"}')
-    tokenizer = BertTokenizer.from_pretrained(directory)
+    return directory, request.param.from_pretrained(directory)
+
+
+def said(caplog) -> list[str]:
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_saving_says_once_how_the_model_gets_the_rows_it_lacks(model, tmp_path, caplog):
+    directory, tokenizer = model
     tokenizer.add_tokens(["<x>"])
-    assert caplog.records == []
-    tokenizer.add_tokens(["<y>"])
-    tokenizer.add_tokens(["<z>"])
-    assert [record.getMessage() for record in caplog.records] == [
-        "the new tokens need 8 embedding rows, and the model's config.json says it has 7; give it more "
-        "(embedding_rows() says how many)"
+    tokenizer.save_pretrained(tmp_path / "fits")
+    tokenizer.add_tokens(["<y>", "<z>"])
+    assert said(caplog) == []
+    for name in ("out", "out2"):
+        tokenizer.save_pretrained(tmp_path / name)
+    assert said(caplog) == [
+        "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a model with the rows "
+        f"of all: trietok rows '{directory}' OUT --tokenizer {tmp_path / 'out'}"
     ]
+
+
+def test_saving_over_the_tokenizer_of_the_model_says_that_it_is_needed(model, caplog):
+    directory, tokenizer = model
+    tokenizer.add_tokens(["<x>", "<y>"])
+    tokenizer.save_pretrained(directory)
+    assert said(caplog) == [
+        "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the tokenizer that the "
+        f"model was trained with back into {directory}, save this one to a directory of its own, and make a model "
+        f"with the rows of all: trietok rows '{directory}' OUT --tokenizer DIR"
+    ]
+
+
+def test_saving_is_silent_where_the_model_beside_it_has_the_rows(model, tmp_path, caplog):
+    _, tokenizer = model
+    tokenizer.add_tokens(["<x>", "<y>"])
+    for name, config in (("enough", '{"vocab_size": 8}'), ("padded", '{"vocab_size": 64}')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(config)
+        tokenizer.save_pretrained(tmp_path / name)
+    assert said(caplog) == []
+    (tmp_path / "few").mkdir()
+    (tmp_path / "few" / "config.json").write_text('{"vocab_size": 5}')
+    tokenizer.save_pretrained(tmp_path / "few")
+    assert [message[:88] for message in said(caplog)] == [
+        "the tokenizer needs 8 embedding rows, and the model's config.json says it has 5; make a "
+    ]
+
+
+def test_a_config_that_cannot_be_read_is_no_reason_not_to_save(small, tmp_path, caplog):
+    tokenizer = small("a")
+    for text in ("{", "[]", '{"vocab_size": "many"}'):
+        (tmp_path / "config.json").write_text(text)
+        tokenizer.save_pretrained(tmp_path)
+    assert said(caplog) == []
+
+
+def test_adding_tells_those_who_listen_of_rows_that_the_config_has_not(model, caplog):
+    caplog.set_level("INFO", logger="trietok")
+    model[1].add_tokens(["<x>", "<y>"])
+    assert "the new tokens need 8 embedding rows, and the model's config.json says it has 7" in said(caplog)
 
 
 # ---- roles --------------------------------------------------------------------------------------------------------

@@ -7,37 +7,27 @@ of other tokenizers are imported there and nowhere else.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from trietok.benchmarking.report import Agreement, Benchmark, Difference, Round, Throughput
-from trietok.benchmarking.worker import CONTENDERS as _LOADERS
+from trietok.engines.process import EngineWork, model_of
 from trietok.errors import InputError, InputTypeError
-from trietok.files.find import find_files
-from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.tokenizer.bert import BertTokenizer
 
 __all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
 
 OURS = "trietok"
-CONTENDERS = tuple(_LOADERS)
-
-_WORKER = Path(__file__).with_name("worker.py")
-# The worker imports what this process would: its path is the same, whatever directory the command was started in.
-_START = "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_path(sys.argv[1], run_name='__main__')"
-_ENVIRONMENT = {
-    "TOKENIZERS_PARALLELISM": "false",
-    "RAYON_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "TRANSFORMERS_VERBOSITY": "error",
-    "HF_HUB_OFFLINE": "1",  # the files are here by then
+# The engines that are measured; the name of the slow one is older than its rivals.
+_ENGINES = {
+    OURS: OURS,
+    "transformers": "transformers-slow",
+    "transformers-fast": "transformers-fast",
+    "tokenizers": "tokenizers",
+    "flash-tokenizer": "flash-tokenizer",
 }
+CONTENDERS = tuple(_ENGINES)
 
 Progress = Callable[[str], None]
 
@@ -141,65 +131,34 @@ class _Workers:
             raise InputError(f"nobody knows a contender {unknown[0]!r}; there are {', '.join(CONTENDERS)}")
         self.names = list(dict.fromkeys((OURS, *against)))
         self.tokenizer = BertTokenizer.from_pretrained(model)  # what it cannot load is no benchmark
-        self._job = _files_of(os.fspath(model))
-        self._job["do_lower_case"] = self.tokenizer.do_lower_case
-        self._job["tokenize_chinese_chars"] = getattr(
-            getattr(self.tokenizer, "basic_tokenizer", None), "tokenize_chinese_chars", True
-        )
+        self._work = EngineWork(model_of(os.fspath(model), self.tokenizer, ("BertTokenizer",)))
         self._given = texts
         self.lines = self.size = 0
 
     def __enter__(self) -> _Workers:
-        self._directory = tempfile.TemporaryDirectory(prefix="trietok-bench-")
+        self._work.__enter__()
         try:
-            self._write_texts(Path(self._directory.name) / "texts")
+            self.lines, self.size = self._work.write_texts(self._given)
+            if not self.size:
+                raise InputError("there is no text to measure: " + ("every line is empty" if self.lines else "no line"))
         except BaseException:
-            self._directory.cleanup()
+            self._work.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._directory.cleanup()
-
-    def _write_texts(self, path: Path) -> None:
-        with open(path, "w", encoding="ascii") as file:
-            for text in self._given:
-                if not isinstance(text, str):
-                    raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
-                file.write(json.dumps(text) + "\n")
-                self.lines += 1
-                self.size += len(text.encode("utf-8", "surrogatepass"))
-        if not self.size:
-            raise InputError("there is no text to measure: " + ("every line is empty" if self.lines else "no line"))
+        self._work.__exit__()
 
     def run(self, contender: str, task: str, **options: Any) -> dict[str, Any]:
         """Let a process of its own do a task; its answer, or one with a `problem` where it died."""
-        scratch = Path(self._directory.name)
-        files = {name: str(scratch / name) for name in ("texts", "ids", "answer")}
-        job = {**self._job, **files, "contender": contender, "task": task, **options}
-        answer = scratch / "answer"
-        answer.unlink(missing_ok=True)
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", _START, str(_WORKER), *sys.path],
-            input=json.dumps(job).encode("ascii"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **_ENVIRONMENT},
-        )
-        if done.returncode or not answer.exists():
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            ending = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
-            return {"version": "", "problem": f"its process ended with {ending}" + (f": {said[-1]}" if said else "")}
-        result: dict[str, Any] = json.loads(answer.read_text(encoding="ascii"))
-        return result
+        return self._work.run(_ENGINES[contender], task, **options)
 
     def agreement(self, contender: str, answer: dict[str, Any]) -> Agreement:
         """What a process has found, with the texts and with trietok's tokens."""
         if "problem" in answer:
             return Agreement(contender, answer["version"], answer["problem"], self.lines, 0, [])
         wanted = {found["line_number"] for found in answer["differences"]}
-        with open(Path(self._directory.name) / "texts", encoding="ascii") as file:
-            texts = {number: json.loads(line) for number, line in enumerate(file, start=1) if number in wanted}
+        texts = self._work.texts(wanted)
         differences = [
             Difference(
                 text=texts[found["line_number"]], tokens=self.tokenizer.convert_ids_to_tokens(found["ids"]), **found
@@ -207,12 +166,3 @@ class _Workers:
             for found in answer["differences"]
         ]
         return Agreement(contender, answer["version"], "", self.lines, answer["differing"], differences)
-
-
-def _files_of(model: str) -> dict[str, Any]:
-    """Where a model's files are: the directory or the one file, vocab.txt, tokenizer.json if there is one."""
-    found, single_file = find_files(model, (VOCAB_FILE, TOKENIZER_FILE))
-    vocab_file = os.path.abspath(single_file or found[VOCAB_FILE])
-    tokenizer_file = os.path.abspath(found[TOKENIZER_FILE]) if TOKENIZER_FILE in found else ""
-    directory = vocab_file if single_file else os.path.dirname(vocab_file)
-    return {"model": directory, "vocab_file": vocab_file, "tokenizer_file": tokenizer_file}

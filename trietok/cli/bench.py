@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from trietok.benchmarking.worker import CONTENDERS
+from trietok.benchmarking import CONTENDERS
 from trietok.cli.inputs import lines_of
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing

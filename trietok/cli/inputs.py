@@ -20,8 +20,10 @@ import typer
 
 import trietok
 from trietok.files.text_rows import BadRow, decoded
+from trietok.tokenizer.auto import load_any
 
 STANDARD_INPUT = "-"
+tokenizer_of = load_any
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
 _ID = re.compile(f"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
@@ -34,21 +36,6 @@ class Line(NamedTuple):
 
     text: str
     where: str = ""
-
-
-def tokenizer_of(name: str, *, fast: bool = False) -> Any:
-    """The tokenizer of a directory, file or name, of the class its files ask for; BERT's where they name none.
-
-    Args:
-        name: the directory, file or name.
-        fast: the fast profile.
-    """
-    try:
-        return trietok.AutoTokenizer.from_pretrained(name, use_fast=fast)
-    except trietok.TokenizerClassError as error:
-        if error.name is not None:
-            raise
-        return (trietok.BertTokenizerFast if fast else trietok.BertTokenizer).from_pretrained(name)
 
 
 class Lines:

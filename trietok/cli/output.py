@@ -7,25 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-import re
 import sys
 import unicodedata
 from collections.abc import Iterator
-from typing import Any
 
 import trietok
+from trietok.files.formats import json_line as json_line
 
-# Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
-_ESCAPED_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # On a terminal these turn the direction of what stands around them, beyond the text they are in.
 _TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def json_line(values: Any) -> str:
-    """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
-    line = json.dumps(values, ensure_ascii=False)
-    return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 def on_terminal() -> bool:

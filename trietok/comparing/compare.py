@@ -171,7 +171,7 @@ def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
 
 def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
     """Texts in which a difference is likely to show: sentences, the tokens that differ, what the settings speak of."""
-    yield from _SENTENCES
+    yield from SENTENCES
     prefix = str(new.settings.get("continuing_subword_prefix", "##"))
     for start in range(0, min(len(differing), _MOST_TRIED), 12):
         yield " ".join(token.removeprefix(prefix) for token in differing[start : start + 12])
@@ -195,7 +195,7 @@ def _as_list(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value]
 
 
-_SENTENCES = """\
+SENTENCES = """\
 The people of the United States, in order to form a more perfect Union.
 She sells sea-shells; he said: "They aren't real!" (And who knows?)
 UPPER CASE, Title Case, camelCase and snake_case stand side by side.

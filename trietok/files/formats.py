@@ -236,6 +236,16 @@ def write_json(path: Path_, value: Any) -> None:
     write_text(path, re.sub(_HALF_PAIRS, lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
 
 
+# Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
+_ESCAPED_IN_LINES = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def json_line(values: Any) -> str:
+    """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
+    line = json.dumps(values, ensure_ascii=False)
+    return _ESCAPED_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+
+
 def write_text(path: Path_, text: str) -> None:
     """Replace a file by `text` in UTF-8, whole or not at all.
 

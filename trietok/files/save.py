@@ -11,15 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from trietok.errors import InputError, InputTypeError, NotSupportedError, VocabularyError
+from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, VocabularyError
 from trietok.files.atomic import save_files
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
+    CONFIG_FILE,
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    read_json_object,
     write_json,
 )
 from trietok.open_regular import checked_name
@@ -39,6 +41,20 @@ def save(
     """`tokenizer.save_pretrained(save_directory, ...)`."""
     if push_to_hub:
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
+    paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, tokenizer_json=tokenizer_json)
+    _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
+    return paths
+
+
+def save_files_of(
+    tokenizer: Any,
+    save_directory: str | os.PathLike[str],
+    legacy_format: bool | None = None,
+    filename_prefix: str | None = None,
+    *,
+    tokenizer_json: bool = False,
+) -> tuple[str, ...]:
+    """`save` without a word on the model: for directories that are soon gone."""
     fast = getattr(tokenizer, "_write_tokenizer_json", None)
     if legacy_format is False and fast is None:
         raise InputError(
@@ -110,6 +126,44 @@ def _save_held(
     order = {TOKENIZER_CONFIG_FILE: 0, SPECIAL_TOKENS_MAP_FILE: 1, ADDED_TOKENS_FILE: 3, TOKENIZER_FILE: 4}
     order = {prefix + name: place for name, place in order.items()}
     return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
+
+
+def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
+    """Warn, once for a tokenizer, if it has ids for which its model has no embedding rows.
+
+    The model is the one in the directory; where that has no config.json, the one beside which the tokenizer was loaded.
+    """
+    rows = tokenizer.max_id + 1
+    there = config_rows(os.path.join(directory, CONFIG_FILE))
+    has = tokenizer.config_rows if there is None else there
+    if has is None or rows <= has:
+        return
+    from shlex import quote  # seldom needed
+
+    source = str(tokenizer.name_or_path)
+    is_known = tokenizer.config_rows is not None and os.path.isdir(source)
+    if is_known and os.path.realpath(source) != os.path.realpath(directory):
+        advice = f"make a model with the rows of all: trietok rows {quote(source)} OUT --tokenizer {quote(directory)}"
+    else:  # new rows are made by comparing with the tokenizer that the model was trained with, and that one is gone
+        advice = (
+            f"put the tokenizer that the model was trained with back into {directory}, save this one to a directory of "
+            f"its own, and make a model with the rows of all: trietok rows {quote(directory)} OUT --tokenizer DIR"
+        )
+    tokenizer.warn_once(
+        "more-rows-than-the-config",
+        f"the tokenizer needs {rows} embedding rows, and the model's config.json says it has {has}; {advice}",
+    )
+
+
+def config_rows(path: str) -> int | None:
+    """The `vocab_size` of a model's config.json; None where it says none, or there is no such file to read."""
+    if not os.path.isfile(path):
+        return None
+    try:
+        rows = read_json_object(path).get("vocab_size")
+    except TrietokError:  # the model's file is not what is saved here
+        return None
+    return rows if type(rows) is int else None
 
 
 def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:

@@ -228,6 +228,23 @@ def class_of_model_type(model_type: str) -> Tokenizer | None:
     return _registry.of_model_type(model_type, use_fast=False)
 
 
+def load_any(name: str, *, fast: bool = False) -> Any:
+    """The tokenizer of a directory, file or name, of the class its files ask for; BERT's where they name none.
+
+    Args:
+        name: the directory, file or name.
+        fast: the fast profile.
+    """
+    try:
+        return AutoTokenizer.from_pretrained(name, use_fast=fast)
+    except TokenizerClassError as error:
+        if error.name is not None:
+            raise
+        kind = _registry.of_class("BertTokenizer", use_fast=fast)
+        assert kind is not None
+        return kind.from_pretrained(name)
+
+
 def fast_class_of(kind: Tokenizer) -> Tokenizer | None:
     """The fast twin of a class; None if it has none."""
     return _registry.fast.get(kind.__name__)

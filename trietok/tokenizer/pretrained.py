@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from trietok import log
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import RECORD
 from trietok.files.settings import ADDITIONAL
@@ -198,12 +199,16 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return padded_length(self.max_id + 1, multiple_of)
 
     def _require_rows(self, rows: int) -> None:
-        """Raise if new tokens need more embedding rows than the model has; only log it if just its config says so."""
-        if self.config_rows is not None and rows > self.config_rows:
-            self.warn_once(
-                "more-rows-than-the-config",
-                f"the new tokens need {rows} embedding rows, and the model's config.json says it has "
-                f"{self.config_rows}; give it more (embedding_rows() says how many)",
+        """Raise if new tokens need more embedding rows than the model has, as the caller says.
+
+        What only the model's config.json says is logged for those who listen; saving warns of it, which is when it can
+        be said what to do with which directories.
+        """
+        if self.config_rows is not None and rows > self.config_rows and log.is_info_heard():
+            log.info(
+                "the new tokens need %d embedding rows, and the model's config.json says it has %d",
+                rows,
+                self.config_rows,
             )
         if self.max_embedding_rows is not None and rows > self.max_embedding_rows:
             raise VocabularyError(

@@ -25,7 +25,7 @@ def write(path: Path_, tokenizer: Any) -> None:
         VocabularyError: the file cannot keep its ids: the vocabulary has holes or a token on two lines, and there are
             tokens behind it.
     """
-    problems = list(_unsayable(tokenizer))
+    problems = unsayable(tokenizer)
     if problems:
         raise NotSupportedError(
             f"a tokenizer.json cannot say what this {type(tokenizer).__name__} is: {'; '.join(problems)}. Save it "
@@ -54,8 +54,12 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
     )
 
 
+def unsayable(tokenizer: Any) -> list[str]:
+    """The options and tokens of the tokenizer that the file cannot hold, in words."""
+    return list(_unsayable(tokenizer))
+
+
 def _unsayable(tokenizer: Any) -> Iterator[str]:
-    """The options and tokens of the tokenizer that the file cannot hold."""
     if not tokenizer.do_basic_tokenize:
         yield "do_basic_tokenize=False (the file always splits words at punctuation)"
         return

@@ -1,9 +1,9 @@
-"""The process in which one contender is measured: it loads one tokenizer and nothing else.
+"""The process in which one engine works: it loads one tokenizer and nothing else.
 
-In: a job, as JSON on standard input. Out: what was measured, as JSON in the file that the job names.
+In: a job, as JSON on standard input. Out: what was found, as JSON in the file that the job names.
 
-`benchmarking` runs this file as a program. It imports the standard library only; the contender's own package is
-imported, and timed, when the job says which one it is. What goes wrong on the way is a `problem` in the answer.
+`process` runs this file as a program. It imports the standard library only; the engine's own package is imported, and
+timed, when the job says which one it is. What goes wrong on the way is a `problem` in the answer.
 """
 
 from __future__ import annotations
@@ -30,10 +30,14 @@ class Loaded(NamedTuple):
 
 
 class ProblemError(Exception):
-    """Why this contender cannot take part, for the user to read."""
+    """Why this engine cannot take part, for the user to read."""
 
 
-# ---- the contenders -------------------------------------------------------------------------------------------------
+class MissingError(ProblemError):
+    """It is not installed."""
+
+
+# ---- the engines ----------------------------------------------------------------------------------------------------
 
 
 def _trietok(job: dict[str, Any]) -> Loaded:
@@ -43,24 +47,35 @@ def _trietok(job: dict[str, Any]) -> Loaded:
 
 
 def _transformers(job: dict[str, Any]) -> Loaded:
-    transformers = import_module("transformers")
-    version = transformers.__version__
-    tokenizer = _of_transformers(transformers.BertTokenizer, job)
-    if tokenizer.is_fast:
-        raise ProblemError(f"transformers {version} has no slow BertTokenizer; transformers 4 has: 'transformers<5'")
-    return Loaded(version, tokenizer.encode, tokenizer.convert_ids_to_tokens)
+    return _of_transformers(job, "")
+
+
+def _transformers_slow(job: dict[str, Any]) -> Loaded:
+    return _of_transformers(job, "slow")
 
 
 def _transformers_fast(job: dict[str, Any]) -> Loaded:
+    return _of_transformers(job, "fast")
+
+
+def _of_transformers(job: dict[str, Any], profile: str) -> Loaded:
+    """The first of the job's classes that transformers has, as it is named, or in one profile."""
     transformers = import_module("transformers")
-    tokenizer = _of_transformers(transformers.BertTokenizerFast, job)
-    return Loaded(transformers.__version__, tokenizer.encode, tokenizer.convert_ids_to_tokens)
-
-
-def _of_transformers(tokenizer_class: Any, job: dict[str, Any]) -> Any:
+    version = transformers.__version__
+    names = [
+        name if not profile else name.removesuffix("Fast") + "Fast" * (profile == "fast") for name in job["classes"]
+    ]
+    tokenizer_class = next(filter(None, (getattr(transformers, name, None) for name in names)), None)
+    if tokenizer_class is None:
+        raise ProblemError(f"transformers {version} has no {names[0]}")
     if job["model"] == job["vocab_file"]:
-        return tokenizer_class(vocab_file=job["vocab_file"])
-    return tokenizer_class.from_pretrained(job["model"])
+        tokenizer = tokenizer_class(vocab_file=job["vocab_file"])
+    else:
+        tokenizer = tokenizer_class.from_pretrained(job["model"])
+    if profile == "slow" and tokenizer.is_fast:
+        name = tokenizer_class.__name__
+        raise ProblemError(f"transformers {version} has no slow {name}; transformers 4 has: 'transformers<5'")
+    return Loaded(version, tokenizer.encode, tokenizer.convert_ids_to_tokens)
 
 
 def _tokenizers(job: dict[str, Any]) -> Loaded:
@@ -79,6 +94,8 @@ def _tokenizers(job: dict[str, Any]) -> Loaded:
 
 def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
     flash = import_module("flash_tokenizer")
+    if not job["vocab_file"]:
+        raise ProblemError(f"the model has no vocab.txt ({job['model']})")
     tokenizer = flash.BertTokenizerFlash(
         job["vocab_file"], do_lower_case=job["do_lower_case"], tokenize_chinese_chars=job["tokenize_chinese_chars"]
     )
@@ -106,9 +123,10 @@ def _version_installed(distribution: str) -> str:
 
 
 # name → how it is loaded, the package it imports, the name pip has for it
-CONTENDERS: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
+ENGINES: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
     "trietok": (_trietok, "trietok", "trietok"),
-    "transformers": (_transformers, "transformers", "'transformers<5'"),
+    "transformers": (_transformers, "transformers", "transformers"),
+    "transformers-slow": (_transformers_slow, "transformers", "'transformers<5'"),
     "transformers-fast": (_transformers_fast, "transformers", "transformers"),
     "tokenizers": (_tokenizers, "tokenizers", "tokenizers"),
     "flash-tokenizer": (_flash_tokenizer, "flash_tokenizer", "flash-tokenizer"),
@@ -116,12 +134,12 @@ CONTENDERS: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
 
 
 def _load(job: dict[str, Any]) -> Loaded:
-    load, package, pip_name = CONTENDERS[job["contender"]]
+    load, package, pip_name = ENGINES[job["engine"]]
     try:
         return load(job)
     except ModuleNotFoundError as error:
         if error.name == package:
-            raise ProblemError(f"not installed: pip install {pip_name}") from None
+            raise MissingError(f"not installed: pip install {pip_name}") from None
         raise ProblemError(f"cannot be imported: {error}") from None
     except ProblemError:
         raise
@@ -166,7 +184,11 @@ def write_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
-    """Compare the ids of each text with those in the file `ids`: how many lines differ, and the first of them."""
+    """Compare the ids of each text with those in the file `ids`: how many lines differ, and the first of them.
+
+    A difference is told by the stretch that differs; with `whole` in the job, by all of the engine's ids and tokens.
+    Of the ids in `asked`, the tokens are told.
+    """
     differing = 0
     shown: list[dict[str, Any]] = []
     with open(job["ids"], encoding="ascii") as file:
@@ -175,8 +197,22 @@ def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
             if ids != expected:
                 differing += 1
                 if len(shown) < job["most"]:
-                    shown.append({"line_number": number, **_window(expected, ids, loaded.tokens)})
-    return {"differing": differing, "differences": shown}
+                    found = _whole if job.get("whole") else _window
+                    shown.append({"line_number": number, **found(expected, ids, loaded.tokens)})
+    asked = [_token(loaded, token_id) for token_id in job.get("asked", ())]
+    return {"differing": differing, "differences": shown, "asked": asked}
+
+
+def _token(loaded: Loaded, token_id: int) -> str | None:
+    """The token of an id; None where the engine has none."""
+    try:
+        return loaded.tokens([token_id])[0]
+    except Exception:  # each has its own
+        return None
+
+
+def _whole(expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]) -> dict[str, Any]:
+    return {"ids": expected, "their_ids": ids, "their_tokens": tokens(ids)}
 
 
 def _window(expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]) -> dict[str, Any]:
@@ -226,6 +262,7 @@ def main() -> None:
         answer |= TASKS[job["task"]](loaded, job)
     except ProblemError as problem:
         answer["problem"] = str(problem)
+        answer["missing"] = isinstance(problem, MissingError)
     with open(job["answer"], "w", encoding="ascii") as file:
         json.dump(answer, file)
 

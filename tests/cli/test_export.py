@@ -1,0 +1,70 @@
+"""The command `export`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.commands import error, out, run, usage_error
+from trietok import BertTokenizer, BertTokenizerFast
+
+
+@pytest.fixture
+def texts(tmp_path, tiny, monkeypatch) -> str:
+    """The path of a file of texts, of which the profiles tell two apart; the present directory is an empty one."""
+    path = tmp_path / "texts.txt"
+    path.write_text("hello\nhel\u0378lo\nworld\nhel\u0379lo\n", encoding="utf-8")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return str(path)
+
+
+def test_tokenizer_json_and_what_its_readers_do_otherwise(tiny, texts):
+    assert out("export", tiny, "--to", "tokenizer.json", "--texts", texts, "--show", "1") == [
+        "tokenizer.json: written; BertTokenizerFast gives other ids for 2 of 4 texts",
+        "text 2, 0-6: 'hel\\u0378lo'",
+        "    the tokenizer: hello",
+        "    the reader:    [UNK]",
+        "  cleaned: the tokenizer deletes U+0378 <reserved-0378>, the reader does not",
+        "  ... and 1 more text",
+    ]
+    assert BertTokenizerFast(tokenizer_file="tokenizer.json").encode("hello") == BertTokenizer(tiny).encode("hello")
+
+
+def test_the_exit_code(tiny, texts):
+    arguments = ["export", tiny, "--to", "tokenizer.json", "--texts", texts, "-o", "a.json"]
+    assert run(*arguments).exit_code == 0
+    assert run(*arguments, "--strict").exit_code == 1
+    assert run("export", tiny, "--to", "vocab.txt", "--strict").exit_code == 0  # the sample has no such text
+
+
+def test_as_json_and_checked_by_the_library(tiny, texts):
+    pytest.importorskip("tokenizers")
+    line = out("export", tiny, "--to", "tokenizer.json", "-t", texts, "--with", "tokenizers", "--json")[0]
+    values = json.loads(line)
+    assert (values["differing"], values["texts"], list(values["checked"].values())) == (2, 4, [0])
+    assert values["examples"][0]["tokens"] == ["hello"]
+
+
+def test_vocab_txt(tiny, texts, tmp_path):
+    said = out("export", tiny, "--to", "vocab.txt", "--texts", texts, "-o", "v.txt")
+    assert said[0] == "v.txt: written; BertTokenizer gives other ids for 2 of 4 texts"
+    assert (tmp_path / "work" / "v.txt").read_bytes() == (tmp_path / "vocab.txt").read_bytes()
+
+
+def test_mistakes(tiny, texts, tmp_path):
+    out("export", tiny, "--to", "vocab.txt")
+    assert error("export", tiny, "--to", "vocab.txt") == (
+        "vocab.txt is there already; name the file to write with -o, vocab.txt itself to replace it"
+    )
+    out("export", tiny, "--to", "vocab.txt", "-o", "vocab.txt")
+    tokenizer = BertTokenizerFast(tiny)
+    tokenizer.add_tokens(["<x>"])
+    tokenizer.save_pretrained(tmp_path / "added")
+    assert error("export", str(tmp_path / "added"), "--to", "vocab.txt", "-o", "v.txt") == (
+        "a vocab.txt alone cannot say what this BertTokenizerFast is: 1 added token ('<x>'), which would be found no "
+        "more. Change that, or save the whole directory with save_pretrained"
+    )
+    assert "vocab.json" in usage_error("export", tiny, "--to", "vocab.json")
+    assert "--to" in usage_error("export", tiny)

@@ -1,0 +1,80 @@
+"""The command `lock`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+import trietok
+from tests.cli.commands import error, out, run
+from trietok import BertTokenizer, BertTokenizerFast, Lock
+
+
+@pytest.fixture
+def lock(tmp_path, tiny):
+    """A function that locks the tiny vocabulary, and returns the path of the lock and what the command says."""
+
+    def locking(*arguments: str):
+        path = tmp_path / "trietok.lock.json"
+        return path, out("lock", "-m", tiny, "-o", str(path), *arguments)
+
+    return locking
+
+
+def test_golden_texts_from_files_of_several_kinds(lock, tmp_path, tiny):
+    (tmp_path / "a.txt").write_text("hello\n\nworld\n", encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text('{"body": "東京"}\n', encoding="utf-8")
+    (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"hello hello\n"))
+    (tmp_path / "b.txt").write_text("hel\n", encoding="utf-8")
+    options = [part for name in ("c.txt.gz", "a.txt", "b.txt") for part in ("--texts", str(tmp_path / name))]
+    path, said = lock(*options)
+    loaded = Lock.load(path)
+    assert [each.text for each in loaded.texts] == ["hello", "", "world", "hel", "hello hello"]
+    assert said == [f"{path}: 5 texts, 15 ids, 5 special ids, {BertTokenizer(tiny).fingerprint()}"]
+    path, _ = lock("-t", str(tmp_path / "b.jsonl"), "--column", "body")
+    assert [each.text for each in Lock.load(path).texts] == ["東京"]
+
+
+def test_without_texts_and_in_the_fast_profile(lock, tiny):
+    path, said = lock("--fast")
+    assert Lock.load(path).fingerprint == BertTokenizerFast(tiny).fingerprint()
+    assert (len(Lock.load(path).texts), Lock.load(path).profile) == (32, "fast")
+    assert said[0].startswith(f"{path}: 32 texts, ")
+
+
+def test_the_lock_as_json(lock):
+    path, said = lock("--json")
+    assert json.loads(said[0]) == json.loads(path.read_text(encoding="utf-8"))
+    assert json.loads(said[0])["model"] == "./vocab.txt"
+
+
+def test_standard_input(tmp_path, tiny):
+    path = tmp_path / "lock.json"
+    out("lock", "-m", tiny, "-o", str(path), "-t", "-", stdin="hello\n")
+    assert [each.text for each in Lock.load(path).texts] == ["hello"]
+
+
+def test_mistakes(tmp_path, tiny):
+    path = tmp_path / "lock.json"
+    (tmp_path / "empty.txt").write_text("\n\n")
+    (tmp_path / "none.txt").write_text("")
+    (tmp_path / "half.jsonl").write_text('{"text": "a\\ud83d"}\n')
+    arguments = ["lock", "-m", tiny, "-o", str(path), "-t"]
+    assert error(*arguments, str(tmp_path / "empty.txt")).startswith(
+        "every text is empty, so the lock would prove noth"
+    )
+    assert error(*arguments, str(tmp_path / "none.txt")).startswith("there is no text, so the lock would prove nothing")
+    assert error(*arguments, str(tmp_path / "half.jsonl")).startswith("text 1 holds U+D83D, half of a surrogate pair")
+    assert error(*arguments, str(tmp_path / "no.txt")).endswith("no.txt: No such file or directory")
+    assert error("lock", "-m", str(tmp_path / "no")).startswith(f"{tmp_path / 'no'} is neither a directory nor a file")
+    assert not path.exists()
+    (tmp_path / "a.txt").write_text("a\n")
+    arguments = ["lock", "-m", tiny, "-t", str(tmp_path / "a.txt"), "-o", str(tmp_path / "no" / "lock.json")]
+    assert error(*arguments) == f"cannot write {tmp_path / 'no' / 'lock.json'}: No such file or directory"
+
+
+def test_the_names_are_public():
+    assert {"lock", "verify", "export", "Lock", "Verified", "Exported"} <= set(trietok.__all__)
+    assert run("lock", "--help").exit_code == 0

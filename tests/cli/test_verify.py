@@ -1,0 +1,106 @@
+"""The command `verify`."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.benchmarking.contenders import write_flash, write_package
+from tests.cli.commands import COLOURS, on_terminal, out, posix, run, usage_error
+from trietok import BertTokenizer, BertTokenizerFast, Lock, lock, verify
+
+WORDS = ("hello", "world", "hel", "##lo")  # ids from 5
+
+
+@pytest.fixture
+def model(tmp_path, vocab_file, monkeypatch):
+    """A directory of a tokenizer, which its lock in the present directory names."""
+    (tmp_path / "model").mkdir()
+    vocab_file(*WORDS, name="model/vocab.txt")
+    tokenizer = BertTokenizer.from_pretrained(str(tmp_path / "model"))
+    tokenizer.save_pretrained(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    lock(tokenizer, ["hello world", "Hello", "a\u0378b"]).save()
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """A directory from which the processes import first."""
+    directory = tmp_path / "packages"
+    directory.mkdir()
+    monkeypatch.syspath_prepend(str(directory))
+    return directory
+
+
+def test_one_line_of_proof(model, tmp_path):
+    proof = verify(BertTokenizer.from_pretrained(model), "trietok.lock.json").summary
+    assert out("verify") == out("verify", "trietok.lock.json") == out("verify", "-m", "model") == [proof]
+    os.chdir("/")
+    assert out("verify", str(tmp_path / "trietok.lock.json")) == [proof]
+
+
+def test_a_lock_of_the_fast_profile_is_verified_in_it(model):
+    lock(BertTokenizerFast.from_pretrained(str(model)), ["a\u0378b"]).save("fast.json")
+    assert out("verify", "fast.json")[0].startswith("trietok 0.1.0: 1 text, 3 ids")
+
+
+def test_a_change_is_exit_code_1_and_the_report(model, vocab_file):
+    vocab_file("hello", "mars", *WORDS[2:], name="model/vocab.txt")
+    result = run("verify")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert result.stdout == str(verify(BertTokenizer.from_pretrained(model), Lock.load())) + "\n"
+    assert "  vocabulary: the lock has the token “world”, which is none here now\n" in result.stdout
+    as_json = run("verify", "--json")
+    assert as_json.exit_code == 1
+    assert json.loads(as_json.stdout)["changed_texts"][0]["locked_tokens"] == ["[CLS]", "hello", "world", "[SEP]"]
+
+
+def test_several_libraries(model, packages):
+    write_flash(packages, "def answer(text, ids): return ids if text != 'Hello' else [2, 7, 8, 3]")
+    pytest.importorskip("tokenizers")
+    BertTokenizer.from_pretrained(model).save_pretrained(model, tokenizer_json=True)
+    result = run("verify", "--with", "flash-tokenizer", "--with", "tokenizers", "--with", "tokenizers", "--json")
+    assert result.exit_code == 1
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(each["engine"], each["differing"]) for each in found] == [
+        ("trietok", 0),
+        ("flash-tokenizer", 1),
+        ("tokenizers", 0),
+    ]
+
+
+def test_a_library_that_is_not_installed(model, packages):
+    write_package(packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')")
+    result = run("verify", "--with", "flash-tokenizer")
+    assert result.exit_code == 1
+    assert result.stdout.count("\n") == 1  # trietok itself is as locked
+    assert result.stderr == "trietok: error: flash-tokenizer is not installed: pip install flash-tokenizer\n"
+    assert "rust" in usage_error("verify", "--with", "rust")
+
+
+def test_what_cannot_be_verified(model, tmp_path):
+    result = run("verify", "no.json")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "trietok: error: cannot read no.json: No such file or directory; trietok lock writes a lock\n",
+    )
+    model.rename(tmp_path / "gone")
+    assert run("verify").stderr == (
+        "trietok: error: the lock is of the model ./model, which is not there; say where it is now (-m DIR)\n"
+    )
+    assert run("verify", "-m", "gone").exit_code == 0
+    assert "error: ./model is neither a directory nor a file" in run("verify", "-m", "./model").stderr
+    (tmp_path / "trietok.lock.json").write_text('{"format": "trietok-lock-9"}')
+    assert "of a newer trietok" in run("verify", "-m", "gone").stderr
+
+
+@posix
+def test_on_a_terminal(model, vocab_file):
+    vocab_file("hello", "\x1b[2J", *WORDS[2:], name="model/vocab.txt")
+    shown = on_terminal("verify", columns=300)
+    assert "\x1b[1;31mtrietok 0.1.0: 1 of 3 texts has other ids than the lock" in shown
+    assert "[SEP] [3]" in COLOURS.sub("", shown)
+    assert "\x1b[2J" not in shown
