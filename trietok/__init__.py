@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     name: module
     for module, names in {
+        "adapting.adapt": "Adapted adapt",
         "adapting.add_terms": "AddedTerms add_terms",
         "adapting.applied": "AppliedRows",
         "adapting.apply_rows": "apply_rows",

@@ -1,5 +1,7 @@
 """The public names as type checkers and editors read them; `__init__.py` imports each when it is first asked for."""
 
+from trietok.adapting.adapt import Adapted as Adapted
+from trietok.adapting.adapt import adapt as adapt
 from trietok.adapting.add_terms import AddedTerms as AddedTerms
 from trietok.adapting.add_terms import add_terms as add_terms
 from trietok.adapting.applied import AppliedRows as AppliedRows

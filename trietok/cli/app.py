@@ -16,7 +16,7 @@ from trietok.cli.interrupts import stopped
 # Each is a module here, which holds a function of its name; `train` holds commands of its own.
 COMMANDS = (
     *("encode", "tokenize", "decode", "explain", "play", "diff", "check", "bench"),
-    *("encode-files", "unknown", "suggest", "add", "trim", "rows", "lock", "verify", "export", "train"),
+    *("encode-files", "unknown", "suggest", "adapt", "add", "trim", "rows", "lock", "verify", "export", "train"),
 )
 _SETTINGS = {
     # -1 is an id to refuse with a reason, not an option; decode itself refuses what does look like an option.

@@ -158,11 +158,11 @@ def shown_reading(texts: BytesRead[Text], phase: str, *, while_writing: bool = F
         if bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
             yield texts
         else:
-            yield _Watched(texts, phase, bars)
+            yield Watched(texts, phase, bars)
 
 
-class _Watched(Iterable[Text]):
-    """Texts that can be read as often as those below."""
+class Watched(Iterable[Text]):
+    """Texts that show how far reading is, each time that they are read."""
 
     def __init__(self, texts: BytesRead[Text], phase: str, bars: Bars) -> None:
         self._texts = texts

@@ -109,7 +109,7 @@ def rows(
                 leave=leave or (),
                 multiple_of=multiple_of,
                 tokenizer=after,
-                progress=None if bars is None else _progress(bars),
+                progress=None if bars is None else progress(bars),
             )
         if save_plan is not None:
             row_plan.save(save_plan)
@@ -154,7 +154,8 @@ def _is_fast(name: str) -> bool:
     return os.path.isfile(os.path.join(name, "tokenizer.json"))
 
 
-def _progress(bars: Bars) -> Callable[[int, int], None]:
+def progress(bars: Bars) -> Callable[[int, int], None]:
+    """What shows how much of a model is written."""
     return lambda done, total: bars.show("writing", done, total, "bytes")
 
 
