@@ -234,3 +234,25 @@ def test_a_planted_normalizer_is_caught_in_tokenizers(model):
         "accents stripped (NFD): the lock looks up “cafe”, tokenizers “café” (tokenizers does as trietok with "
         "strip_accents=False)"
     )
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize(
+    ("engine", "package", "profile"),
+    [
+        ("transformers", "transformers", BertTokenizerFast),
+        ("transformers-slow", "transformers", BertTokenizer),
+        ("transformers-fast", "transformers", BertTokenizerFast),
+        ("tokenizers", "tokenizers", BertTokenizerFast),
+        ("flash-tokenizer", "flash_tokenizer", BertTokenizer),
+    ],
+)
+def test_the_libraries_themselves(tmp_path, engine, package, profile):
+    pytest.importorskip(package)
+    model = str(tmp_path / "model")
+    profile.from_pretrained("trietok-en").save_pretrained(model)
+    lock = trietok.lock(profile.from_pretrained(model))
+    assert lock.versions["trietok"] == trietok.__version__
+    found = trietok.verify(engine, lock)
+    assert found.ok or engine == "flash-tokenizer", str(found)
+    assert found.version
