@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from trietok.engines.process import ENGINES, EngineWork, model_of
+from trietok.engines.process import ENGINES, EngineWork, classes_of, model_of
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
 from trietok.locking.lock_file import Lock, LockedText, model_there
 from trietok.locking.make_lock import profile_of, settings_of, special_ids, versions_now
@@ -115,8 +115,7 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     if engine not in OTHERS:
         raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
     ours = load_any(model, fast=lock.profile == "fast")
-    classes = [kind.__name__ for kind in type(ours).__mro__ if kind.__name__.endswith(("Tokenizer", "TokenizerFast"))]
-    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes])) as work:
+    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
         work.write_texts(each.text for each in lock.texts)
         work.write_ids(each.ids for each in lock.texts)
         asked = [each.id for each in lock.special_tokens]
