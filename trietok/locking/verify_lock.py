@@ -6,6 +6,7 @@ In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -100,9 +101,10 @@ def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
         given = tokenizer.encode(each.text)
         ids = list(getattr(given, "ids", given))
         found.append(Side(_tokens(each, ids, getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)), ids))
+    package = sys.modules.get(type(tokenizer).__module__.partition(".")[0])
     return Verified(
         engine=type(tokenizer).__name__,
-        version="",
+        version=str(getattr(package, "__version__", "")),
         special_ids=0,
         changed_special={},
         changed={},
