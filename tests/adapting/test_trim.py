@@ -87,7 +87,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@examples(60)
+@examples(40)
 @given(st.sampled_from(PROFILES), VOCABULARIES, TEXTS, ADDED, OPTIONS, st.sampled_from([1, 2, 100]), st.data())
 def test_texts_keep_their_tokens(kind, vocabulary, texts, added, options, longest, data):
     """Duplicate lines, holes, added tokens inside and behind the vocabulary, words too long: nothing moves a text."""
@@ -114,7 +114,7 @@ def test_texts_keep_their_tokens(kind, vocabulary, texts, added, options, longes
         check_texts(tokenizer, again, trimmed.ids, texts)
 
 
-@examples(200)
+@examples(80)
 @given(VOCABULARIES.filter(bool), st.text("ab", min_size=1, max_size=7), st.data())
 def test_no_vocabulary_between_changes_a_word(vocabulary, word, data):
     """By brute force: with the pieces before the failure left, no choice of other entries makes a word known."""

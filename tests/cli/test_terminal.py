@@ -91,7 +91,7 @@ def shown_on(page: pathlib.Path) -> dict[str, str]:
 
 
 @posix
-@pytest.mark.parametrize("page", ["command_line", "explaining", "training", "unknown_words"])
+@pytest.mark.parametrize("page", ["command_line", "explaining", "locking", "training", "trimming", "unknown_words"])
 def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
     script = tmp_path / "trietok"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trietok "$@"\n')

@@ -97,6 +97,13 @@ def test_what_is_no_text_and_what_is_no_tokenizer(tokenizer):
         trietok.lock({}, ["a"])
 
 
+def test_a_lock_that_would_be_too_large_to_be_read_is_not_written(tokenizer, tmp_path):
+    lock = trietok.lock(tokenizer, ["a"])
+    with pytest.raises(InputError, match="a lock of 200,001 texts with 600,003 ids is larger than what is read again"):
+        dataclasses.replace(lock, texts=lock.texts * 200_001).save(tmp_path / "lock.json")
+    assert not (tmp_path / "lock.json").exists()
+
+
 # ---- the model's place ----------------------------------------------------------------------------------------------
 
 

@@ -153,11 +153,14 @@ def test_any_object_that_encodes(model):
         def encode(self, text):
             return Other(self.ids.get(text) or BertTokenizer.from_pretrained(model).encode(text))
 
-    assert trietok.verify(Other({}), model / "lock.json").summary == (
-        "Other: 4 texts, 16 ids and 0 special ids are as locked"
-    )
+    assert trietok.verify(Other({}), model / "lock.json").summary == ("Other: 4 texts and 16 ids are as locked")
     found = trietok.verify(Other({"hello world": [2, 5]}), model / "lock.json")
     assert [each[:4] for each in found.changed_texts] == [(1, "hello world", [2, 5, 6, 3], [2, 5])]
+    tokenizers = pytest.importorskip("tokenizers")
+    BertTokenizerFast.from_pretrained(model).save_pretrained(model)
+    rust = tokenizers.Tokenizer.from_file(str(model / "tokenizer.json"))
+    found = trietok.verify(rust, trietok.lock(BertTokenizerFast.from_pretrained(model), TEXTS))
+    assert str(found) == f"Tokenizer {tokenizers.__version__}: 4 texts and 15 ids are as locked"
     with pytest.raises(InputTypeError, match="verify takes a tokenizer or the name of an engine"):
         trietok.verify(3, model / "lock.json")
 
@@ -234,3 +237,25 @@ def test_a_planted_normalizer_is_caught_in_tokenizers(model):
         "accents stripped (NFD): the lock looks up “cafe”, tokenizers “café” (tokenizers does as trietok with "
         "strip_accents=False)"
     )
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize(
+    ("engine", "package", "profile"),
+    [
+        ("transformers", "transformers", BertTokenizerFast),
+        ("transformers-slow", "transformers", BertTokenizer),
+        ("transformers-fast", "transformers", BertTokenizerFast),
+        ("tokenizers", "tokenizers", BertTokenizerFast),
+        ("flash-tokenizer", "flash_tokenizer", BertTokenizer),
+    ],
+)
+def test_the_libraries_themselves(tmp_path, engine, package, profile):
+    pytest.importorskip(package)
+    model = str(tmp_path / "model")
+    profile.from_pretrained("trietok-en").save_pretrained(model)
+    lock = trietok.lock(profile.from_pretrained(model))
+    assert lock.versions["trietok"] == trietok.__version__
+    found = trietok.verify(engine, lock)
+    assert found.ok or engine == "flash-tokenizer", str(found)
+    assert found.version

@@ -92,7 +92,7 @@ TEXTS = st.lists(
 )
 
 
-@examples(60)
+@examples(40)
 @given(
     st.lists(st.sampled_from([*LETTERS, "ab", "##bc", "ba", "x", "-", "(", "##ab"]), max_size=14),
     TEXTS,
@@ -111,7 +111,7 @@ def test_what_is_said_is_what_adding_gives(vocabulary, texts, there, most):
         check_added(tokenizer, texts, suggest(tokenizer, texts, max_suggestions=most, min_frequency=1))
 
 
-@examples(100)
+@examples(60)
 @given(TEXTS.map("".join), st.sets(st.sampled_from(["ab ba", "b ba", "ba ab", "ab ba c", "abc ab", "ba bca cab"])))
 def test_no_phrase_extends_beyond_a_unit(text, phrases):
     units = Joining(sorted(phrases)).units(text)
@@ -124,7 +124,7 @@ def occurrences(text: str, phrase: str) -> int:
     return sum(text.startswith(phrase, place) for place in range(len(text)))
 
 
-@examples(100)
+@examples(60)
 @given(TEXTS.map("".join))
 def test_sequences_hold_every_word_once(text):
     sequences = list(WordSequences()(text))

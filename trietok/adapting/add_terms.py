@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from trietok.adapting.certificate import batches, ids_of
+from trietok.adapting.certificate import batches, ids_of, number_of
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.read_again import checked
 from trietok.text.added_token import AddedToken
@@ -212,8 +212,9 @@ class WayEffect(NamedTuple):
     def __str__(self) -> str:
         examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])
         occurrences = sum(each.frequency for each in self.other_words)
-        number = len(self.other_words)
-        others = f"{number:,} other word{'' if number == 1 else 's'} cut otherwise, {occurrences:,} times"
+        others = (
+            f"{number_of(len(self.other_words), 'other word')} cut otherwise, {number_of(occurrences, 'occurrence')}"
+        )
         return (
             f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of {self.texts:,} "
             f"texts change, {self.tokens_before:,} tokens become {self.tokens_after:,}; {others}"
@@ -235,11 +236,11 @@ def effects_of_terms(
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> for effect in effects_of_terms(tokenizer, ["covid"], ["Covid and Covidien", "the people"]):
     ...     print(effect)
-    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word cut otherwise, 1 times:
+    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word cut otherwise, 1 occurrence:
         covidien → covid ##ie ##n
-    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word cut otherwise, 1 times:
+    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word cut otherwise, 1 occurrence:
         covidien → covid i ##en
-    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words cut otherwise, 0 times
+    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words cut otherwise, 0 occurrences
 
     Cost: O(code points of the texts); O(their different words, at most a million) in memory.
     """

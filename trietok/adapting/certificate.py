@@ -39,12 +39,12 @@ class TextCounts(NamedTuple):
     unknown_after: int
 
     def __str__(self) -> str:
-        read = f"{_number(self.texts, 'text')}, {_number(self.tokens, 'token')}"
+        read = f"{number_of(self.texts, 'text')}, {number_of(self.tokens, 'token')}"
         if not self.differing:
             return f"{read}: 0 texts differ"
         return (
-            f"{read}: {_number(self.differing, 'text')} differ{'s' if self.differing == 1 else ''} in "
-            f"{_number(self.tokens_changed, 'token')}; unknown tokens: {self.unknown_before:,} before, "
+            f"{read}: {number_of(self.differing, 'text')} differ{'s' if self.differing == 1 else ''} in "
+            f"{number_of(self.tokens_changed, 'token')}; unknown tokens: {self.unknown_before:,} before, "
             f"{self.unknown_after:,} after"
         )
 
@@ -111,16 +111,18 @@ def certify(
     )
 
 
-class _NewIds(dict[Any, int]):
-    def __missing__(self, token_id: Any) -> int:
-        return _NO_ID
+class _NewIds(dict[int, int]):
+    """Old id → new id, where a piece without an id, which the slow profile may give, stays one."""
+
+    def __missing__(self, token_id: int | None) -> int | None:
+        return None if token_id is None else _NO_ID
 
 
 def _counted(
     before: BertTokenizer, after: BertTokenizer, new_ids: Mapping[int, int], texts: Iterable[str]
 ) -> TextCounts:
-    new_id_of = _NewIds({None: None, **new_ids}).__getitem__
-    unknown = [unknown_id_of(tokenizer) for tokenizer in (before, after)]
+    new_id_of = _NewIds(new_ids).__getitem__
+    unknown: list[Any] = [unknown_id_of(tokenizer) for tokenizer in (before, after)]
     number = tokens = differing = changed = unknown_before = unknown_after = 0
     for batch in batches(texts):
         number += len(batch)
@@ -154,5 +156,10 @@ def unknown_id_of(tokenizer: BertTokenizer) -> int | None:
     return tokenizer.unk_token_id if token_id is None else token_id
 
 
-def _number(count: int, what: str) -> str:
+def number_of(count: int, what: str) -> str:
+    """A number of things, to read.
+
+    >>> number_of(1, "text"), number_of(1200, "text")
+    ('1 text', '1,200 texts')
+    """
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -108,7 +108,7 @@ def trim(
         used.count(read)
         if not used.counts:
             raise InputError(f"there is no token in the {used.texts:,} texts; give texts that hold words")
-        used_ids = (token_id for token_id, count in used.counts.items() if count >= min_frequency)
+        used_ids = (i for i, count in used.counts.items() if i is not None and count >= min_frequency)
         trimmed = copy.deepcopy(tokenizer)
         trimmed.config_rows = None  # that of the model as it is
         new_ids = trimmed.keep_only(_with_last_lines(tokenizer, {*used_ids, *asked, *_fixed(tokenizer)}))
@@ -155,7 +155,7 @@ class _Used:
     """How often texts give each id, or need it so that an unknown word stays unknown."""
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
-        self.counts: Counter[int | None] = Counter()
+        self.counts: Counter[int | None] = Counter()  # None: a piece without an id, as the unknown token has none
         self.texts = self.tokens = 0
         self._tokenizer = tokenizer
         self._encoder = tokenizer.text_encoder
@@ -173,7 +173,6 @@ class _Used:
                 if self._unknown_id in ids:
                     entry_ids = self._tokenizer.vocab
                     self.counts.update(entry_ids[entry] for entry in self._entries_of_unknown(text))
-        self.counts.pop(None, None)  # of a piece that has no id where the unknown token has none either
 
     def _entries_of_unknown(self, text: str) -> Iterator[str]:
         for chunk in self._encoder.chunks(text):

@@ -11,15 +11,22 @@ import typer
 
 import trietok
 from trietok.adapting.add_terms import WayEffect, effects_of_terms
+from trietok.adapting.certificate import number_of
 from trietok.cli import training_options
 from trietok.cli.changed_vocabulary import AsJson, Fast, Plan, require_new, rows_command, rows_lines, save
-from trietok.cli.inputs import Lines, tokenizer_of
+from trietok.cli.inputs import STANDARD_INPUT, Lines, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
 
 _MOST_NAMED = 10
+_AS_WHAT = {
+    "wordpiece": "entries of the vocabulary",
+    "added": "added tokens",
+    "single-word": "added tokens of single words",
+    "unused": "added tokens in unused slots",
+}
 
 
 class _Way(str, enum.Enum):
@@ -74,9 +81,10 @@ def add(
     with reporting():
         require_new(output)
         read = training_options.text_files(texts, column, errors) if texts else None
+        where = "standard input" if terms == STANDARD_INPUT else terms
         lines = [(number, line.text) for number, line in enumerate(Lines(files=[terms]), start=1) if line.text.strip()]
         if not lines:
-            raise trietok.InputError(f"there is no term in {terms}; write one on each line")
+            raise trietok.InputError(f"there is no term in {where}; write one on each line")
         given = [text for _, text in lines]
         before = tokenizer_of(model, fast=fast)
         effects: list[WayEffect] = []
@@ -89,7 +97,7 @@ def add(
         if refused and not done.added:
             first = refused[0]
             raise trietok.InputError(
-                f"none of the terms can be added; line {first.number}, {first.term!r:.60}: {first.reason}"
+                f"none of the terms can be added; {where}, line {first.number}, {first.term!r:.60}: {first.reason}"
             )
         done = done._replace(refused=refused)
         comparison = trietok.compare(before, after, ())
@@ -98,16 +106,13 @@ def add(
             write_line(json_line(_values(done, effects, comparison, model, output, plan)))
             return
         for term in refused:
-            warn(f"{terms}, line {term.number}: {term.term!r:.60} is not added: {term.reason}")
+            warn(f"{where}, line {term.number}: {term.term!r:.60} is not added: {term.reason}")
         for said in (*map(str, effects), *_lines(done), *rows_lines(after, model, output), comparison.proof):
             write_line(visible(said))
 
 
 def _lines(done: trietok.AddedTerms) -> list[str]:
-    as_what = {"wordpiece": "entries", "unused": "added tokens in unused slots"}.get(done.way, "added tokens")
-    lines = [f"{len(done.added):,} {'term' if len(done.added) == 1 else 'terms'} added as {as_what}"]
-    if done.way == "single-word":
-        lines[0] += " of single words"
+    lines = [f"{number_of(len(done.added), 'term')} added as {_AS_WHAT[done.way]}"]
     for what, terms in (("known already", done.known), ("there twice", done.duplicates)):
         if terms:
             more = f" and {len(terms) - _MOST_NAMED:,} more" if len(terms) > _MOST_NAMED else ""

@@ -20,7 +20,7 @@ from trietok.errors import FileError, InputTypeError
 from trietok.files.find import find_files
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 
-__all__ = ["ENGINES", "EngineWork", "model_of"]
+__all__ = ["ENGINES", "EngineWork", "classes_of", "model_of"]
 
 _WORKER = Path(__file__).with_name("worker.py")
 # The worker imports what this process would: its path is the same, whatever directory the command was started in.
@@ -61,6 +61,14 @@ def model_of(model: str, tokenizer: Any, classes: Sequence[str]) -> dict[str, An
         "do_lower_case": getattr(tokenizer, "do_lower_case", False),
         "tokenize_chinese_chars": getattr(basic, "tokenize_chinese_chars", True),
     }
+
+
+def classes_of(tokenizer: Any) -> list[str]:
+    """The names of a tokenizer's class and of those it comes from, as far as transformers may have them too."""
+    names = [kind.__name__ for kind in type(tokenizer).__mro__]
+    return [
+        name for name in names if name.endswith(("Tokenizer", "TokenizerFast")) and not name.startswith("PreTrained")
+    ]
 
 
 class EngineWork:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.comparing.compare import SENTENCES
-from trietok.engines.process import EngineWork, model_of
+from trietok.engines.process import EngineWork, classes_of, model_of
 from trietok.errors import FileError, InputError, InputTypeError, NotSupportedError, TrietokError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.save import save_files_of
@@ -21,7 +21,7 @@ from trietok.files.tokenizer_json.of_slow import unsayable
 from trietok.files.whole import replacing
 from trietok.locking.exported import Exported, ExportedText
 from trietok.locking.verify_lock import OTHERS, raise_problem
-from trietok.tokenizer.auto import fast_class_of
+from trietok.tokenizer.bert_fast import BertTokenizerFast
 
 FILES = (TOKENIZER_FILE, VOCAB_FILE)
 _SETTINGS = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
@@ -80,7 +80,7 @@ def export(
         reader, options = write(tokenizer, folder)
         given = list(SENTENCES if texts is None else texts)
         ids = [(tokenizer.encode(text, verbose=False), reader.encode(text, verbose=False)) for text in given]
-        checked = dict(_checked(name, folder, reader, given, [theirs for _, theirs in ids]) for name in engines)
+        checked = dict(_checked(name, folder, tokenizer, given, [theirs for _, theirs in ids]) for name in engines)
         _copy(Path(folder, to), path)
     differing = [number for number, (ours, theirs) in enumerate(ids) if ours != theirs]
     return Exported(
@@ -95,7 +95,7 @@ def export(
 
 
 def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
-    """Write the directory of the file, and load it in the fast profile."""
+    """Write the directory of the file, and load the file by itself in the fast profile."""
     if not tokenizer.is_fast:
         problems = unsayable(tokenizer)
         if problems:
@@ -104,10 +104,12 @@ def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]
                 f"that, or keep to its {VOCAB_FILE} and tokenizer_config.json",
                 name="export",
             )
-    kinds = type(tokenizer).__mro__
-    kind = type(tokenizer) if tokenizer.is_fast else next(filter(None, map(fast_class_of, kinds)))
     save_files_of(tokenizer, folder, tokenizer_json=True)
-    return kind.from_pretrained(folder), {}
+    # A class may add tokens of its own to what the file says, as Splinter's does; the file's other readers do not.
+    basic, roles = tokenizer.basic_tokenizer, tokenizer.special_tokens_map
+    settings = {name: getattr(basic, name) for name in _SETTINGS}
+    settings |= {role: roles.get(role) for role in tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
+    return BertTokenizerFast(tokenizer_file=os.path.join(folder, TOKENIZER_FILE), **settings), {}
 
 
 def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
@@ -197,10 +199,9 @@ def _copy(written: Path, path: str) -> None:
         raise FileError(f"cannot write {path}: {error.strerror}", path=path) from error
 
 
-def _checked(engine: str, folder: str, reader: Any, texts: list[str], ids: list[list[int]]) -> tuple[str, int]:
+def _checked(engine: str, folder: str, tokenizer: Any, texts: list[str], ids: list[list[int]]) -> tuple[str, int]:
     """An engine with its version, and how many texts get other ids from it than from the reader."""
-    classes = [kind.__name__ for kind in type(reader).__mro__ if kind.__name__.endswith(("Tokenizer", "TokenizerFast"))]
-    with EngineWork(model_of(folder, reader, classes)) as work:
+    with EngineWork(model_of(folder, tokenizer, classes_of(tokenizer))) as work:
         work.write_texts(texts)
         work.write_ids(ids)
         answer = work.run(engine, "compare_ids", most=0)

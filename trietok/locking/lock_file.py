@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from trietok.errors import FileError, FileFormatError
-from trietok.files.formats import json_line, read_json_object, write_text
+from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.formats import MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
 
 LOCK_FILE = "trietok.lock.json"
 _FORMAT, _VERSION = "trietok-lock", 1
@@ -79,7 +79,14 @@ class Lock:
 
         Raises:
             FileError: it cannot be written; what was there before is untouched.
+            InputError: it has more texts or ids than a lock can hold: 200,000 texts, 2,000,000 ids.
         """
+        values, containers = sum(2 * len(each.ids) for each in self.texts), 3 * len(self.texts)
+        if values > MOST_VALUES // 2 or containers > MOST_CONTAINERS // 2:
+            raise InputError(
+                f"a lock of {len(self.texts):,} texts with {values // 2:,} ids is larger than what is read again; some "
+                "hundred texts are enough for most models"
+            )
         write_text(path, "".join(_lines(self, os.fspath(path))))
 
     @classmethod

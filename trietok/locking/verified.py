@@ -51,7 +51,7 @@ class Verified:
         texts, ids: how many texts the lock has, and how many ids these have.
         differing: how many texts have other ids.
         changed_texts: the first of them, at most 100.
-        special_ids: how many special tokens the lock has.
+        special_ids: how many special tokens the lock has; 0 for an object of which nothing is known but its `encode`.
         changed_special: role → token and id in the lock, and now, where they differ; None where there is none now.
         changed: what else differs, such as `fingerprint`, `class` and the settings; another engine tells none of these.
         versions: name → the version in the lock and the one now; None where one of them is not known.
@@ -91,9 +91,10 @@ class Verified:
         name = " ".join(filter(None, (self.engine, self.version)))
         texts = f"{self.texts:,} text{'' if self.texts == 1 else 's'}"
         if self.ok:
-            special = f"{self.special_ids} special id{'' if self.special_ids == 1 else 's'}"
+            special = f" and {self.special_ids} special id{'' if self.special_ids == 1 else 's'}"
+            parts = f"{texts}, {self.ids:,} ids{special}" if self.special_ids else f"{texts} and {self.ids:,} ids"
             fingerprint = f", fingerprint {self.fingerprint}" if self.fingerprint else ""
-            return f"{name}: {texts}, {self.ids:,} ids and {special} are as locked{fingerprint}"
+            return f"{name}: {parts} are as locked{fingerprint}"
         if self.differing:
             have = "has" if self.differing == 1 else "have"
             return f"{name}: {self.differing:,} of {texts} {have} other ids than the lock"
@@ -136,7 +137,7 @@ class Verified:
             yield "special ids, in the lock -> now:"
             for role, (locked, now) in self.changed_special.items():
                 yield f"  {role}: {_token(locked)} -> {_token(now)}"
-        else:
+        elif self.special_ids:
             yield f"special ids: all {self.special_ids} as locked"
         if self.fingerprint and "fingerprint" not in self.changed:
             yield "fingerprint: as locked"

@@ -6,10 +6,11 @@ In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from trietok.engines.process import ENGINES, EngineWork, model_of
+from trietok.engines.process import ENGINES, EngineWork, classes_of, model_of
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
 from trietok.locking.lock_file import Lock, LockedText, model_there
 from trietok.locking.make_lock import profile_of, settings_of, special_ids, versions_now
@@ -45,7 +46,7 @@ def verify(
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> lock = trietok.lock(tokenizer, ["Naïve people"])
     >>> verify(tokenizer, lock).summary[:80]
-    'trietok 0.1.0: 1 text, 5 ids and 5 special ids are as locked, fingerprint trieto'
+    'trietok 0.1.0: 1 text, 6 ids and 5 special ids are as locked, fingerprint trieto'
     >>> cased = trietok.BertTokenizer.from_pretrained("trietok-en", do_lower_case=False)
     >>> verify(cased, lock).changed["do_lower_case"]
     (True, False)
@@ -100,9 +101,10 @@ def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
         given = tokenizer.encode(each.text)
         ids = list(getattr(given, "ids", given))
         found.append(Side(_tokens(each, ids, getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)), ids))
+    package = sys.modules.get(type(tokenizer).__module__.partition(".")[0])
     return Verified(
         engine=type(tokenizer).__name__,
-        version="",
+        version=str(getattr(package, "__version__", "")),
         special_ids=0,
         changed_special={},
         changed={},
@@ -115,8 +117,7 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     if engine not in OTHERS:
         raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
     ours = load_any(model, fast=lock.profile == "fast")
-    classes = [kind.__name__ for kind in type(ours).__mro__ if kind.__name__.endswith(("Tokenizer", "TokenizerFast"))]
-    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes])) as work:
+    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
         work.write_texts(each.text for each in lock.texts)
         work.write_ids(each.ids for each in lock.texts)
         asked = [each.id for each in lock.special_tokens]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from trietok.suggesting.adding_words import Change
 
 HEAD = ("word", "frequency", "tokens saved", "now")
+SAVED_ALREADY = "what it would save, the suggestions before it save"
 _MOST_SHOWN = 20
 
 
@@ -76,7 +77,8 @@ class Suggestions(NamedTuple):
         unknown_before, unknown_after: the unknown ones among them.
         milestones: the same for the first 50, 100, 500 and all.
         changed: other words, or chunks, of the texts that get other tokens once all is added.
-        left_out: words that would have been suggested but for what they would do to others, or that cannot be added.
+        left_out: words that would have been suggested but for what they would do to others, or that cannot be added;
+            where phrases are suggested, also those that would save next to nothing beside the suggestions before them.
         forgotten: of the words counted, how many were forgotten for want of memory.
         lost_at_most: how much too low a count may be for that.
         sample: other units of the texts, the most frequent first, to verify with.
@@ -137,8 +139,11 @@ class Suggestions(NamedTuple):
             lines.append(
                 f"{_number(len(self.changed), what)} would be cut otherwise, {_number(occurrences, 'occurrence')}"
             )
-        if self.left_out:
-            lines.append(f"{_number(len(self.left_out), 'word')} left out for what they would do to others")
+        already = sum(each.reason == SAVED_ALREADY for each in self.left_out)
+        if len(self.left_out) > already:
+            lines.append(f"{_number(len(self.left_out) - already, 'word')} left out for what they would do to others")
+        if already:
+            lines.append(f"{_number(already, 'word')} left out since suggestions before them save what they would")
         if self.forgotten:
             lines.append(
                 f"{self.forgotten:,} of {self.words:,} words were forgotten for want of memory; a count may be "

@@ -17,7 +17,7 @@ from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.read_again import read_again
 from trietok.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
 from trietok.suggesting.phrases import LONGEST, PhraseCounts
-from trietok.suggesting.report import Applied, LeftOut, Milestone, Suggestion, Suggestions
+from trietok.suggesting.report import SAVED_ALREADY, Applied, LeftOut, Milestone, Suggestion, Suggestions
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts
@@ -264,7 +264,7 @@ class _Picked:
                 effect = self.way.effect(word)
                 gain = _worth(effect.tokens_saved, effect.unknown_removed, unknown_weight)
                 if gain * suggestion.frequency < min_frequency * suggestion.score:
-                    reason = "what it would save, the suggestions before it save"
+                    reason = SAVED_ALREADY
                 elif picked_then < len(self.suggestions) and queue and gain < -queue[0][0]:
                     self.way.give_back(word)
                     heapq.heappush(queue, (-gain, -suggestion.frequency, word, len(self.suggestions)))

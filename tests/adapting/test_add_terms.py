@@ -1,0 +1,107 @@
+"""Terms made tokens: what is added, known, there twice, refused; and what each way does to texts."""
+
+from __future__ import annotations
+
+import pytest
+
+import trietok
+from tests.comparing.parts import reloaded
+from trietok import BertTokenizerFast, InputError, InputTypeError, VocabularyError, add_terms
+from trietok.adapting.add_terms import effects_of_terms
+
+WORDS = ("the", "co", "##v", "##id", "##s", "a", "b", "[unused0]", "[unused1]", "ol", "##ogy")  # ids from 5
+
+
+@pytest.fixture(params=["slow", "fast"])
+def tokenizer(request, vocab_file):
+    kind = BertTokenizerFast if request.param == "fast" else trietok.BertTokenizer
+    return kind(vocab_file(*WORDS))
+
+
+def reasons(done) -> dict[int, str]:
+    return {each.number: each.reason for each in done.refused}
+
+
+def test_entries(tokenizer):
+    done = add_terms(tokenizer, ["Covid", "the", "covid", "a b", "##ology", "co-op", "##", " ", "x" * 101, "çovid"])
+    assert done.added == {"covid": 16, "##ology": 17}
+    assert done.known == ["the"]
+    assert done.duplicates == ["covid", "çovid"]  # the tokenizer takes the accent off
+    assert list(reasons(done)) == [4, 6, 7, 8, 9]
+    assert reasons(done)[4].startswith("it is 2 words to this tokenizer")
+    assert reasons(done)[8] == "it is empty"
+    assert "a word has at most 100 characters" in reasons(done)[9]
+    assert tokenizer.tokenize("Covid covids") == ["covid", "covid", "##s"]
+
+
+@pytest.mark.parametrize("way", ["added", "single-word"])
+def test_added_tokens(tokenizer, way):
+    done = add_terms(tokenizer, ["a covid", "Covid", "the", "covid", "co-op"], way)
+    assert done.known == ["the"]
+    assert done.refused == []
+    assert tokenizer.tokenize("a covid, covids co-op")[:2] == ["a covid", "[UNK]"]
+    assert tokenizer.tokenize("covids") == (["covid", "[UNK]"] if way == "added" else ["co", "##v", "##id", "##s"])
+    assert sorted(done.added.values()) == list(range(16, 16 + len(done.added)))
+    if not tokenizer.is_fast:
+        assert (list(done.added), done.duplicates) == (["a covid", "covid", "co-op"], ["covid"])
+
+
+def test_special_ones_are_not_lower_cased(tokenizer):
+    done = add_terms(tokenizer, ["[SUBJ]"], "added", special=True)
+    assert done.added == {"[SUBJ]": 16}
+    assert tokenizer.decode([16, 5], skip_special_tokens=True) == "the"
+    with pytest.raises(InputError, match="is not special"):
+        add_terms(tokenizer, ["x"], special=True)
+
+
+def test_unused_slots_in_order(tokenizer):
+    size = len(tokenizer)
+    assert tokenizer.unused_slots() == ["[unused0]", "[unused1]"]
+    assert add_terms(tokenizer, ["the", "long covid"], "unused").added == {"long covid": 12}
+    assert tokenizer.unused_slots() == ["[unused1]"]
+    assert (tokenizer.tokenize("a long covid"), len(tokenizer)) == (["a", "long covid"], size)
+    assert reloaded(tokenizer).unused_slots() == ["[unused1]"]
+    before = tokenizer.fingerprint()
+    with pytest.raises(InputError, match="2 new terms and 1 free slots"):
+        add_terms(tokenizer, ["x", "y"], "unused")
+    assert tokenizer.fingerprint() == before
+
+
+def test_an_error_leaves_the_tokenizer_as_it_was(tokenizer):
+    before = tokenizer.fingerprint()
+    for terms, options, error in (
+        (["x", 7], {}, InputTypeError),
+        ("covid", {}, InputTypeError),
+        (["x"], {"way": "anyhow"}, InputError),
+    ):
+        with pytest.raises(error):
+            add_terms(tokenizer, terms, **options)
+    tokenizer.max_embedding_rows = 16
+    for way in ("wordpiece", "added", "single-word"):
+        with pytest.raises(VocabularyError, match="embedding rows"):
+            add_terms(tokenizer, ["covid"], way)
+    assert tokenizer.fingerprint() == before
+    with pytest.raises(InputTypeError, match="takes a BertTokenizer"):
+        add_terms(object(), ["x"])
+
+
+def test_what_each_way_does(tokenizer):
+    before = tokenizer.fingerprint()
+    entries, added, alone = effects_of_terms(
+        tokenizer, ["covid", "a b"], iter(["Covid", "the covids", "a b, a", "the"])
+    )
+    assert entries[:7] == ("wordpiece", 1, 1, 4, 2, 13, 9)
+    assert [each[:4] for each in entries.other_words] == [("covids", 1, ["co", "##v", "##id", "##s"], ["covid", "##s"])]
+    assert added[:7] == ("added", 2, 0, 4, 3, 13, 8)
+    assert added.other_words[0].after == ["covid", "[UNK]"]
+    assert alone[:7] == ("single-word", 2, 0, 4, 2, 13, 10)
+    assert alone.other_words == []
+    assert tokenizer.fingerprint() == before
+
+
+def test_the_sentence_of_a_way(tokenizer):
+    (entries, _, _) = effects_of_terms(tokenizer, ["covid"], ["covids"])
+    assert str(entries) == (
+        "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word cut otherwise, "
+        "1 occurrence: covids → covid ##s"
+    )

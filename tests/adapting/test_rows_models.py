@@ -1,0 +1,344 @@
+"""Rows of transformers' models: what they say of the tokens they had does not change."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import random
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("safetensors")
+
+from tests.conftest import SPECIAL
+from trietok import BertTokenizer, InputError, InputTypeError, apply_rows, plan_rows
+
+pytestmark = pytest.mark.parity
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmn"] + [f"##{a}" for a in "abdefgiklmnoprsu"]
+ROWS = len(SPECIAL) + len(WORDS)
+COMMON = {
+    "vocab_size": ROWS,
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 40,
+}
+LXMERT = {
+    **{key: value for key, value in COMMON.items() if key != "num_hidden_layers"},
+    **{"l_layers": 1, "x_layers": 1, "r_layers": 1, "visual_feat_dim": 16},
+    **{"num_qa_labels": 5, "num_object_labels": 5, "num_attr_labels": 5},
+}
+GROUPS = dict.fromkeys(
+    ("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), 1
+)
+FUNNEL = {"vocab_size": ROWS, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24, "block_sizes": [1, 1]}
+DISTIL = {"vocab_size": ROWS, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 40}
+MOBILE = {**COMMON, "embedding_size": 8, "intra_bottleneck_size": 16, "true_hidden_size": 16}
+CONFIGS = {
+    "Bert": COMMON,
+    "DistilBert": DISTIL,
+    "Electra": {**COMMON, "embedding_size": 8},
+    "MPNet": COMMON,
+    "ConvBert": {**COMMON, "embedding_size": 8, "conv_kernel_size": 3},
+    "MobileBert": MOBILE,
+    "Funnel": {**FUNNEL, "num_decoder_layers": 1},
+    "Lxmert": LXMERT,
+    "LayoutLM": {**COMMON, "max_2d_position_embeddings": 41},
+    "SqueezeBert": {**COMMON, "embedding_size": 16, **GROUPS},
+    "Splinter": {**COMMON, "question_token_id": 7},
+    "DPR": COMMON,
+}
+CLASSES = [
+    *("BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"),
+    *("DistilBertModel", "DistilBertForMaskedLM", "ElectraModel", "ElectraForMaskedLM", "ElectraForPreTraining"),
+    *("MPNetModel", "MPNetForMaskedLM", "ConvBertModel", "ConvBertForMaskedLM"),
+    *("MobileBertModel", "MobileBertForMaskedLM", "MobileBertForPreTraining", "FunnelModel", "FunnelForMaskedLM"),
+    *("LxmertModel", "LxmertForPreTraining", "LayoutLMModel", "LayoutLMForMaskedLM"),
+    *("SqueezeBertModel", "SqueezeBertForMaskedLM", "SplinterModel", "SplinterForPreTraining"),
+    *("DPRQuestionEncoder", "DPRContextEncoder", "DPRReader"),
+]
+TEXT = "bal dem fin gol kum bel dam"
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    transformers.logging.set_verbosity_error()
+
+
+@pytest.fixture
+def before(vocab_file):
+    # Token 1 is the padding of MPNet.
+    return BertTokenizer(str(vocab_file(*WORDS)))
+
+
+def made(name: str, *, tie: bool = True, dtype=torch.float32):
+    """A small model with random numbers, biases too."""
+    torch.manual_seed(len(name))
+    family = next(family for family in sorted(CONFIGS, key=len, reverse=True) if name.startswith(family))
+    config = getattr(transformers, f"{family}Config")(**CONFIGS[family], tie_word_embeddings=tie)
+    model = getattr(transformers, name)(config).eval()
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            torch.nn.init.normal_(parameter)
+    return model.to(dtype)
+
+
+def outputs(model, ids) -> dict[str, torch.Tensor]:
+    """Everything that a model says of ids."""
+    given = {"input_ids": torch.tensor([ids])}
+    dtype = next(model.parameters()).dtype
+    if type(model).__name__.startswith("Lxmert"):
+        given |= {"visual_feats": torch.zeros(1, 2, 16, dtype=dtype), "visual_pos": torch.zeros(1, 2, 4, dtype=dtype)}
+    if type(model).__name__.startswith("SplinterFor"):
+        given["question_positions"] = torch.tensor([[1]])
+    with torch.no_grad():
+        found = model(**given)
+    return {key: value for key, value in found.items() if isinstance(value, torch.Tensor)}
+
+
+def assert_same(old: dict, new: dict, dtype=torch.float32) -> None:
+    """The same numbers, bit for bit; where there is one for each token, for those that were there before.
+
+    A product with a matrix of more columns may add in another order, which shows in the last bit of float64.
+    """
+    assert old.keys() == new.keys()
+    for key, value in old.items():
+        if value.shape[-1] == ROWS and dtype == torch.float64:
+            assert torch.allclose(new[key][..., :ROWS], value, rtol=1e-13, atol=1e-13), key
+        else:
+            assert torch.equal(new[key][..., : value.shape[-1]], value), key
+
+
+def loaded(name: str, directory, dtype=torch.float32):
+    """A model from its files, without a key too many or too few.
+
+    It is copied, so that its tensors lie in memory as those of other models: in a file they begin at other places, and
+    some products depend on that in their last bit.
+    """
+    model, told = getattr(transformers, name).from_pretrained(directory, output_loading_info=True, dtype=dtype)
+    assert [key for key, found in told.items() if found] == []
+    return copy.deepcopy(model.eval())
+
+
+def assert_equal_models(one, other) -> None:
+    assert one.state_dict().keys() == other.state_dict().keys()
+    for name, tensor in one.state_dict().items():
+        assert torch.equal(tensor, other.state_dict()[name]), name
+    for key in ("vocab_size", "pad_token_id", "question_token_id"):
+        assert getattr(one.config, key, None) == getattr(other.config, key, None)
+    for (name, module), (_, twin) in zip(one.named_modules(), other.named_modules(), strict=True):
+        for key in ("num_embeddings", "padding_idx", "in_features", "out_features", "question_token_id"):
+            if not (key == "padding_idx" and "embeddings" in name and type(one).__name__.startswith("Lxmert")):
+                assert getattr(module, key, None) == getattr(twin, key, None), (name, key)
+
+
+@pytest.mark.parametrize("tie", [True, False], ids=["tied", "untied"])
+@pytest.mark.parametrize("name", CLASSES)
+def test_added_tokens(name, tie, before, tmp_path):
+    """By files and in memory; and the model loads without a key too many or too few."""
+    after = copy.deepcopy(before)
+    after.add_tokens(["bald", "bal dem"])
+    after.add_wordpieces(["finn", "##ald"])
+    plan = plan_rows(before, after)
+    model = made(name, tie=tie)
+    model.save_pretrained(tmp_path / "model")
+    before.save_pretrained(tmp_path / "model")
+    apply_rows(plan, tmp_path / "model", tmp_path / "out", tokenizer=after, multiple_of=32)
+    new = loaded(name, tmp_path / "out")
+    ids = before(TEXT)["input_ids"]
+    assert_same(outputs(model, ids), outputs(new, ids))
+    parameters = {key: id(parameter) for key, parameter in model.named_parameters(remove_duplicate=False)}
+    plan.apply_to(model, multiple_of=32)
+    assert {key: id(parameter) for key, parameter in model.named_parameters(remove_duplicate=False)} == parameters
+    assert_equal_models(model, new)
+    assert model.get_input_embeddings().num_embeddings == 128
+    ids = after("bald finn bal dem")["input_ids"]
+    assert max(ids) >= ROWS
+    assert all(torch.isfinite(value).all() for value in outputs(model, ids).values())
+
+
+@pytest.mark.parametrize("tie", [True, False], ids=["tied", "untied"])
+@pytest.mark.parametrize("name", CLASSES)
+def test_dropped_and_moved_tokens(name, tie, before, tmp_path, vocab_file):
+    special = SPECIAL if name.startswith("MPNet") else ["[UNK]", "[CLS]", "[PAD]", "[SEP]", "[MASK]"]
+    words = ["bal", "dem", "fin", "gol", "kum", "bel", "dam", WORDS[2], *WORDS[-13:]]
+    after = BertTokenizer(str(vocab_file(*words, special=special, name="after.txt")))
+    plan = plan_rows(before, after)
+    assert plan.lost
+    model = made(name, tie=tie)
+    model.save_pretrained(tmp_path / "model")
+    apply_rows(plan, tmp_path / "model", tmp_path / "out", tokenizer=after)
+    new = loaded(name, tmp_path / "out")
+    tokens = sorted(after.get_vocab(), key=after.get_vocab().get)
+    old_rows = before.convert_tokens_to_ids(tokens)
+    old_ids, new_ids = before(TEXT)["input_ids"], after(TEXT)["input_ids"]
+    assert old_ids != new_ids or name.startswith("MPNet")
+    old, found = outputs(model, old_ids), outputs(new, new_ids)
+    for key, value in old.items():
+        if value.shape[-1] == ROWS:
+            value = value[..., old_rows]
+        assert torch.allclose(found[key], value, rtol=1e-5, atol=1e-6), key
+    plan.apply_to(model)
+    assert_equal_models(model, new)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "MobileBertForMaskedLM", "DistilBertForMaskedLM"])
+@pytest.mark.parametrize("tie", [True, False], ids=["tied", "untied"])
+def test_types_and_shards(name, tie, dtype, before, tmp_path):
+    after = copy.deepcopy(before)
+    after.add_tokens(["bald", "bal dem", "finn"])
+    plan = plan_rows(before, after)
+    model = made(name, tie=tie, dtype=dtype)
+    model.save_pretrained(tmp_path / "model", max_shard_size="8KB")
+    assert len(list((tmp_path / "model").glob("*.safetensors"))) > 1
+    apply_rows(plan, tmp_path / "model", tmp_path / "out")
+    new = loaded(name, tmp_path / "out", dtype)
+    assert next(new.parameters()).dtype == dtype
+    ids = before(TEXT)["input_ids"]
+    assert_same(outputs(model, ids), outputs(new, ids), dtype)
+    plan.apply_to(model)
+    assert_equal_models(model, new)
+    pieces = [row for row, _ in plan.terms_of(ROWS)]
+    table = model.get_input_embeddings().weight.detach()
+    expected = table[pieces].double().mean(0)
+    assert torch.equal(table[ROWS], expected.to(dtype)) or torch.allclose(table[ROWS].double(), expected, rtol=2**-7)
+
+
+def test_a_directory_that_transformers_indexed(before, tmp_path):
+    """The index of the new shards is the one that transformers would write."""
+    import json
+
+    after = copy.deepcopy(before)
+    after.add_tokens(["bald", "bal dem", "finn"])
+    plan = plan_rows(before, after)
+    made("BertForMaskedLM", tie=False).save_pretrained(tmp_path / "model", max_shard_size="8KB")
+    apply_rows(plan, tmp_path / "model", tmp_path / "out")
+    loaded("BertForMaskedLM", tmp_path / "out").save_pretrained(tmp_path / "again", max_shard_size="8KB")
+    ours, theirs = (
+        json.loads((tmp_path / name / "model.safetensors.index.json").read_text()) for name in ("out", "again")
+    )
+    assert ours["metadata"] == theirs["metadata"]
+    assert ours["weight_map"].keys() == theirs["weight_map"].keys()
+
+
+def test_what_apply_to_refuses_and_leaves(before, vocab_file):
+    after = copy.deepcopy(before)
+    after.add_tokens(["bald"])
+    plan = plan_rows(before, after)
+    model = made("BertForMaskedLM")
+    model.scores = torch.nn.Embedding(ROWS, 3)
+    old = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    with pytest.raises(InputError, match=r"'scores.weight' of shape .* --also scores.weight"):
+        plan.apply_to(model)
+    model.bert.embeddings.word_embeddings.weight.data[6] = float("nan")
+    with pytest.raises(InputError, match="holds numbers that are not finite"):
+        plan_rows(before, after, "mean").apply_to(model, leave=["scores.*"])
+    model.bert.embeddings.word_embeddings.weight.data[6] = old["bert.embeddings.word_embeddings.weight"][6]
+    assert all(torch.equal(tensor, old[name]) for name, tensor in model.state_dict().items())
+    assert model.config.vocab_size == ROWS
+    plan.apply_to(model, also=["scores.weight"])
+    assert (model.scores.num_embeddings, model.scores.weight.shape) == (ROWS + 1, (ROWS + 1, 3))
+    with pytest.raises(InputError, match="needs"):
+        plan_rows(after, before).apply_to(made("BertModel"))
+    with pytest.raises(InputTypeError, match="not dict"):
+        plan.apply_to({})
+    with torch.device("meta"), pytest.raises(InputError, match="no values yet"):
+        plan.apply_to(transformers.BertModel(transformers.BertConfig(**COMMON)))
+
+
+def test_what_is_tied_stays_tied_and_learns(before):
+    after = copy.deepcopy(before)
+    after.add_tokens(["bald"])
+    model = made("BertForMaskedLM")
+    ids = torch.tensor([before(TEXT)["input_ids"]])
+    model(ids, labels=ids).loss.backward()  # gradients of the old shapes
+    plan_rows(before, after).apply_to(model)
+    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
+    assert model.cls.predictions.decoder.bias is model.cls.predictions.bias
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    row = model.get_input_embeddings().weight[ROWS].clone()
+    ids = torch.tensor([after("bald bal bald")["input_ids"]])
+    losses = []
+    for _ in range(5):
+        loss = model(ids, labels=ids).loss
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert losses[-1] < losses[0]
+    assert not torch.equal(model.get_input_embeddings().weight[ROWS], row)
+
+
+def test_a_model_inside_another(before):
+    """As sentence-transformers holds one."""
+    after = copy.deepcopy(before)
+    after.add_tokens(["bald"])
+    model = torch.nn.Sequential(made("BertModel"), torch.nn.Linear(16, 4))
+    applied = plan_rows(before, after).apply_to(model)
+    assert [tensor.name for tensor in applied.tensors] == ["0.embeddings.word_embeddings.weight"]
+    assert model[0].config.vocab_size == ROWS + 1
+
+
+# ---- what a new row is worth ----------------------------------------------------------------------------------------
+
+
+def sentences(count: int, rng: random.Random) -> list[str]:
+    """Sentences of a language in which each word calls for the next one; words are cut into two pieces."""
+    stems, ends = ["bal", "dem", "fin", "gol", "kum", "bel"], ["a", "e", "i", "o"]
+    words = [stem + end for stem in stems for end in ends]
+    made_of = []
+    for _ in range(count):
+        word, sentence = rng.randrange(len(words)), []
+        for _ in range(8):
+            sentence.append(words[word])
+            word = (word * 5 + 7 + rng.randrange(2)) % len(words)
+        made_of.append(" ".join(sentence))
+    return made_of
+
+
+def masked_loss(model, tokenizer, texts: list[str], seed: int, chosen=None) -> torch.Tensor:
+    """The loss on masked tokens, or with `chosen` on those of them that have these ids."""
+    rng = torch.Generator().manual_seed(seed)
+    ids = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(tokenizer(text)["input_ids"]) for text in texts], batch_first=True
+    )
+    masked = (torch.rand(ids.shape, generator=rng) < 0.25) & (ids > 4)
+    if chosen is not None:
+        masked = masked & torch.isin(ids, torch.tensor(chosen))
+    labels = ids.masked_fill(~masked, -100)
+    return model(ids.masked_fill(masked, 4), attention_mask=(ids != 0).long(), labels=labels).loss
+
+
+def test_the_mean_of_pieces_is_a_better_start(before):
+    """A BERT is trained for some seconds; then words become tokens of their own."""
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    rng = random.Random(3)
+    texts, held_back = sentences(600, rng), sentences(100, rng)
+    torch.manual_seed(0)
+    torch.set_num_threads(2)
+    config = {**COMMON, "hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
+    model = transformers.BertForMaskedLM(transformers.BertConfig(**config, hidden_dropout_prob=0.0))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for step in range(200):
+        loss = masked_loss(model, before, rng.sample(texts, 32), step)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    after = copy.deepcopy(before)
+    after.add_tokens(["bala", "demi", "golo", "fine"])
+    by_pieces, by_theirs = copy.deepcopy(model), copy.deepcopy(model)
+    plan_rows(before, after).apply_to(by_pieces)
+    by_theirs.resize_token_embeddings(ROWS + 4)
+    with torch.no_grad():
+        losses = [
+            sum(masked_loss(each, after, held_back, seed).item() for seed in range(5)) / 5
+            for each in (by_pieces, by_theirs)
+        ]
+    print(f"\nloss on held-back text: mean of pieces {losses[0]:.3f}, resize_token_embeddings {losses[1]:.3f}")
+    assert losses[0] < losses[1]
