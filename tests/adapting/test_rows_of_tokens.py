@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SPECIAL, examples
-from trietok import BertTokenizer, BertTokenizerFast, InputError, InputTypeError, UnknownTokenError, plan_rows
+from trietok import BertTokenizer, BertTokenizerFast, InputError, InputTypeError, UnknownTokenError, plan_rows, trim
 
 WORDS = ("the", "co", "##v", "##id", "vac", "##cine", "[unused0]", "[unused1]", "a", "b", "##b")
 PROFILES = (BertTokenizer, BertTokenizerFast)
@@ -132,6 +132,16 @@ def test_duplicate_lines(vocab_file):
     plan = plan_rows(before, twice)
     assert list(plan.sources)[first:] == [first + 1, used, first + 3, used]
     assert plan.lost == 1
+
+
+def test_the_id_that_encodes_takes_the_row_that_texts_were_encoded_with(vocab_file):
+    """Another line of the token may have stood at that very id, with a row that no text ever used."""
+    before = BertTokenizer(str(vocab_file("same", "x", "same")))
+    trimmed = trim(before, ["same"])
+    assert ids_of(trimmed.tokenizer)["same"] == len(SPECIAL)
+    plan = plan_rows(before, trimmed.tokenizer)
+    assert plan.sources[len(SPECIAL)] == len(SPECIAL) + 2
+    assert plan.sources == trimmed.plan.sources
 
 
 def test_a_removed_token_leaves_its_row_as_a_spare_one(before):

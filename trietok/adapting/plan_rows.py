@@ -26,8 +26,8 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
 
     A token of both keeps its row, wherever its id has gone. An id that has no token keeps the row it has, so a token
     that was removed leaves a spare row behind, unless that row has moved with its token; then the row is zeros. Where
-    several ids have the same token, as duplicate lines of a vocabulary have, an id whose token is the same as before
-    keeps its row, and any other id gets the row of the id that texts are encoded with.
+    several ids have the same token, as duplicate lines of a vocabulary have, the id that texts are encoded with gets the
+    row of the one that they were encoded with; any other id keeps its row if its token is the same as before.
 
     Args:
         before: the tokenizer of the model as it is.
@@ -61,14 +61,16 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
             raise InputTypeError(f"plan_rows takes tokenizers, not {type(tokenizer).__name__}", value=tokenizer)
     initial = _Initial(before, new)
     old_ids, old_tokens = before.get_vocab(), _tokens_by_id(before)
-    new_tokens = _tokens_by_id(after)
+    new_ids, new_tokens = after.get_vocab(), _tokens_by_id(after)
     there = frozenset(new_tokens.values())
     rows_before, rows_after = before.max_id + 1, after.max_id + 1
     sources = array("q", bytes(8 * rows_after))
     added: dict[str, list[int]] = {}
     for row in range(rows_after):
         token, old_token = new_tokens.get(row), old_tokens.get(row)
-        if row < rows_before and (old_token == token or (token is None and old_token not in there)):
+        if token in old_ids and new_ids[token] == row:
+            sources[row] = old_ids[token]
+        elif row < rows_before and (old_token == token or (token is None and old_token not in there)):
             sources[row] = row
         elif token is None:
             sources[row] = initial.zeros()
