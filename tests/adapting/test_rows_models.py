@@ -8,9 +8,12 @@ import random
 
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
 pytest.importorskip("safetensors")
+
+import torch
+import transformers
 
 from tests.conftest import SPECIAL
 from trietok import BertTokenizer, InputError, InputTypeError, apply_rows, plan_rows

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 _ENDINGS = ("_token_id", "_token_ids")
 _OTHERS = frozenset(("suppress_tokens", "begin_suppress_tokens", "bad_words_ids"))
-# What a model's class takes where config.json does not say: for the types of models that trietok knows.
+# What a model's class takes where config.json does not say; those of Funnel and LXMERT take nothing.
 _PAD, _QUESTION = "pad_token_id", "question_token_id"
 _DEFAULTS = {
-    name: {_PAD: 0}
-    for name in "bert distilbert electra convbert mobilebert funnel lxmert layoutlm squeezebert dpr retribert".split()
-} | {"splinter": {_PAD: 0, _QUESTION: 104}}
+    **{name: {_PAD: 0} for name in "bert distilbert dpr electra layoutlm mobilebert retribert squeezebert".split()},
+    "convbert": {_PAD: 1},
+    "splinter": {_PAD: 0, _QUESTION: 104},
+}
 _MPNET_PAD = 1
 
 

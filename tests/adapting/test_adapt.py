@@ -1,0 +1,127 @@
+"""`adapt`: from texts and a model to a new model, or to nothing at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+
+import pytest
+
+import trietok
+from trietok import BertTokenizer, BertTokenizerFast, adapt
+
+np = pytest.importorskip("numpy")
+safetensors = pytest.importorskip("safetensors.numpy")
+
+TEXTS = ["Vaccines protect from covid.", "Long covid is real, and mRNA vaccines help.", "Atrial fibrillation: covid!"]
+NAME = "bert.embeddings.word_embeddings.weight"
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A directory with a model of one table, and the function that makes another in either profile."""
+
+    def make(kind=BertTokenizer, **changes):
+        directory = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
+        tokenizer = kind.from_pretrained("trietok-en")
+        tokenizer.save_pretrained(directory)
+        table = np.random.default_rng(0).normal(size=(tokenizer.max_id + 1, 4)).astype(np.float32)
+        safetensors.save_file({NAME: changes.pop("table", table)}, directory / "model.safetensors")
+        config = {"model_type": "bert", "vocab_size": len(table), "hidden_size": 4, "pad_token_id": 0, **changes}
+        (directory / "config.json").write_text(json.dumps(config))
+        return directory
+
+    return make
+
+
+def files_of(directory: pathlib.Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+@pytest.mark.parametrize("way", ["wordpiece", "added", "unused"])
+def test_the_whole_job(model, tmp_path, kind, way):
+    directory = model(kind)
+    there = files_of(directory)
+    old = safetensors.load_file(directory / "model.safetensors")[NAME]
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2)
+    assert files_of(directory) == there
+    words = list(adapted.terms.added)
+    assert words == ["covid", "vaccines"]
+    before, after = (kind.from_pretrained(each) for each in (directory, tmp_path / "out"))
+    assert after.is_fast == (tmp_path / "out" / "tokenizer.json").exists() == (kind is BertTokenizerFast)
+    new = safetensors.load_file(tmp_path / "out" / "model.safetensors")[NAME]
+    slots = 2 if way == "unused" else 0
+    assert len(new) == len(old) + len(words) - slots
+    for token, row in before.get_vocab().items():
+        if after.get_vocab().get(token) == row:
+            assert new[row].tobytes() == old[row].tobytes()
+    for word in words:
+        row = after.convert_tokens_to_ids(word)
+        assert after.encode(word, add_special_tokens=False) == [row]
+        pieces = before.encode(word, add_special_tokens=False)
+        assert np.allclose(new[row], old[pieces].mean(axis=0))
+    counts = [sum(len(each.tokenize(text)) for text in TEXTS) for each in (before, after)]
+    assert [adapted.before.tokens, adapted.after.tokens] == counts
+    assert counts[1] < counts[0]
+    lost = slots or "0"
+    assert adapted.proof.startswith(f"{8000 - slots:,} ids unchanged, 0 moved, {lost} lost, 2 new; fingerprint ")
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["vocab_size"] == len(new)
+
+
+def test_phrases(model, tmp_path):
+    texts = [*TEXTS, "No atrial fibrillation", "ATRIAL FIBRILLATION again"] * 3
+    adapted = adapt(model(), tmp_path / "out", texts, way="added", phrases=2)
+    assert "atrial fibrillation" in adapted.terms.added
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"texts": []}, "texts"),
+        ({"texts": ["the people"]}, "none of the words"),
+        ({"min_frequency": 4}, "none of the words of the 3 texts"),
+        ({"way": "best"}, "'wordpiece', 'added' or 'unused'"),
+        ({"new": "best"}, "new is 'best'"),
+        ({"texts": TEXTS[0]}, "not one"),
+        ({"multiple_of": 0}, "multiple_of"),
+        ({"also": ["no.such.tensor"]}, "no.such.tensor"),
+    ],
+)
+def test_an_error_leaves_nothing(model, tmp_path, options, said):
+    directory = model()
+    with pytest.raises(trietok.TrietokError, match=said):
+        adapt(directory, tmp_path / "out", **{"texts": TEXTS, "min_frequency": 2, **options})
+    assert os.listdir(tmp_path) == [directory.name]
+
+
+def test_rows_that_are_no_numbers_are_not_spread(model, tmp_path):
+    directory = model(table=np.full((8000, 4), np.nan, dtype=np.float32))
+    with pytest.raises(trietok.InputError, match=f"{NAME}.*row"):
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+    assert os.listdir(tmp_path) == [directory.name]
+
+
+def test_a_directory_that_holds_something_is_left_as_it_is(model):
+    directory = model()
+    there = files_of(directory)
+    with pytest.raises(trietok.FileError, match=str(directory)):
+        adapt(directory, directory, TEXTS, min_frequency=2)
+    assert files_of(directory) == there
+
+
+def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
+    directory = model()
+    real = BertTokenizer.save_pretrained
+
+    def save(self, folder, *args, **kwargs):
+        files = real(self, folder, *args, **kwargs)
+        vocabulary = pathlib.Path(folder, "vocab.txt")
+        vocabulary.write_text(vocabulary.read_text().replace("covid", "covet"))
+        return files
+
+    monkeypatch.setattr(BertTokenizer, "save_pretrained", save)
+    with pytest.raises(trietok.VocabularyError, match="gives other ids"):
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+    assert os.listdir(tmp_path) == [directory.name]

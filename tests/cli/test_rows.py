@@ -1,0 +1,127 @@
+"""`trietok rows`: what it prints, what it writes, how it fails."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
+
+pytest.importorskip("numpy")
+pytest.importorskip("safetensors")
+
+from tests.adapting.models import bert, numbers, read_tensors, save_model, two_tokenizers
+from trietok import AutoTokenizer, RowPlan
+
+ROWS, AFTER = 11, 13
+
+
+@pytest.fixture
+def two(vocab_file):
+    return two_tokenizers(vocab_file)
+
+
+@pytest.fixture
+def model(two, tmp_path) -> str:
+    return str(save_model(tmp_path / "model", bert(ROWS), ROWS, tokenizer=two[0]))
+
+
+@pytest.fixture
+def new(two, tmp_path) -> str:
+    two[1].save_pretrained(tmp_path / "new")
+    return str(tmp_path / "new")
+
+
+def table_of(directory):
+    return read_tensors(directory / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
+
+
+def test_a_table_and_the_sentence(model, new, two, tmp_path):
+    _, _, plan = two
+    assert out("rows", model, str(tmp_path / "out"), "--tokenizer", new) == [
+        "tensor                                  before  after   type",
+        "bert.embeddings.word_embeddings.weight  11 × 4  13 × 4  F32",
+        "cls.predictions.bias                    11      13      F32",
+        "cls.predictions.decoder.weight          11 × 4  13 × 4  F32",
+        f"11 of 11 rows kept (0 moved), 0 lost, 2 new; fingerprint {plan.before} → {plan.after}",
+        "the model had 11 rows and has 13",
+        "configuration: vocab_size 13",
+        f"written to {tmp_path / 'out'}",
+    ]
+    assert AutoTokenizer.from_pretrained(tmp_path / "out", use_fast=False).fingerprint() == plan.after
+    assert len(table_of(tmp_path / "out")) == AFTER
+
+
+def test_json(model, new, two, tmp_path):
+    (line,) = out("rows", model, str(tmp_path / "out"), "-t", new, "--multiple-of", "8", "--json")
+    values = json.loads(line)
+    assert values["plan"] == {
+        **{"before": two[2].before, "after": two[2].after, "rows_before": ROWS, "rows_after": AFTER},
+        **{"kept": 11, "moved": 0, "lost": 0, "made": 2},
+    }
+    assert (values["rows_before"], values["rows_after"], values["has_tokenizer"]) == (11, 16, True)
+    assert values["tensors"][0] == {
+        "name": "bert.embeddings.word_embeddings.weight",
+        **{"before": [11, 4], "after": [16, 4], "dtype": "F32", "file": "model.safetensors"},
+    }
+
+
+def test_a_plan_kept_and_used_again(model, new, two, tmp_path):
+    plan = tmp_path / "plan.json"
+    out("rows", model, str(tmp_path / "out"), "--tokenizer", new, "--new", "copy:the", "--save-plan", str(plan))
+    assert RowPlan.load(plan).terms_of(ROWS) == ((5, 1.0),)
+    result = run("rows", model, str(tmp_path / "again"), "--plan", str(plan))
+    assert result.exit_code == 0
+    assert "has no tokenizer; give --tokenizer DIR" in result.stderr
+    out("rows", model, str(tmp_path / "whole"), "--plan", str(plan), "--tokenizer", new)
+    tables = [table_of(tmp_path / name).tobytes() for name in ("out", "again", "whole")]
+    assert len(set(tables)) == 1
+    two[1].save_pretrained(tmp_path / "fast", tokenizer_json=True)
+    out("rows", model, str(tmp_path / "other"), "--plan", str(plan), "--tokenizer", str(tmp_path / "fast"))
+
+
+def test_a_tokenizer_json_stays_one(model, two, tmp_path):
+    two[1].save_pretrained(tmp_path / "new", tokenizer_json=True)
+    out("rows", model, str(tmp_path / "out"), "--tokenizer", str(tmp_path / "new"))
+    assert (tmp_path / "out" / "tokenizer.json").is_file()
+    fast = [AutoTokenizer.from_pretrained(tmp_path / name).fingerprint() for name in ("new", "out")]
+    assert fast[0] == fast[1]
+
+
+def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
+    tensors = {**bert(ROWS), "scorer.table": numbers(ROWS, 3), "scorer.odd": numbers(3, ROWS)}
+    directory = str(save_model(tmp_path / "odd", tensors, ROWS, tokenizer=two[0]))
+    message = error("rows", directory, str(tmp_path / "out"), "--tokenizer", new)
+    assert "'scorer.table' of shape [11, 3] in model.safetensors" in message
+    lines = out(
+        *("rows", directory, str(tmp_path / "out"), "--tokenizer", new),
+        *("--also", "scorer.table", "--leave", "scorer.o*"),
+    )
+    assert any(line.split() == ["scorer.table", "11", "×", "3", "13", "×", "3", "F32"] for line in lines)
+
+
+def test_mistakes(model, new, tmp_path):
+    target = str(tmp_path / "out")
+    assert "Give --tokenizer DIR" in usage_error("rows", model, target)
+    assert "--new goes with --tokenizer alone" in usage_error(
+        "rows", model, target, "--plan", "plan.json", "--new", "mean"
+    )
+    assert "no token 'nothing'" in error("rows", model, target, "--tokenizer", new, "--new", "copy:nothing")
+    assert "not empty" in error("rows", model, new, "--tokenizer", new)
+    assert "no row plan" in error("rows", model, target, "--plan", f"{model}/config.json")
+    assert "not there" in error("rows", f"{model}/nowhere", target, "--plan", _plan(tmp_path))
+    assert not (tmp_path / "out").exists()
+
+
+def _plan(directory) -> str:
+    RowPlan("A", "B", 1, 1, [0]).save(directory / "plan.json")
+    return str(directory / "plan.json")
+
+
+@posix
+def test_on_a_terminal(model, new, tmp_path):
+    shown = COLOURS.sub("", on_terminal("rows", model, str(tmp_path / "out"), "--tokenizer", new, columns=120))
+    lines = [line.rstrip() for line in shown.split("\n")]
+    assert "cls.predictions.bias                    11      13      F32" in lines
+    assert any(line.startswith("11 of 11 rows kept (0 moved), 0 lost, 2 new; fingerprint") for line in lines)
