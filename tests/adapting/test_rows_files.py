@@ -378,6 +378,8 @@ def test_tokenizers_of_other_vocabularies(two, tmp_path, vocab_file):
     apply_rows(plan, model, tmp_path / "out", tokenizer=after)
     with pytest.raises(InputTypeError, match="takes a RowPlan"):
         apply_rows("plan.json", model, tmp_path / "more")
+    with pytest.raises(InputTypeError, match="saves a tokenizer, not str"):
+        apply_rows(plan, model, tmp_path / "more", tokenizer="new")
 
 
 def test_places_that_cannot_be_written(two, tmp_path):

@@ -37,6 +37,7 @@ from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 Progress = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
@@ -139,6 +140,8 @@ def _check_places(directory: Path, target: Path, out: str | os.PathLike[str]) ->
 
 def _check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> None:
     """Raise where the plan is not between the tokenizer of the directory and the one given."""
+    if not isinstance(tokenizer, (PreTrainedTokenizer, type(None))):
+        raise InputTypeError(f"apply_rows saves a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
     if tokenizer is not None and tokenizer.fingerprint() != plan.after:
         raise InputError(
             f"the plan leads to the tokenizer {plan.after}, and the one given is {tokenizer.fingerprint()}; make the "
