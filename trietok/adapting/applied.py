@@ -68,11 +68,15 @@ class AppliedRows(NamedTuple):
         """A line for each tensor, in the columns of `HEAD`."""
         return [(tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype) for tensor in self.tensors]
 
+    @property
+    def proof(self) -> str:
+        """What became of the rows, in one sentence."""
+        return f"{self.plan}; fingerprint {self.plan.before} → {self.plan.after}"
+
     def summary(self) -> list[str]:
-        """What was done, in sentences."""
+        """What was done, in sentences, without the proof."""
         spare = self.rows_after - self.plan.rows_after
         lines = [
-            f"{self.plan}; fingerprint {self.plan.before} → {self.plan.after}",
             f"the model had {self.rows_before:,} rows and has {self.rows_after:,}"
             + (f", {spare:,} of them spare" if spare else ""),
         ]
@@ -85,14 +89,14 @@ class AppliedRows(NamedTuple):
         return lines
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join([*self.table(), *self.summary(), self.proof])
 
-    def _lines(self) -> Iterator[str]:
+    def table(self) -> Iterator[str]:
+        """The rows in columns, under their `HEAD`."""
         rows = [HEAD, *self.rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
         for row in rows:
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield from self.summary()
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -26,8 +26,8 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
 
     A token of both keeps its row, wherever its id has gone. An id that has no token keeps the row it has, so a token
     that was removed leaves a spare row behind, unless that row has moved with its token; then the row is zeros. Where
-    several ids have the same token, as duplicate lines of a vocabulary have, the id that texts are encoded with gets the
-    row of the one that they were encoded with; any other id keeps its row if its token is the same as before.
+    several ids have the same token, as duplicate lines of a vocabulary have, the id that texts are encoded with gets
+    the row of the one that they were encoded with; any other id keeps its row if its token is the same as before.
 
     Args:
         before: the tokenizer of the model as it is.

@@ -101,7 +101,7 @@ def add(
             )
         done = done._replace(refused=refused)
         comparison = trietok.compare(before, after, ())
-        save(after, output, trietok.plan_rows(before, after) if plan is not None else None, plan)
+        save(after, model, output, trietok.plan_rows(before, after) if plan is not None else None, plan)
         if as_json:
             write_line(json_line(_values(done, effects, comparison, model, output, plan)))
             return

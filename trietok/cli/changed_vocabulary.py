@@ -12,6 +12,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 import trietok
+from trietok.files.save import save_files_of
 
 Fast = Annotated[
     bool, typer.Option("--fast", help="Work with the fast profile, and write a tokenizer.json beside the vocab.txt.")
@@ -36,9 +37,12 @@ def require_new(out: str) -> None:
         )
 
 
-def save(tokenizer: Any, out: str, plan: trietok.RowPlan | None, plan_file: str | None) -> None:
+def save(tokenizer: Any, model: str, out: str, plan: trietok.RowPlan | None, plan_file: str | None) -> None:
     """Write a tokenizer to a new directory, and its plan of rows to a file."""
-    tokenizer.save_pretrained(out)
+    if rows_command(model, out) is None:
+        tokenizer.save_pretrained(out)
+    else:  # `rows_lines` says what to do with the model: nothing else has to
+        save_files_of(tokenizer, out)
     if plan is not None and plan_file is not None:
         plan.save(plan_file)
 

@@ -99,7 +99,7 @@ def rows(
             ctx.fail("Give --tokenizer DIR, the tokenizer that the model is to have, or --plan FILE.")
         if plan is not None and new is not None:
             ctx.fail("--new goes with --tokenizer alone: a plan says already what new rows are made of.")
-        row_plan, after = _plan(model_dir, tokenizer, plan, new or "pieces")
+        row_plan, after, proof = _planned(model_dir, tokenizer, plan, new or "pieces")
         with shown_bars(transient=True) as bars:
             applied = trietok.apply_rows(
                 row_plan,
@@ -114,26 +114,32 @@ def rows(
         if save_plan is not None:
             row_plan.save(save_plan)
         if as_json:
-            write_line(json_line(applied.to_dict()))
-        elif on_terminal():
-            _write_table(applied)
+            write_line(json_line({**applied.to_dict(), "proof": proof or applied.proof}))
         else:
-            for line in str(applied).split("\n"):
+            if on_terminal():
+                _write_table(applied)
+            else:
+                for line in applied.table():
+                    write_line(visible(line))
+            for line in (*applied.summary(), *((str(row_plan), proof) if proof else (applied.proof,))):
                 write_line(visible(line))
         if after is None:
             warn(f"{out} has no tokenizer; give --tokenizer DIR, or save the one that the plan leads to there")
 
 
-def _plan(model_dir: str, tokenizer: str | None, plan: str | None, new: str) -> tuple[trietok.RowPlan, Any]:
-    """The plan, and the tokenizer that it leads to, if there is one to save."""
+def _planned(
+    model_dir: str, tokenizer: str | None, plan: str | None, new: str
+) -> tuple[trietok.RowPlan, Any, str | None]:
+    """The plan; the tokenizer that it leads to, if there is one to save; what becomes of the ids, if that is known."""
     if plan is not None:
         row_plan = trietok.RowPlan.load(plan)
-        return row_plan, None if tokenizer is None else _tokenizer_of_plan(tokenizer, row_plan.after)
+        return row_plan, None if tokenizer is None else _tokenizer_of_plan(tokenizer, row_plan.after), None
     assert tokenizer is not None
     # The profile that the new tokenizer is saved in: with a tokenizer.json, so that it gets one again.
     fast = _is_fast(tokenizer)
     after = tokenizer_of(tokenizer, fast=fast)
-    return trietok.plan_rows(tokenizer_of(model_dir, fast=fast), after, new), after
+    before = tokenizer_of(model_dir, fast=fast)
+    return trietok.plan_rows(before, after, new), after, trietok.compare(before, after, ()).proof
 
 
 def _tokenizer_of_plan(name: str, wanted: str) -> Any:
@@ -160,7 +166,7 @@ def progress(bars: Bars) -> Callable[[int, int], None]:
 
 
 def _write_table(applied: trietok.AppliedRows) -> None:
-    """For a terminal: the tensors, then what was done."""
+    """The tensors, for a terminal."""
     from rich.console import Console  # only where somebody looks
     from rich.table import Table
     from rich.text import Text
@@ -178,7 +184,3 @@ def _write_table(applied: trietok.AppliedRows) -> None:
             table.add_row(Text(visible(name), style="bold"), Text(before), Text(after, style="cyan"), Text(dtype))
         console.print(table)
         console.print()
-        first, *others = applied.summary()
-        console.print(Text(visible(first), style="bold"))
-        for line in others:
-            console.print(Text(visible(line)), soft_wrap=True)

@@ -86,7 +86,7 @@ def trim(
                 min_frequency=min_frequency,
                 check_texts=checked,
             )
-        save(trimmed.tokenizer, output, trimmed.plan, plan)
+        save(trimmed.tokenizer, model, output, trimmed.plan, plan)
         if as_json:
             write_line(json_line(_values(trimmed, model, output, plan)))
             return
