@@ -25,7 +25,7 @@ from tests.files.saving import (
     without_links,
 )
 from trietok import BertTokenizer, FileError, FileFormatError, check
-from trietok.files import atomic
+from trietok.files import atomic, load
 from trietok.files.atomic import finish_save
 from trietok.files.formats import JOURNAL
 
@@ -224,6 +224,25 @@ def test_a_damaged_journal_is_named(two, tmp_path, journal):
     (tmp_path / "saved" / JOURNAL).write_bytes(journal.encode("latin-1"))
     with pytest.raises((FileError, FileFormatError), match=r"\.trietok-save\.json"):
         BertTokenizer.from_pretrained(tmp_path / "saved")
+
+
+def test_a_link_that_gives_way_to_its_file_while_it_is_opened(two, tmp_path, monkeypatch):
+    """The last step of a save moves the file from behind the link to the link's place: who reads the link then fails."""
+    directory = tmp_path / "saved"
+    two[0].save_pretrained(directory)
+    (directory / "folder").mkdir()
+    (directory / "vocab.txt").rename(directory / "folder" / "vocab.txt")
+    (directory / "vocab.txt").symlink_to("folder/vocab.txt")
+    once = load._load_once
+
+    def give_way(*arguments):
+        if (directory / "vocab.txt").is_symlink():
+            os.replace(directory / "folder" / "vocab.txt", directory / "vocab.txt")
+            raise FileError("cannot read vocab.txt: No such file or directory", path=directory / "vocab.txt")
+        return once(*arguments)
+
+    monkeypatch.setattr(load, "_load_once", give_way)
+    assert state(BertTokenizer.from_pretrained(directory)) == state(two[0])
 
 
 def test_two_may_save_and_others_load_at_once(two, tmp_path):

@@ -95,12 +95,14 @@ def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
     """A value that is another one after a directory's files have been replaced."""
     marks: list[object] = []
     for name in (JOURNAL, *names):
+        path = os.path.join(directory, name)
         try:
-            status = os.stat(os.path.join(directory, name))
+            # While a save ends, a link gives way to the very file it leads to; who opened the link just then saw nothing.
+            itself, status = os.lstat(path), os.stat(path)
         except (OSError, ValueError):  # it does not exist, or cannot be a file name
             marks.append(None)
         else:
-            marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
+            marks.append((itself.st_ino, status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(marks)
 
 
