@@ -227,7 +227,7 @@ def test_a_damaged_journal_is_named(two, tmp_path, journal):
 
 
 def test_a_link_that_gives_way_to_its_file_while_it_is_opened(two, tmp_path, monkeypatch):
-    """The last step of a save moves the file from behind the link to the link's place: who reads the link then fails."""
+    """The last step of a save moves the file into the place of the link: who reads the link then fails."""
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
     (directory / "folder").mkdir()

@@ -97,7 +97,7 @@ def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
     for name in (JOURNAL, *names):
         path = os.path.join(directory, name)
         try:
-            # While a save ends, a link gives way to the very file it leads to; who opened the link just then saw nothing.
+            # While a save ends, a link gives way to the file it leads to; who opened it just then saw nothing.
             itself, status = os.lstat(path), os.stat(path)
         except (OSError, ValueError):  # it does not exist, or cannot be a file name
             marks.append(None)
