@@ -84,7 +84,12 @@ def test_phrases(model, tmp_path):
         ({"min_frequency": 4}, "none of the words of the 3 texts"),
         ({"way": "best"}, "'wordpiece', 'added' or 'unused'"),
         ({"new": "best"}, "new is 'best'"),
-        ({"texts": TEXTS[0]}, "not one"),
+        ({"texts": TEXTS[0]}, "a list of texts, not str"),
+        ({"texts": 5}, "a list of texts, not int"),
+        ({"way": ["added"]}, "way is"),
+        ({"way": "unused", "most": "3"}, "max_suggestions is '3'"),
+        ({"leave_out": "covid"}, "leave_out is a list"),
+        ({"leave_out": ["COVID", "vaccines"]}, "none of the words"),
         ({"multiple_of": 0}, "multiple_of"),
         ({"also": ["no.such.tensor"]}, "no.such.tensor"),
     ],
@@ -125,3 +130,58 @@ def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
     with pytest.raises(trietok.VocabularyError, match="gives other ids"):
         adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
     assert os.listdir(tmp_path) == [directory.name]
+
+
+def test_what_the_texts_say_the_second_time_comes_before_the_name(model, tmp_path):
+    class Once:
+        reads = 0
+
+        def __iter__(self):
+            self.reads += 1
+            if self.reads > 1:
+                raise trietok.FileError("cannot read it again", path="texts")
+            return iter(TEXTS)
+
+    directory = model()
+    with pytest.raises(trietok.FileError, match="again"):
+        adapt(directory, tmp_path / "out", Once(), min_frequency=2)
+    assert os.listdir(tmp_path) == [directory.name]
+
+
+def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
+    def texts():
+        raise AssertionError("the texts were read")
+        yield ""
+
+    directory = model()
+    (directory / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(trietok.FileFormatError, match=r"model\.safetensors"):
+        adapt(directory, tmp_path / "out", texts())
+    for place, said in (("nowhere", "is not there; give the directory of a model"), ("trietok-en", "is not there")):
+        with pytest.raises(trietok.FileError, match=said):
+            adapt(place, tmp_path / "out", texts())
+    directory = model()
+    with pytest.raises(trietok.FileError, match=f"{directory}.sub is inside {directory}"):
+        adapt(directory, directory / "sub", texts())
+    for new in ("best", "copy:nosuchtoken"):
+        with pytest.raises(trietok.TrietokError, match=r"best|nosuchtoken"):
+            adapt(directory, tmp_path / "out", texts(), new=new)
+
+
+def test_two_vocabularies_in_one_directory(model, tmp_path):
+    directory = model(BertTokenizerFast)
+    vocabulary = (directory / "vocab.txt").read_text().splitlines()
+    (directory / "vocab.txt").write_text("\n".join(vocabulary[:5000]) + "\n")
+    with pytest.raises(trietok.TrietokError, match=r"vocab\.txt"):
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+
+
+def test_a_word_that_the_fast_profile_never_gives_is_not_added(model, tmp_path):
+    fast = BertTokenizerFast.from_pretrained("trietok-en", strip_accents=False)
+    directory = model()
+    fast.save_pretrained(directory)
+    texts = ["Ko\u0308rperteil covid"] * 3  # the slow profile composes, the fast one does not
+    adapted = adapt(directory, tmp_path / "out", texts)
+    assert list(adapted.terms.added) == ["covid"]
+    assert adapted.unreached == ["körperteil"]
+    assert "1 word not added, which no text gives in the fast profile: körperteil" in str(adapted)

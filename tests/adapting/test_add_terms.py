@@ -105,3 +105,12 @@ def test_the_sentence_of_a_way(tokenizer):
         "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word cut otherwise, "
         "1 occurrence: covids → covid ##s"
     )
+
+
+@pytest.mark.parametrize("way", ["wordpiece", "added", "single-word", "unused"])
+def test_spaces_and_line_ends_around_a_term_are_no_part_of_it(way):
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    done = add_terms(tokenizer, ["covid\r", "  zoology\t", "[MASK]", "[unused7]"], way)
+    assert list(done.added) == ["covid", "zoology"]
+    assert done.known == ["[MASK]", "[unused7]"]
+    assert tokenizer.tokenize("has covid now") == ["has", "covid", "now"]

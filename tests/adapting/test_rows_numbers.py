@@ -93,6 +93,25 @@ def test_bfloat16_is_rounded_once(value, bits):
     assert int(row_blocks._to_bfloat16(np, np.array([value]))[0]) == bits
 
 
+@examples(60)
+@given(
+    data=st.data(), dtype=st.sampled_from(["F16", "BF16"]), pieces=st.lists(st.integers(0, 4), min_size=2, max_size=7)
+)
+def test_a_mean_is_the_nearest_number_to_the_mean(data, dtype, pieces):
+    """1/3 is no float64: with a third of each, a mean in the middle of two numbers would go to either."""
+    sign = 1 << sum(FORMATS[dtype])
+    small = st.integers(15 << FORMATS[dtype][0], 16 << FORMATS[dtype][0])  # near each other, so that sums are exact
+    if dtype == "BF16":
+        small = small.map(lambda bits: bits + (112 << 7))
+    table = np.array(data.draw(st.lists(small, min_size=5, max_size=5)), dtype=BITS[dtype])[:, None]
+    weights: dict[int, float] = {}
+    for piece in pieces:
+        weights[piece] = weights.get(piece, 0.0) + 1 / len(pieces)
+    (new,) = blocks(RowPlan("A", "B", 5, 1, [~0], [tuple(weights.items())]), dtype, table)[:, 0]
+    mean = sum((value_of(int(table[piece, 0]), dtype) for piece in pieces), Fraction(0)) / len(pieces)
+    assert int(new) & (sign - 1) == nearest(mean, dtype)
+
+
 @pytest.mark.parametrize("dtype", list(BITS))
 def test_kept_rows_and_copies_keep_their_bits(dtype):
     """Among them NaNs with a message, infinities, zeros with a sign and the smallest numbers."""

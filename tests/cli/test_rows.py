@@ -109,7 +109,7 @@ def test_mistakes(model, new, tmp_path):
         "rows", model, target, "--plan", "plan.json", "--new", "mean"
     )
     assert "no token 'nothing'" in error("rows", model, target, "--tokenizer", new, "--new", "copy:nothing")
-    assert "not empty" in error("rows", model, new, "--tokenizer", new)
+    assert "is there already" in error("rows", model, new, "--tokenizer", new)
     assert "no row plan" in error("rows", model, target, "--plan", f"{model}/config.json")
     assert "not there" in error("rows", f"{model}/nowhere", target, "--plan", _plan(tmp_path))
     assert not (tmp_path / "out").exists()

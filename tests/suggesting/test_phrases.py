@@ -150,3 +150,17 @@ def test_what_is_refused(small):
     ):
         with pytest.raises(InputError, match=message):
             suggest(small("a"), ["a b"], **options)
+
+
+def test_a_long_chunk_is_looked_through_at_its_end_only():
+    """A phrase begins with the whole first word: nothing further from the end than that can begin one."""
+    looked = 0
+
+    class Chunk(str):
+        def __getitem__(self, place):
+            nonlocal looked
+            looked += 1
+            return str.__getitem__(self, place)
+
+    assert Joining(["new york"])._firsts_of(Chunk("a" * 5000 + "new")) == ("new",)
+    assert looked < 10

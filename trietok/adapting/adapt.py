@@ -13,16 +13,17 @@ from typing import Any, NamedTuple
 
 from trietok.adapting.add_terms import AddedTerms, add_terms
 from trietok.adapting.applied import AppliedRows
-from trietok.adapting.apply_rows import Progress, apply_rows
+from trietok.adapting.apply_rows import Progress, apply_rows, checked_model
 from trietok.adapting.certificate import batches, ids_of, unknown_id_of
-from trietok.adapting.plan_rows import Initializer, plan_rows
+from trietok.adapting.plan_rows import Initializer, check_new, plan_rows
 from trietok.adapting.row_plan import RowPlan
 from trietok.checking.check import check
 from trietok.comparing.compare import Comparison, compare
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.files.new_directory import checked_new, new_directory
+from trietok.files.new_directory import new_directory
 from trietok.files.read_again import read_again
+from trietok.showing.lists import alternatives, first_few, number_of
 from trietok.suggesting.report import Suggestions
 from trietok.suggesting.suggest import suggest_tokens
 from trietok.tokenizer.auto import AutoTokenizer
@@ -34,8 +35,6 @@ _WAYS = {
     "added": ("added", "single-word"),
     "unused": ("added", "unused"),
 }
-WAYS = tuple(_WAYS)
-_MOST_SHOWN = 10
 
 
 class TokensOfTexts(NamedTuple):
@@ -57,6 +56,8 @@ class Adapted(NamedTuple):
         comparison: the tokenizer before, and the one that the new directory gives.
         before, after: the tokens of the texts, with each of them.
         out: the new directory.
+        unreached: words that were not added, because no text gives them in the profile of the model: they were found
+            by the slow one, and the fast one writes them otherwise.
     """
 
     suggestions: Suggestions
@@ -67,6 +68,7 @@ class Adapted(NamedTuple):
     before: TokensOfTexts
     after: TokensOfTexts
     out: str
+    unreached: list[str]
 
     @property
     def proof(self) -> str:
@@ -82,21 +84,26 @@ class Adapted(NamedTuple):
             "rows": self.applied.to_dict(),
             "before": self.before._asdict(),
             "after": self.after._asdict(),
+            "unreached": self.unreached,
             "proof": self.proof,
         }
 
     def lines(self) -> list[str]:
         """What was done, without the tensors and the proof."""
         words = list(self.terms.added)
-        more = f" and {len(words) - _MOST_SHOWN:,} more" if len(words) > _MOST_SHOWN else ""
-        saved = self.before.tokens - self.after.tokens
+        saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
         lines = [
-            f"{len(words):,} {'word' if len(words) == 1 else 'words'} added: {', '.join(words[:_MOST_SHOWN])}{more}",
-            f"{self.after.texts:,} texts: {self.before.tokens:,} tokens become {self.after.tokens:,} "
-            f"({saved / self.before.tokens if self.before.tokens else 0:.1%} fewer), {self.before.unknown:,} unknown "
-            f"tokens become {self.after.unknown:,}",
+            f"{number_of(len(words), 'word')} added: {first_few(words)}",
+            f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
+            f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}",
             f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}",
         ]
+        if self.unreached:
+            lines.insert(
+                1,
+                f"{number_of(len(self.unreached), 'word')} not added, which no text gives in the fast profile: "
+                f"{first_few(self.unreached)}",
+            )
         if self.applied.left_out:
             lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
         return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
@@ -118,6 +125,7 @@ def adapt(
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
+    leave_out: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Adapted:
     """Write a model anew with the words of some texts that are most worth a token, and a row for each of them.
@@ -131,7 +139,7 @@ def adapt(
             tokenizer.json, the fast class is taken, and the new directory has a tokenizer.json too.
         out_dir: the directory to write, which does not exist or is empty.
         texts: read twice; an iterator is kept in a temporary file for that.
-        most, min_frequency, phrases: see `suggest_tokens`; phrases are for `"added"` and `"unused"`.
+        most, min_frequency, phrases, leave_out: see `suggest_tokens`; phrases are for `"added"` and `"unused"`.
         way: `"wordpiece"`, words become entries of the vocabulary; `"added"`, added tokens of single words;
             `"unused"`, such tokens in the free slots `[unusedN]`, so that the model needs no new row.
         new: what the rows of new tokens are made of; see `plan_rows`.
@@ -145,34 +153,40 @@ def adapt(
 
     Cost: reading the texts twice, and the model once.
     """
-    if way not in _WAYS:
-        raise InputError(f"way is {way!r:.60}; it is {', '.join(map(repr, WAYS[:-1]))} or {WAYS[-1]!r}")
-    if isinstance(texts, (str, bytes)):
-        raise InputTypeError("adapt takes a list of texts, not one", value=texts)
-    target = checked_new(out_dir)
-    before, words_of = _tokenizers(model_dir)
+    if not isinstance(way, str) or way not in _WAYS:
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(_WAYS)}")
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError(f"adapt takes a list of texts, not {type(texts).__name__}", value=texts)
+    if isinstance(leave_out, str):
+        raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
+    also, leave, leave_out = _names(also), _names(leave), list(leave_out)
+    checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
+    before, slow = _tokenizers(model_dir)
+    check_new(before, new)
     with read_again(texts) as read:
-        suggestions = _suggested(words_of, read, way, most, min_frequency, phrases)
-        after = copy.deepcopy(before)
-        after.config_rows = None  # that of the model as it is
-        terms = add_terms(after, [each.word for each in suggestions.suggestions], _WAYS[way][1])
-        if not terms.added:
-            raise InputError(f"none of the words can be added: {terms.refused[0].reason}")
+        suggestions = _suggested(slow, read, way, most, min_frequency, phrases, leave_out)
+        after, terms, counts, unreached = _added([each.word for each in suggestions.suggestions], before, way, read)
         plan = plan_rows(before, after, new)
-        with new_directory(target) as staging:
+        with new_directory(out_dir) as staging:
             applied = apply_rows(
-                *(plan, model_dir, staging),
+                plan,
+                model_dir,
+                staging,
                 also=also,
                 leave=leave,
                 multiple_of=multiple_of,
                 tokenizer=after,
                 progress=progress,
             )
-            written = _verified(before, plan, terms, staging)
-        comparison = compare(before, written, ())
-        counts = _tokens_of((before, written), read)
+            comparison = compare(before, _verified(before, plan, terms, staging), ())
     out = os.fspath(out_dir)
-    return Adapted(suggestions, terms, plan, applied._replace(out=out), comparison, counts[0], counts[1], out)
+    return Adapted(
+        suggestions, terms, plan, applied._replace(out=out), comparison, counts[0], counts[1], out, unreached
+    )
+
+
+def _names(patterns: Iterable[str]) -> list[str]:
+    return [patterns] if isinstance(patterns, str) else list(patterns)
 
 
 def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertTokenizer]:
@@ -184,16 +198,27 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     for tokenizer in (fast, slow):
         if not isinstance(tokenizer, BertTokenizer):
             raise InputTypeError(f"adapt takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    if fast.get_vocab() != slow.get_vocab():
+        raise InputError(
+            f"the vocab.txt and the tokenizer.json of {os.fspath(model_dir)} hold different tokens; remove the one "
+            "that the model was not trained with (trietok check says what differs)"
+        )
     return fast, slow
 
 
 def _suggested(
-    tokenizer: BertTokenizer, texts: Iterable[str], way: str, most: int, min_frequency: int, phrases: int
+    tokenizer: BertTokenizer,
+    texts: Iterable[str],
+    way: str,
+    most: int,
+    min_frequency: int,
+    phrases: int,
+    leave_out: list[str],
 ) -> Suggestions:
-    if way == "unused":
-        slots = len(tokenizer.unused_slots())
-        if not slots:
-            raise InputError("the vocabulary has no free slot [unusedN]; add the words in another way, with new rows")
+    slots = len(tokenizer.unused_slots())
+    if way == "unused" and not slots:
+        raise InputError("the vocabulary has no free slot [unusedN]; add the words in another way, with new rows")
+    if way == "unused" and type(most) is int:
         most = min(most, slots)
     suggestions = suggest_tokens(
         tokenizer,
@@ -202,13 +227,40 @@ def _suggested(
         min_frequency=min_frequency,
         adding=_WAYS[way][0],
         phrases=phrases,
+        leave_out=leave_out,
     )
     if not suggestions.suggestions:
         raise InputError(
-            f"none of the words of the {suggestions.texts:,} texts is worth a token: those that stand there "
+            f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that stand there "
             f"{min_frequency} times or more are tokens already; give more text, or a lower min_frequency"
         )
     return suggestions
+
+
+def _added(
+    words: list[str], before: BertTokenizer, way: str, texts: Iterable[str]
+) -> tuple[BertTokenizer, AddedTerms, list[TokensOfTexts], list[str]]:
+    """The tokenizer with the words that texts give, the tokens of the texts without them and with them, and the others.
+
+    The slow profile has told the words. The fast one may compose or delete other characters, and never write one so.
+    """
+    after, terms = _with_words(words, before, way)
+    counts, given = _tokens_of((before, after), texts)
+    unreached = [word for word, token_id in terms.added.items() if token_id not in given]
+    if unreached:
+        after, terms = _with_words([word for word in terms.added if word not in set(unreached)], before, way)
+        counts, _ = _tokens_of((before, after), texts)
+    return after, terms, counts, unreached
+
+
+def _with_words(words: list[str], before: BertTokenizer, way: str) -> tuple[BertTokenizer, AddedTerms]:
+    after = copy.deepcopy(before)
+    after.config_rows = None  # that of the model as it is
+    terms = add_terms(after, words, _WAYS[way][1])
+    if not terms.added:
+        reason = terms.refused[0].reason if terms.refused else "no text gives one of them in the profile of the model"
+        raise InputError(f"none of the words can be added: {reason}")
+    return after, terms
 
 
 def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]) -> BertTokenizer:
@@ -219,7 +271,10 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     """
     report = check(directory)
     if not report.ok:
-        raise VocabularyError(f"what was written has faults: {report.errors[0].message}")
+        raise VocabularyError(
+            f"what was written has faults, and is taken away again: {report.errors[0].message}; if `leave` (--leave) "
+            "names a tensor with rows for tokens, it must not"
+        )
     written: BertTokenizer = AutoTokenizer.from_pretrained(directory, use_fast=before.is_fast)
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
@@ -229,14 +284,19 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     return written
 
 
-def _tokens_of(tokenizers: tuple[BertTokenizer, ...], texts: Iterable[str]) -> list[TokensOfTexts]:
-    unknown = list(map(unknown_id_of, tokenizers))
+def _tokens_of(
+    tokenizers: tuple[BertTokenizer, BertTokenizer], texts: Iterable[str]
+) -> tuple[list[TokensOfTexts], set[int]]:
+    """The tokens of texts with each of two tokenizers, and the ids that the second one gives."""
+    unknown: list[Any] = list(map(unknown_id_of, tokenizers))
     counts = [[0, 0] for _ in tokenizers]
+    given: set[int] = set()
     number = 0
     for batch in batches(texts):
         number += len(batch)
         for tokenizer, unknown_id, count in zip(tokenizers, unknown, counts, strict=True):
-            for ids in ids_of(tokenizer, batch):
-                count[0] += len(ids)
-                count[1] += ids.count(unknown_id)  # type: ignore[arg-type]
-    return [TokensOfTexts(number, *count) for count in counts]
+            ids_of_batch = ids_of(tokenizer, batch)
+            count[0] += sum(map(len, ids_of_batch))
+            count[1] += sum(ids.count(unknown_id) for ids in ids_of_batch)
+        given.update(*ids_of_batch)
+    return [TokensOfTexts(number, *count) for count in counts], given

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from trietok.adapting.certificate import batches, ids_of, number_of
+from trietok.adapting.certificate import batches, ids_of
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.read_again import checked
+from trietok.showing.lists import alternatives, number_of
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts
@@ -61,7 +62,8 @@ def add_terms(
 
     Args:
         tokenizer: a `BertTokenizer` or one of its relatives, in either profile.
-        terms: words or phrases as people write them; they are lower-cased where the tokenizer does so.
+        terms: words or phrases as people write them, without the spaces around; they are lower-cased where the
+            tokenizer does so.
         way: `"wordpiece"`, entries of the vocabulary, for single words, and for pieces such as `##ology`; `"added"`,
             added tokens, matched wherever they stand, inside words too; `"single-word"`, added tokens that match where
             no letter, digit, mark or underscore touches them; `"unused"`, added tokens that take the free slots
@@ -88,7 +90,7 @@ def add_terms(
     if isinstance(terms, (str, bytes)):
         raise InputTypeError(f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms)
     if way not in WAYS:
-        raise InputError(f"way is {way!r:.60}; it is {', '.join(map(repr, WAYS[:-1]))} or {WAYS[-1]!r}")
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
     if special and way == "wordpiece":
         raise InputError("an entry of the WordPiece vocabulary is not special; add special tokens in another way")
     sorted_terms = _Sorted(tokenizer, way, special)
@@ -121,7 +123,11 @@ class _Sorted:
         self._lowers = not tokenizer.is_fast and bool(getattr(tokenizer, "do_lower_case", False))
 
     def take(self, number: int, term: str) -> None:
+        term = term.strip()
         try:
+            if term in self._vocabulary:  # as it is written, such as [MASK]
+                self.known.append(term)
+                return
             token = self._token_of(term)
             if token.content in self._vocabulary:
                 self.known.append(term)
@@ -140,7 +146,7 @@ class _Sorted:
         Raises:
             InputError: there is none.
         """
-        if not term or term.isspace():
+        if not term:
             raise InputError("it is empty")
         if self._way == "wordpiece":
             return AddedToken(self._entry_of(term))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trietok.comparing.report import short_fingerprint
+
 if TYPE_CHECKING:
     from trietok.adapting.row_plan import RowPlan
 
@@ -71,7 +73,8 @@ class AppliedRows(NamedTuple):
     @property
     def proof(self) -> str:
         """What became of the rows, in one sentence."""
-        return f"{self.plan}; fingerprint {self.plan.before} → {self.plan.after}"
+        before, after = map(short_fingerprint, (self.plan.before, self.plan.after))
+        return f"{self.plan}; fingerprint {before} → {after}"
 
     def summary(self) -> list[str]:
         """What was done, in sentences, without the proof."""

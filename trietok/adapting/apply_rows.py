@@ -84,12 +84,9 @@ def apply_rows(
     """
     if not isinstance(plan, RowPlan):
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
-    _import_safetensors()
-    checkpoint = read_checkpoint(checkpoint_dir)
-    _check_places(checkpoint.directory, checked_new(out_dir), out_dir)
+    checkpoint, axes = checked_model(checkpoint_dir, out_dir, also, leave)
     _check_tokenizers(plan, checkpoint, tokenizer)
     fitted = plan.for_model(checkpoint.rows, multiple_of)
-    axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)
     ids = moved_ids(checkpoint.config, fitted, where=CONFIG_FILE, tokenizer=tokenizer)
     writer = _Writer(checkpoint, RowBlocks(fitted), axes, progress)
     copied, left_out = checkpoint.other_files()
@@ -116,6 +113,24 @@ def apply_rows(
 
 
 # ---- before anything is written -------------------------------------------------------------------------------------
+
+
+def checked_model(
+    checkpoint_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    also: Iterable[str] = (),
+    leave: Iterable[str] = (),
+) -> tuple[Checkpoint, dict[str, int]]:
+    """What a model's directory says of itself, and its tensors with rows for tokens, if a plan can be applied to it.
+
+    Raises:
+        MissingDependencyError, FileError, FileFormatError, InputError: see `apply_rows`.
+    """
+    _import_safetensors()
+    checkpoint = read_checkpoint(checkpoint_dir)
+    _check_places(checkpoint.directory, checked_new(out_dir), out_dir)
+    axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)
+    return checkpoint, axes
 
 
 def _import_safetensors() -> Any:

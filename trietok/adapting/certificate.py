@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from trietok.comparing.compare import compare
 from trietok.files.read_again import checked
+from trietok.showing.lists import number_of
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
@@ -154,12 +155,3 @@ def unknown_id_of(tokenizer: BertTokenizer) -> int | None:
     unknown = tokenizer.wordpiece_tokenizer.unk_token
     token_id = tokenizer.get_vocab().get(unknown)
     return tokenizer.unk_token_id if token_id is None else token_id
-
-
-def number_of(count: int, what: str) -> str:
-    """A number of things, to read.
-
-    >>> number_of(1, "text"), number_of(1200, "text")
-    ('1 text', '1,200 texts')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

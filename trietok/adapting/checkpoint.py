@@ -94,7 +94,11 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
     """
     path = Path(directory)
     if not path.is_dir():
-        raise FileError(f"{path} is {'no directory' if os.path.lexists(path) else 'not there'}", path=path)
+        raise FileError(
+            f"{path} is {'no directory' if os.path.lexists(path) else 'not there'}; give the directory of a model, "
+            "with its config.json and weights",
+            path=path,
+        )
     config = read_json_object(path / CONFIG_FILE)
     rows = config.get("vocab_size")
     if type(rows) is not int or rows < 1:

@@ -84,6 +84,11 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
     return RowPlan(before.fingerprint(), after.fingerprint(), rows_before, rows_after, sources, initial.sums)
 
 
+def check_new(before: PreTrainedTokenizer, new: str | Initializer) -> None:
+    """Raise where `new` says nothing that `plan_rows` understands."""
+    _Initial(before, new)
+
+
 def _tokens_by_id(tokenizer: PreTrainedTokenizer) -> dict[int, str]:
     """Every id that has a token, those included that no text gives."""
     vocabulary = getattr(tokenizer, "vocabulary", None)

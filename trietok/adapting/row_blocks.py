@@ -2,7 +2,8 @@
 
 In: a plan for the model, and a tensor as bytes. Out: the bytes of the new tensor. A row that is kept, and one that is a
 copy of one old row, has the same bits; a sum is computed with float64 and rounded once, to the nearest number of the
-tensor's type, to the even one of two that are equally near.
+tensor's type, to the even one of two that are equally near. Of a mean the rows are added up first and divided then: 1/3
+is no float64, and a third of each would miss the middle of two numbers.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class RowBlocks:
         lengths = np.array([len(terms) for terms in plan.sums], dtype=np.int64)
         self._starts = np.concatenate(([0], np.cumsum(lengths)))
         self._rows = np.array([row for terms in plan.sums for row, _ in terms], dtype=np.int64)
-        self._weights = np.array([weight for terms in plan.sums for _, weight in terms], dtype=np.float64)
+        shares = list(map(_shares, plan.sums))
+        self._weights = np.array([weight for weights, _ in shares for weight in weights], dtype=np.float64)
+        self._divisors = np.array([divisor for _, divisor in shares] or [1], dtype=np.float64)
         copied = np.unique(alone[alone >= 0])
         self._read = np.unique(np.concatenate((self._rows, copied)))
 
@@ -148,7 +151,7 @@ class _Tensor:
         total = np.zeros((old.shape[0], len(sums), old.shape[2]))
         with np.errstate(over="ignore", invalid="ignore"):  # the result is looked at
             total[:, some] = np.add.reduceat(self._weighted(old, terms), offsets[some], axis=1)
-            return self._rounded(total)
+            return self._rounded(total / plan._divisors[sums][:, None])
 
     def _of_many_terms(self, number: int, limit: int, old: Any) -> Any:
         """The result of a sum too long to be computed at once; the last one is kept, as it often comes again."""
@@ -160,7 +163,7 @@ class _Tensor:
                 for start in range(int(plan._starts[number]), int(plan._starts[number + 1]), limit):
                     end = min(start + limit, int(plan._starts[number + 1]))
                     total += self._weighted(old, np.arange(start, end)).sum(axis=1)
-                self._long = {key: self._rounded(total)}
+                self._long = {key: self._rounded(total / plan._divisors[number])}
         return self._long[key]
 
     def _weighted(self, old: Any, terms: Any) -> Any:
@@ -197,6 +200,20 @@ class _Tensor:
 def _only_row(terms: Sum) -> int:
     """The row that a sum is a copy of, -1 where it is none."""
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 1.0 else -1
+
+
+def _shares(terms: Sum) -> tuple[list[float], int]:
+    """The weights of a sum as whole numbers and what to divide by, where it is a mean; else as they are."""
+    weights = [weight for _, weight in terms]
+    least = min(weights, default=0.0)
+    if 0 < least < 1:
+        count = round(1 / least)
+        shares = [round(weight * count) for weight in weights]
+        if sum(shares) == count and all(
+            math.isclose(share / count, weight, rel_tol=1e-12) for share, weight in zip(shares, weights, strict=True)
+        ):
+            return list(map(float, shares)), count
+    return weights, 1
 
 
 def _as_float(np: Any, values: Any, dtype: str) -> Any:

@@ -21,11 +21,11 @@ from trietok.adapting.certificate import Certificate, batches, certify, ids_of, 
 from trietok.adapting.row_plan import RowPlan
 from trietok.errors import InputError, InputTypeError, UnknownTokenError, VocabularyError
 from trietok.files.read_again import read_again
+from trietok.showing.lists import first_few
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import require_texts
 
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
-_MOST_NAMED = 10  # tokens in a message
 
 
 class Trimmed(NamedTuple):
@@ -263,5 +263,4 @@ def _with_last_lines(tokenizer: BertTokenizer, ids: set[int]) -> set[int]:
 
 
 def _named(tokens: list[Any]) -> str:
-    more = f" and {len(tokens) - _MOST_NAMED:,} more" if len(tokens) > _MOST_NAMED else ""
-    return ", ".join(f"{token!r:.60}" for token in tokens[:_MOST_NAMED]) + more
+    return first_few([f"{token!r:.60}" for token in tokens])

@@ -14,7 +14,7 @@ from trietok.cli.changed_vocabulary import AsJson, require_new
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import Watched, shown_bars
 from trietok.cli.reporting import reporting
-from trietok.cli.suggest import MinFrequency, Phrases
+from trietok.cli.suggest import LeaveOut, MinFrequency, Phrases, words_of
 
 
 class _Way(str, enum.Enum):
@@ -53,6 +53,7 @@ def adapt(
     min_frequency: MinFrequency = 3,
     way: As = _Way.wordpiece,
     phrases: Phrases = 0,
+    leave_out: LeaveOut = None,
     new: rows_options.New = None,
     also: rows_options.Also = None,
     leave: rows_options.Leave = None,
@@ -77,6 +78,7 @@ def adapt(
                 min_frequency=min_frequency,
                 way=way.value,
                 phrases=phrases,
+                leave_out=words_of(leave_out),
                 new=new or "pieces",
                 also=also or (),
                 leave=leave or (),

@@ -11,7 +11,6 @@ import typer
 
 import trietok
 from trietok.adapting.add_terms import WayEffect, effects_of_terms
-from trietok.adapting.certificate import number_of
 from trietok.cli import training_options
 from trietok.cli.changed_vocabulary import AsJson, Fast, Plan, require_new, rows_command, rows_lines, save
 from trietok.cli.inputs import STANDARD_INPUT, Lines, tokenizer_of
@@ -19,8 +18,8 @@ from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
+from trietok.showing.lists import first_few, number_of
 
-_MOST_NAMED = 10
 _AS_WHAT = {
     "wordpiece": "entries of the vocabulary",
     "added": "added tokens",
@@ -115,8 +114,7 @@ def _lines(done: trietok.AddedTerms) -> list[str]:
     lines = [f"{number_of(len(done.added), 'term')} added as {_AS_WHAT[done.way]}"]
     for what, terms in (("known already", done.known), ("there twice", done.duplicates)):
         if terms:
-            more = f" and {len(terms) - _MOST_NAMED:,} more" if len(terms) > _MOST_NAMED else ""
-            lines.append(f"{len(terms):,} {what}: {', '.join(terms[:_MOST_NAMED])}{more}")
+            lines.append(f"{len(terms):,} {what}: {first_few(terms)}")
     return lines
 
 

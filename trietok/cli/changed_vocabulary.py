@@ -38,13 +38,13 @@ def require_new(out: str) -> None:
 
 
 def save(tokenizer: Any, model: str, out: str, plan: trietok.RowPlan | None, plan_file: str | None) -> None:
-    """Write a tokenizer to a new directory, and its plan of rows to a file."""
+    """Write the plan of rows to a file, which may not be possible, and then a tokenizer to a new directory."""
+    if plan is not None and plan_file is not None:
+        plan.save(plan_file)
     if rows_command(model, out) is None:
         tokenizer.save_pretrained(out)
     else:  # `rows_lines` says what to do with the model: nothing else has to
         save_files_of(tokenizer, out)
-    if plan is not None and plan_file is not None:
-        plan.save(plan_file)
 
 
 def rows_command(model: str, out: str) -> str | None:

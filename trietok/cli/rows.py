@@ -10,6 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 import trietok
+from trietok.cli.changed_vocabulary import AsJson, require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import Bars, shown_bars
@@ -74,7 +75,6 @@ Leave = Annotated[
 MultipleOf = Annotated[
     int, typer.Option("--multiple-of", min=1, metavar="N", help="Round the number of rows up to a multiple of N.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every tensor.")]
 
 
 def rows(
@@ -99,7 +99,10 @@ def rows(
             ctx.fail("Give --tokenizer DIR, the tokenizer that the model is to have, or --plan FILE.")
         if plan is not None and new is not None:
             ctx.fail("--new goes with --tokenizer alone: a plan says already what new rows are made of.")
+        require_new(out)
         row_plan, after, proof = _planned(model_dir, tokenizer, plan, new or "pieces")
+        if save_plan is not None:
+            row_plan.save(save_plan)
         with shown_bars(transient=True) as bars:
             applied = trietok.apply_rows(
                 row_plan,
@@ -111,8 +114,6 @@ def rows(
                 tokenizer=after,
                 progress=None if bars is None else progress(bars),
             )
-        if save_plan is not None:
-            row_plan.save(save_plan)
         if as_json:
             write_line(json_line({**applied.to_dict(), "proof": proof or applied.proof}))
         else:

@@ -12,7 +12,7 @@ import typer
 import trietok
 from trietok.cli import training_options
 from trietok.cli.changed_vocabulary import require_new
-from trietok.cli.inputs import STANDARD_INPUT
+from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
@@ -62,7 +62,16 @@ Phrases = Annotated[
         min=0,
         max=4,
         metavar="N",
-        help="With --as added: suggest phrases of 2 to N words too, N at most 4.",
+        help="Phrases of 2 to N words too, N at most 4, as added tokens.",
+    ),
+]
+LeaveOut = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--leave-out",
+        metavar="FILE",
+        help="Suggest none of the words of a file, one a line. May be repeated.",
+        show_default=False,
     ),
 ]
 Apply = Annotated[
@@ -85,6 +94,7 @@ def suggest(
     leave_others: LeaveOthers = False,
     max_words: MaxWords = 1_000_000,
     phrases: Phrases = 0,
+    leave_out: LeaveOut = None,
     out: Apply = None,
     column: training_options.Column = "text",
     errors: training_options.Errors = "strict",
@@ -114,6 +124,7 @@ def suggest(
                 leave_others=leave_others,
                 max_words=max_words,
                 phrases=phrases,
+                leave_out=words_of(leave_out),
             )
         applied = None if out is None else _apply(tokenizer, suggestions, out)
         if as_json:
@@ -123,6 +134,11 @@ def suggest(
         else:
             for line in [*str(suggestions).split("\n"), *_applied_lines(applied)]:
                 write_line(visible(line))
+
+
+def words_of(files: list[str] | None) -> list[str]:
+    """The words of files, one a line."""
+    return [word for line in Lines(files=files or ()) if (word := line.text.strip())]
 
 
 def _apply(tokenizer: Any, suggestions: trietok.Suggestions, out: str) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def trim(
             trimmed = trietok.trim(
                 tokenizer,
                 shown,
-                keep=[line.text for line in Lines(files=keep or ()) if line.text],
+                keep=[token for line in Lines(files=keep or ()) if (token := line.text.removesuffix("\r"))],
                 keep_prefixes=keep_prefix or (),
                 unused=unused if unused == "all" else int(unused),
                 characters=characters,

@@ -125,7 +125,7 @@ class Comparison(NamedTuple):
         >>> trietok.compare(old, new, []).proof
         '8,000 ids unchanged, 0 moved, 0 lost, 1 new; fingerprint trietok-1:3bbfc06f → trietok-1:22f7c142'
         """
-        old, new = map(_shortened, self.fingerprints)
+        old, new = map(short_fingerprint, self.fingerprints)
         return f"{self.id_counts}; fingerprint {old} → {new}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Comparison(NamedTuple):
         yield self.proof
 
 
-def _shortened(fingerprint: str) -> str:
+def short_fingerprint(fingerprint: str) -> str:
     """A fingerprint with its first digits only."""
     name, _, digits = fingerprint.partition(":")
     return f"{name}:{digits[:_DIGITS]}"

@@ -142,6 +142,7 @@ class Joining:
         for phrase in phrases:
             first, *rest = phrase.split(" ")
             self._rests.setdefault(first, []).append(rest)
+        self._longest = max(map(len, self._rests), default=0)
         self._endings: dict[str, tuple[str, ...]] = {}  # chunk → the first words that it ends with
 
     def units(self, text: str) -> list[str]:
@@ -176,7 +177,8 @@ class Joining:
                         yield place, " ".join((first, *rest)), place + len(rest)
 
     def _firsts_of(self, chunk: str) -> tuple[str, ...]:
-        found = tuple(chunk[start:] for start in range(len(chunk)) if chunk[start:] in self._rests)
+        starts = range(max(0, len(chunk) - self._longest), len(chunk))
+        found = tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
         if len(self._endings) >= _MOST_REMEMBERED:
             self._endings.clear()
         self._endings[chunk] = found

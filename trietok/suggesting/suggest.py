@@ -41,6 +41,7 @@ def suggest_tokens(
     leave_others: bool = False,
     max_words: int = 1_000_000,
     phrases: int = 0,
+    leave_out: Iterable[str] = (),
 ) -> Suggestions:
     """Say which words of some texts to add to a tokenizer, and what that saves.
 
@@ -67,6 +68,7 @@ def suggest_tokens(
             stand together more often than chance would have it. They can only be added as added tokens. The texts are
             read twice; an iterator is kept in a temporary file for that. Each word or phrase is then ranked by what it
             saves beyond those before it. 0 suggests none.
+        leave_out: words and phrases to suggest in no case, as they would be suggested or in another case.
 
     Raises:
         InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
@@ -89,6 +91,8 @@ def suggest_tokens(
     _check_options(max_suggestions, min_frequency, unknown_weight, adding, max_words, phrases)
     if isinstance(texts, (str, bytes)):
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
+    if isinstance(leave_out, (str, bytes)):
+        raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
     way = WAYS[adding](require_bert(tokenizer))
     totals = _Totals(way)
     with contextlib.ExitStack() as stack:
@@ -102,7 +106,8 @@ def suggest_tokens(
     for unit, count in counts.items():
         totals.add(unit, count)
     picked = _Picked(way, totals, leave_others, max_suggestions)
-    ranked = _ranked(way, counts, min_frequency, unknown_weight)
+    unwanted = frozenset(form for word in leave_out for form in (word, word.lower()))
+    ranked = _ranked(way, counts, min_frequency, unknown_weight, unwanted)
     if phrases:
         picked.pick_by_gain(ranked, min_frequency, unknown_weight)
     else:
@@ -198,11 +203,13 @@ class _Totals:
         self.extra += count * self.way.extra_in(unit, tokens)
 
 
-def _ranked(way: AddingWords, counts: dict[str, int], min_frequency: int, unknown_weight: float) -> list[Suggestion]:
+def _ranked(
+    way: AddingWords, counts: dict[str, int], min_frequency: int, unknown_weight: float, unwanted: frozenset[str]
+) -> list[Suggestion]:
     """Every word that could be suggested, the most useful first."""
     ranked = []
     for word, count in way.candidates(counts).items():
-        if count < min_frequency:
+        if count < min_frequency or word in unwanted:
             continue
         pieces = way.pieces_of(word)
         saved = (len(pieces) - 1) * count
