@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -13,6 +14,10 @@ import tests.text.installed_kernel  # noqa: F401  # first, before anything asks 
 from trietok import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts programs in the background so. Tests of Ctrl-C would wait for an interrupt that never comes.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
