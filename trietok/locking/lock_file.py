@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.formats import MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
+from trietok.files.settings import HIGHEST_ID
 
 LOCK_FILE = "trietok.lock.json"
-_NO_ID = 2**31  # ids are lower: models take them as 32 bits
 _FORMAT, _VERSION = "trietok-lock", 1
 
 
@@ -267,7 +267,7 @@ def _are_tokens_and_ids(tokens: Any, ids: Any) -> bool:
 
 
 def _is_id(value: Any) -> bool:
-    return type(value) is int and 0 <= value < _NO_ID
+    return type(value) is int and 0 <= value <= HIGHEST_ID
 
 
 def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
