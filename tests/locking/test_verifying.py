@@ -175,6 +175,14 @@ def test_a_composed_and_a_decomposed_word_are_told_apart_by_their_code_points(vo
     )
 
 
+def test_a_vowel_sign_is_an_accent_that_is_stripped(vocab_file):
+    path = vocab_file("\u0924", "\u0924\u0947")
+    found = trietok.verify(
+        BertTokenizer(path, strip_accents=False), trietok.lock(BertTokenizer(path), ["\u0924\u0947"])
+    )
+    assert why(found, 1).startswith("accents stripped (NFD): the lock looks up “\u0924”, trietok “\u0924\u0947”")
+
+
 def test_the_reason_that_only_the_tokenizer_json_shows(model):
     pytest.importorskip("tokenizers")
     BertTokenizer.from_pretrained(model).save_pretrained(model, tokenizer_json=True)

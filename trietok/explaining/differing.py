@@ -152,7 +152,8 @@ def _words_of(tokens: Sequence[Token]) -> list[str]:
 
 
 def _bare(text: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(char))
+    """Without what the stage of accents strips: the non-spacing marks, of which not all have a combining class."""
+    return "".join(char for char in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(char) != "Mn")
 
 
 def _only(left: set, right: set) -> tuple[set, set]:  # type: ignore[type-arg]  # sets of one kind
