@@ -120,10 +120,8 @@ def _lacks(name: str, job: dict[str, Any]) -> str:
     """What to say where a model does not have the one file that an engine reads."""
     if os.path.isdir(job["model"]):
         return f"the model has no {name} ({job['model']})"
-    directory = os.path.dirname(job["model"])
-    return (
-        f"it reads a {name}, and the model is the file {job['model']}; name the directory: -m {shlex.quote(directory)}"
-    )
+    directory = shlex.quote(os.path.dirname(job["model"]))
+    return f"the model has no {name}: it is the file {job['model']}; name the directory: -m {directory}"
 
 
 def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
