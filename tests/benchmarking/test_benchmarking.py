@@ -259,7 +259,9 @@ def test_transformers_5_has_no_slow_tokenizer(packages, model):
 
 def test_no_tokenizer_json(packages, model):
     write_package(packages, "tokenizers", "")
-    assert problem("tokenizers", model) == f"the model has no tokenizer.json ({model})"
+    assert problem("tokenizers", model) == (
+        f"the model has no tokenizer.json: it is the file {model}; name the directory: -m {os.path.dirname(model)}"
+    )
 
 
 def test_a_model_that_it_cannot_load(packages, model):

@@ -66,5 +66,11 @@ def test_mistakes(tiny, texts, tmp_path):
         "a vocab.txt alone cannot say what this BertTokenizerFast is: 1 added token ('<x>'), which would be found no "
         "more. Change that, or save the whole directory with save_pretrained"
     )
+    assert error("export", tiny, "--to", "vocab.txt", "-t", texts, "-o", texts) == (
+        f"{texts} is the file with the texts, and would be overwritten; name another file with -o"
+    )
+    (tmp_path / "empty.txt").write_text("")
+    arguments = ("-t", str(tmp_path / "empty.txt"), "-o", "new.txt", "--strict")
+    assert error("export", tiny, "--to", "vocab.txt", *arguments).startswith("there is no text, so nothing would be")
     assert "vocab.json" in usage_error("export", tiny, "--to", "vocab.json")
     assert "--to" in usage_error("export", tiny)

@@ -71,6 +71,10 @@ def test_mistakes(tmp_path, tiny):
     assert error("lock", "-m", str(tmp_path / "no")).startswith(f"{tmp_path / 'no'} is neither a directory nor a file")
     assert not path.exists()
     (tmp_path / "a.txt").write_text("a\n")
+    assert error("lock", "-m", tiny, "-t", str(tmp_path / "*a.txt"), "-o", f"{tmp_path}/./a.txt") == (
+        f"{tmp_path}/./a.txt is the file with the texts, and would be overwritten; name another file with -o"
+    )
+    assert (tmp_path / "a.txt").read_text() == "a\n"
     arguments = ["lock", "-m", tiny, "-t", str(tmp_path / "a.txt"), "-o", str(tmp_path / "no" / "lock.json")]
     assert error(*arguments) == f"cannot write {tmp_path / 'no' / 'lock.json'}: No such file or directory"
 

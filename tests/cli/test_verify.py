@@ -74,9 +74,13 @@ def test_several_libraries(model, packages):
 
 def test_a_library_that_is_not_installed(model, packages):
     write_package(packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')")
-    result = run("verify", "--with", "flash-tokenizer")
-    assert result.exit_code == 1
-    assert result.stdout.count("\n") == 1  # trietok itself is as locked
+    write_package(
+        packages, "transformers", "import trietok\n__version__ = '9.9'\nBertTokenizer = trietok.BertTokenizer"
+    )
+    result = run("verify", "--with", "flash-tokenizer", "--with", "transformers")
+    assert result.exit_code == 2
+    assert result.stdout.split("\n")[1].startswith("transformers 9.9: 3 texts, ")  # it is asked all the same
+    assert result.stdout.count("\n") == 2
     assert result.stderr == "trietok: error: flash-tokenizer is not installed: pip install flash-tokenizer\n"
     assert "rust" in usage_error("verify", "--with", "rust")
 
@@ -84,7 +88,7 @@ def test_a_library_that_is_not_installed(model, packages):
 def test_what_cannot_be_verified(model, tmp_path):
     result = run("verify", "no.json")
     assert (result.exit_code, result.stderr) == (
-        1,
+        2,
         "trietok: error: cannot read no.json: No such file or directory; trietok lock writes a lock\n",
     )
     model.rename(tmp_path / "gone")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
@@ -111,3 +112,26 @@ def test_the_fast_profile_writes_it_anyway(vocab_file, tmp_path):
     tokenizer.save_pretrained(tmp_path / "two", tokenizer_json=True, legacy_format=True)
     one, two = (json.loads((tmp_path / name / "tokenizer.json").read_text()) for name in ("one", "two"))
     assert one == two
+
+
+def test_a_tokenizer_json_that_a_slow_save_leaves_with_other_ids_is_warned_of_once(small, tmp_path, caplog):
+    tokenizer = small("hello", "world")
+    tokenizer.save_pretrained(tmp_path / "model", tokenizer_json=True)
+    path = tmp_path / "model" / "tokenizer.json"
+    before = path.read_bytes()
+    with caplog.at_level(logging.WARNING, "trietok"):
+        tokenizer.save_pretrained(tmp_path / "model")
+        assert not caplog.records  # it says the same
+        tokenizer.add_tokens(["<x>"])
+        for _ in range(2):
+            tokenizer.save_pretrained(tmp_path / "model")
+        assert [record.getMessage() for record in caplog.records] == [
+            f"{path} is kept as it was, and differs from what is saved in 1 token, '<x>' the first: fast classes and "
+            "the package tokenizers read it; save with tokenizer_json=True to write it anew, or remove it"
+        ]
+        assert path.read_bytes() == before
+        again = type(tokenizer).from_pretrained(tmp_path / "model")
+        again.save_pretrained(tmp_path / "model", tokenizer_json=True)
+        path.write_text("{}")
+        again.save_pretrained(tmp_path / "model")  # not to be read, and not what is saved here
+    assert len(caplog.records) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import trietok
+from tests.benchmarking.contenders import write_package
 from trietok import (
     BertTokenizer,
     BertTokenizerFast,
@@ -132,10 +133,82 @@ def test_mistakes(small, tmp_path):
         trietok.export(tokenizer, "vocab.txt", tmp_path / "out", texts="hello")
     with pytest.raises(InputError, match="there is no engine 'rust'"):
         trietok.export(tokenizer, "vocab.txt", tmp_path / "out", engines=["rust"])
+    with pytest.raises(InputTypeError, match=r"engines are a list of names, not one: \['tokenizers'\]"):
+        trietok.export(tokenizer, "tokenizer.json", tmp_path / "out", engines="tokenizers")
+    with pytest.raises(InputTypeError, match="text 2 is a NoneType, not a str: None"):
+        trietok.export(tokenizer, "vocab.txt", tmp_path / "out", texts=["a", None])
+    with pytest.raises(InputTypeError, match="export takes a list of texts, not 5"):
+        trietok.export(tokenizer, "vocab.txt", tmp_path / "out", texts=5)
+    for texts, what in (([], "there is no text"), (["", ""], "every text is empty")):
+        with pytest.raises(InputError, match=f"{what}, so nothing would be tried"):
+            trietok.export(tokenizer, "vocab.txt", tmp_path / "out", texts=texts)
+    assert not (tmp_path / "out").exists()
     with pytest.raises(FileError, match=r"cannot write .*out: No such file"):
         trietok.export(tokenizer, "vocab.txt", tmp_path / "no" / "out", texts=TEXTS)
     with pytest.raises(NotSupportedError, match=r"has no vocab.txt; BertTokenizer and its family have one"):
         trietok.export(object(), "vocab.txt", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("to", "engine"),
+    [
+        ("tokenizer.json", "transformers-slow"),
+        ("tokenizer.json", "flash-tokenizer"),
+        ("vocab.txt", "tokenizers"),
+        ("vocab.txt", "transformers-fast"),
+    ],
+)
+def test_an_engine_that_cannot_read_the_file_as_its_readers_do_is_refused(small, tmp_path, to, engine):
+    with pytest.raises(InputError, match=f"^{engine} cannot read a {to} as its readers do; those are transformers, "):
+        trietok.export(small(*WORDS), to, tmp_path / "out", engines=[engine])
+    assert not (tmp_path / "out").exists()
+
+
+TRANSFORMERS = """
+    import os, trietok
+    __version__ = "9.9"
+
+    class Reader:
+        @classmethod
+        def from_pretrained(cls, directory):
+            there = set(os.listdir(directory))
+            if cls.__name__ == "BertTokenizerFast" and there != {"tokenizer.json", "tokenizer_config.json"}:
+                raise ValueError(str(there))
+            return cls.kind.from_pretrained(directory)
+
+    class BertTokenizer(Reader):
+        kind = trietok.BertTokenizer
+
+    class BertTokenizerFast(Reader):
+        kind = trietok.BertTokenizerFast
+"""
+
+
+@pytest.mark.parametrize("engine", ["transformers", "profile"])
+@pytest.mark.parametrize("to", ["tokenizer.json", "vocab.txt"])
+def test_an_engine_reads_only_the_file_with_the_class_of_its_readers(vocab_file, tmp_path, monkeypatch, to, engine):
+    (tmp_path / "packages").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path / "packages"))
+    write_package(tmp_path / "packages", "transformers", TRANSFORMERS)
+    is_json = to == "tokenizer.json"
+    tokenizer = (BertTokenizer if is_json else BertTokenizerFast)(vocab_file(*WORDS), do_lower_case=False)
+    engine = engine if engine == "transformers" else f"transformers-{'fast' if is_json else 'slow'}"
+    exported = trietok.export(tokenizer, to, tmp_path / "out", texts=["a\u0378b", "Hello"], engines=[engine])
+    assert (exported.differing, exported.checked) == (1, {f"{engine} 9.9": 0})
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("to", ["tokenizer.json", "vocab.txt"])
+def test_transformers_itself_gives_what_is_foretold(vocab_file, tmp_path, to):
+    transformers = pytest.importorskip("transformers")
+    kind, profile = (BertTokenizer, "fast") if to == "tokenizer.json" else (BertTokenizerFast, "slow")
+    if profile == "slow" and int(transformers.__version__.partition(".")[0]) >= 5:
+        pytest.skip("transformers 5 has no slow tokenizers")
+    tokenizer = kind(vocab_file(*WORDS), do_lower_case=False, mask_token="<mask>")
+    names = ["transformers", f"transformers-{profile}"]
+    exported = trietok.export(tokenizer, to, tmp_path / "out", texts=["a\u0378b", "Hello <mask>"], engines=names)
+    assert exported.differing == 1
+    assert list(exported.checked.values()) == [0, 0]
 
 
 def test_tokens_that_only_the_class_adds_are_not_foretold_of_the_file(vocab_file, tmp_path):

@@ -95,6 +95,8 @@ def test_what_is_no_text_and_what_is_no_tokenizer(tokenizer):
         trietok.lock(tokenizer, ["a", 3])
     with pytest.raises(InputTypeError, match="takes a tokenizer, not dict"):
         trietok.lock({}, ["a"])
+    with pytest.raises(InputTypeError, match="lock takes a list of texts, not 5"):
+        trietok.lock(tokenizer, 5)
 
 
 def test_a_lock_that_would_be_too_large_to_be_read_is_not_written(tokenizer, tmp_path):
@@ -169,6 +171,12 @@ def damaged(tmp_path, **changes):
         ),
         ({"texts": [{"text": "a", "tokens": ["a"], "ids": [True]}]}, "LOCK: texts[0] should be"),
         ({"texts": [3]}, "LOCK: texts[0] should be"),
+        ({"texts": [{"text": "a", "tokens": ["a"], "ids": [-1996]}]}, "LOCK: texts[0] should be"),
+        ({"texts": [{"text": "a", "tokens": ["a"], "ids": [10**23]}]}, "LOCK: texts[0] should be"),
+        (
+            {"special_tokens": [{"role": "cls_token", "token": "[CLS]", "id": -2}]},
+            "LOCK: special_tokens[0] should be",
+        ),
         ({"profile": "quick"}, "LOCK: profile should be slow or fast"),
         ({"class": None}, "LOCK: class should be a string"),
         ({"max_id": "7"}, "LOCK: max_id should be a whole number"),

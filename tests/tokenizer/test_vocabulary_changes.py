@@ -333,7 +333,8 @@ def test_saving_over_the_tokenizer_of_the_model_says_that_it_is_needed(model, ca
     tokenizer.save_pretrained(directory)
     assert said(caplog) == [
         "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the tokenizer that the "
-        f"model was trained with back into {directory}, save this one to a directory of its own, and make a model "
+        f"model was trained with back into {directory} (it is where the model came from: the hub, version control, a "
+        "backup), save this one to a directory of its own, and make a model "
         f"with the rows of all: trietok rows '{directory}' OUT --tokenizer DIR"
     ]
 

@@ -6,8 +6,6 @@ The exit codes are those of diff(1): 0 for the same ids, 1 for a difference, 2 f
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Annotated, Optional
 
 import typer
@@ -38,7 +36,7 @@ SampleFiles = Annotated[
 
 def diff(ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, as_json: AsJson = False) -> None:
     """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble."""
-    with _trouble_of_its_own():
+    with reporting(_TROUBLE):
         old, new = (tokenizer_of(name) for name in (a, b))
         texts = (line.text for line in lines_of(ctx, None, text, "texts")) if text else None
         comparison = trietok.compare(old, new, texts)
@@ -50,18 +48,6 @@ def diff(ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, as_json: 
             write_line(str(comparison))
     if not comparison.same_ids:
         raise typer.Exit(_DIFFERENT)
-
-
-@contextlib.contextmanager
-def _trouble_of_its_own() -> Iterator[None]:
-    """`reporting`, with another exit code for an error: 1 says that the tokenizers differ."""
-    try:
-        with reporting():
-            yield
-    except typer.Exit as leaving:
-        if leaving.exit_code == 1:
-            raise typer.Exit(_TROUBLE) from None
-        raise
 
 
 def _write_tables(comparison: trietok.Comparison) -> None:

@@ -12,10 +12,9 @@ import typer
 import trietok
 from trietok.cli import training_options
 from trietok.cli.inputs import tokenizer_of
-from trietok.cli.lock import Texts
+from trietok.cli.lock_options import Engine, Texts, golden_texts
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.reporting import reporting
-from trietok.cli.verify import Engine
 
 _DIFFERENT = 1
 
@@ -48,7 +47,11 @@ Show = Annotated[int, typer.Option("--show", min=0, metavar="N", help="Show the 
 Strict = Annotated[bool, typer.Option("--strict", help="Leave with 1 if a text gets other ids.")]
 With = Annotated[
     Optional[list[Engine]],
-    typer.Option("--with", help="A library that reads the file too, to check. May be repeated.", show_default=False),
+    typer.Option(
+        "--with",
+        help="A library that reads the file too, to check. May be repeated.",
+        show_default=False,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
 
@@ -72,7 +75,7 @@ def export(
                 f"{to.value} is there already; name the file to write with -o, {to.value} itself to replace it",
                 path=to.value,
             )
-        given = training_options.text_files(texts, column, errors) if texts else None
+        given = golden_texts(texts, column, errors, to.value if output is None else output)
         exported = trietok.export(
             tokenizer_of(path, fast=to is _File.vocab_txt),
             to.value,

@@ -1,33 +1,22 @@
 """`trietok lock`: what a tokenizer gives for golden texts, written down for `trietok verify`."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 import trietok
 from trietok.cli import training_options
 from trietok.cli.inputs import tokenizer_of
+from trietok.cli.lock_options import Texts, golden_texts
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 from trietok.locking.lock_file import LOCK_FILE, as_json
 
-Texts = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--texts",
-        "-t",
-        metavar="FILE",
-        help="The golden texts: .txt, one a line; .jsonl, one object a line; .parquet; the first two also with .gz or "
-        ".zst; - is standard input. May be repeated. Without it, a built-in sample.",
-        show_default=False,
-    ),
-]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The lock to write.")]
 Fast = Annotated[bool, typer.Option("--fast", help="Lock the fast profile, that of the Rust tokenizers.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Also write the lock to standard output, as one JSON object.")]
@@ -44,7 +33,7 @@ def lock(
 ) -> None:
     """Write down the ids of golden texts, for trietok verify to compare with."""
     with reporting():
-        files = training_options.text_files(texts, column, errors) if texts else None
+        files = golden_texts(texts, column, errors, output)
         tokenizer = tokenizer_of(model, fast=fast)
         if files is None:
             made = trietok.lock(tokenizer)

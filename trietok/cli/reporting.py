@@ -23,8 +23,12 @@ _READER_GONE = 141
 
 
 @contextlib.contextmanager
-def reporting() -> Iterator[None]:
-    """Run the body of a command; end it with the exit code that its exception means."""
+def reporting(exit_code: int = 1) -> Iterator[None]:
+    """Run the body of a command; end it with the exit code that its exception means.
+
+    Args:
+        exit_code: of an error; another one where 1 is an answer, as with diff(1).
+    """
     logger, handler = logging.getLogger("trietok"), _OnStandardError()
     logger.addHandler(handler)
     try:
@@ -36,10 +40,10 @@ def reporting() -> Iterator[None]:
         _end_output()
         raise typer.Exit(_READER_GONE) from None
     except trietok.TrietokError as error:
-        _fail(str(error))
+        _fail(str(error), exit_code)
     except OSError as error:
         reason = error.strerror or str(error)
-        _fail(reason if error.filename is None else f"{error.filename}: {reason}")
+        _fail(reason if error.filename is None else f"{error.filename}: {reason}", exit_code)
     finally:
         logger.removeHandler(handler)
 
@@ -49,10 +53,15 @@ def warn(message: str) -> None:
     _say("warning", message)
 
 
-def _fail(message: str) -> NoReturn:
+def say_error(message: str) -> None:
+    """Say on standard error what went wrong and go on: a command that does several things does the others."""
     _end_output()
     _say("error", message)
-    raise typer.Exit(1) from None
+
+
+def _fail(message: str, exit_code: int) -> NoReturn:
+    say_error(message)
+    raise typer.Exit(exit_code) from None
 
 
 def _say(kind: str, message: str) -> None:

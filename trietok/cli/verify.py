@@ -1,30 +1,23 @@
-"""`trietok verify`: whether a model, and other libraries that load it, still give the ids of a lock."""
+"""`trietok verify`: whether a model, and other libraries that load it, still give the ids of a lock.
+
+The exit codes are those of diff(1): 0 for the locked ids, 1 for a difference, 2 for trouble.
+"""
 # ruff: noqa: UP045
 
 from __future__ import annotations
 
-import enum
 from typing import Annotated, Optional
 
 import typer
 
 import trietok
 from trietok.cli.inputs import tokenizer_of
+from trietok.cli.lock_options import Engine
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
-from trietok.cli.reporting import reporting
+from trietok.cli.reporting import reporting, say_error
 from trietok.locking.lock_file import LOCK_FILE, model_there
 
-_CHANGED = 1
-
-
-class Engine(str, enum.Enum):
-    """The libraries that can load a model too."""
-
-    transformers = "transformers"
-    transformers_slow = "transformers-slow"
-    transformers_fast = "transformers-fast"
-    tokenizers = "tokenizers"
-    flash_tokenizer = "flash-tokenizer"
+_CHANGED, _TROUBLE = 1, 2
 
 
 LockFile = Annotated[str, typer.Argument(metavar="LOCK", help="The lock, as trietok lock wrote it.")]
@@ -40,23 +33,33 @@ Model = Annotated[
 ]
 With = Annotated[
     Optional[list[Engine]],
-    typer.Option("--with", help="A library that shall give the locked ids too. May be repeated.", show_default=False),
+    typer.Option(
+        "--with",
+        help="A library that shall give the locked ids too. May be repeated.",
+        show_default=False,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object for trietok and each library.")]
 
 
 def verify(lock: LockFile = LOCK_FILE, model: Model = None, engines: With = None, as_json: AsJson = False) -> None:
-    """Say whether a tokenizer gives the locked ids: 0 if it does, 1 with what differs if not."""
-    ok = True
-    with reporting():
+    """Say whether a tokenizer gives the locked ids: 0 if it does, 1 with what differs if not, 2 for trouble."""
+    trouble = False
+    with reporting(_TROUBLE):
         locked = trietok.Lock.load(lock)
         name = model_there(locked, model)
         ours = trietok.verify(tokenizer_of(name, fast=locked.profile == "fast"), locked)
         ok = _write(ours, as_json)
         for engine in dict.fromkeys(engines or ()):
-            ok = _write(trietok.verify(engine.value, locked, model=name), as_json) and ok
-    if not ok:
-        raise typer.Exit(_CHANGED)
+            try:
+                verified = trietok.verify(engine.value, locked, model=name)
+            except trietok.TrietokError as error:  # one that cannot be asked keeps no other from being asked
+                say_error(str(error))
+                trouble = True
+            else:
+                ok = _write(verified, as_json) and ok
+    if trouble or not ok:
+        raise typer.Exit(_TROUBLE if trouble else _CHANGED)
 
 
 def _write(verified: trietok.Verified, as_json: bool) -> bool:

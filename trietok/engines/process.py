@@ -15,12 +15,12 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from trietok.engines.worker import ENGINES
+from trietok.engines.worker import ENGINES, OTHERS
 from trietok.errors import FileError, InputTypeError
 from trietok.files.find import find_files
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 
-__all__ = ["ENGINES", "EngineWork", "classes_of", "model_of"]
+__all__ = ["ENGINES", "OTHERS", "EngineWork", "classes_of", "model_of"]
 
 _WORKER = Path(__file__).with_name("worker.py")
 # The worker imports what this process would: its path is the same, whatever directory the command was started in.

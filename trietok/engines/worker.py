@@ -11,10 +11,13 @@ from __future__ import annotations
 import itertools
 import json
 import operator
+import os
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 _WARM_UP = "warm up 1"
@@ -22,11 +25,18 @@ MOST_IN_A_WINDOW = 12  # ids of a difference that are reported
 
 
 class Loaded(NamedTuple):
-    """A tokenizer that is ready: its version, a text's ids with special tokens around, the tokens of ids."""
+    """A tokenizer that is ready: its version, a text's ids with special tokens around, the tokens of ids.
+
+    `roles` are role, token and id of each special token; None where the engine knows no roles. `file_options` are what
+    its file says of truncation and padding, which is switched off here: `truncation` and `padding`, each a number of
+    tokens, or None for padding to the longest text.
+    """
 
     version: str
     encode: Callable[[str], list[int]]
     tokens: Callable[[list[int]], list[str]]
+    roles: list[tuple[str, str, int]] | None = None
+    file_options: Mapping[str, int | None] = MappingProxyType({})
 
 
 class ProblemError(Exception):
@@ -75,27 +85,49 @@ def _of_transformers(job: dict[str, Any], profile: str) -> Loaded:
     if profile == "slow" and tokenizer.is_fast:
         name = tokenizer_class.__name__
         raise ProblemError(f"transformers {version} has no slow {name}; transformers 4 has: 'transformers<5'")
-    return Loaded(version, tokenizer.encode, tokenizer.convert_ids_to_tokens)
+    return Loaded(version, tokenizer.encode, tokenizer.convert_ids_to_tokens, list(roles_of(tokenizer)))
+
+
+def roles_of(tokenizer: Any) -> Iterator[tuple[str, str, int]]:
+    """Role, token and id of each special token of a tokenizer with the attributes that transformers' have."""
+    for role, value in tokenizer.special_tokens_map.items():
+        role = "additional_special_tokens" if role == "extra_special_tokens" else role  # as transformers 5 names it
+        for token in value if isinstance(value, (list, tuple)) else [value]:
+            yield role, str(token), tokenizer.convert_tokens_to_ids(str(token))
 
 
 def _tokenizers(job: dict[str, Any]) -> Loaded:
     tokenizers = import_module("tokenizers")
     if not job["tokenizer_file"]:
-        raise ProblemError(f"the model has no tokenizer.json ({job['model']})")
+        raise ProblemError(_lacks("tokenizer.json", job))
     tokenizer = tokenizers.Tokenizer.from_file(job["tokenizer_file"])
+    file_options: dict[str, int | None] = {}
+    if tokenizer.truncation is not None:
+        file_options["truncation"] = tokenizer.truncation["max_length"]
+    if tokenizer.padding is not None:
+        file_options["padding"] = tokenizer.padding["length"]
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return Loaded(
         tokenizers.__version__,
         lambda text: tokenizer.encode(text).ids,
         lambda ids: [str(tokenizer.id_to_token(token_id)) for token_id in ids],
+        file_options=file_options,
     )
+
+
+def _lacks(name: str, job: dict[str, Any]) -> str:
+    """What to say where a model does not have the one file that an engine reads."""
+    if os.path.isdir(job["model"]):
+        return f"the model has no {name} ({job['model']})"
+    directory = shlex.quote(os.path.dirname(job["model"]))
+    return f"the model has no {name}: it is the file {job['model']}; name the directory: -m {directory}"
 
 
 def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
     flash = import_module("flash_tokenizer")
     if not job["vocab_file"]:
-        raise ProblemError(f"the model has no vocab.txt ({job['model']})")
+        raise ProblemError(_lacks("vocab.txt", job))
     tokenizer = flash.BertTokenizerFlash(
         job["vocab_file"], do_lower_case=job["do_lower_case"], tokenize_chinese_chars=job["tokenize_chinese_chars"]
     )
@@ -131,6 +163,7 @@ ENGINES: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
     "tokenizers": (_tokenizers, "tokenizers", "tokenizers"),
     "flash-tokenizer": (_flash_tokenizer, "flash_tokenizer", "flash-tokenizer"),
 }
+OTHERS = tuple(name for name in ENGINES if name != "trietok")  # than trietok itself
 
 
 def _load(job: dict[str, Any]) -> Loaded:
@@ -187,7 +220,7 @@ def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
     """Compare the ids of each text with those in the file `ids`: how many lines differ, and the first of them.
 
     A difference is told by the stretch that differs; with `whole` in the job, by all of the engine's ids and tokens.
-    Of the ids in `asked`, the tokens are told.
+    Of the ids in `asked`, the tokens are told; and the roles and the file's own options, as `Loaded` has them.
     """
     differing = 0
     shown: list[dict[str, Any]] = []
@@ -200,7 +233,8 @@ def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
                     found = _whole if job.get("whole") else _window
                     shown.append({"line_number": number, **found(expected, ids, loaded.tokens)})
     asked = [_token(loaded, token_id) for token_id in job.get("asked", ())]
-    return {"differing": differing, "differences": shown, "asked": asked}
+    about = {"roles": loaded.roles, "file_options": dict(loaded.file_options)}
+    return {"differing": differing, "differences": shown, "asked": asked, **about}
 
 
 def _token(loaded: Loaded, token_id: int) -> str | None:

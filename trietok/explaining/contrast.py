@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError
-from trietok.explaining.differing import why_differ
+from trietok.explaining.differing import LEFT_AND_RIGHT, Names, why_differ
 from trietok.explaining.lazy import Lazy
 from trietok.explaining.values import Token
 
@@ -57,10 +57,12 @@ class Parts(Lazy[Part]):
 
     Args:
         texts: the texts on both sides.
+        names: what the sides are called in the reasons.
     """
 
-    def __init__(self, texts: Sequence[tuple[ExplainedText, ExplainedText]]) -> None:
+    def __init__(self, texts: Sequence[tuple[ExplainedText, ExplainedText]], names: Names = LEFT_AND_RIGHT) -> None:
         self._texts = texts
+        self._names = names
         self._ranges = [
             (number, *ranges)
             for number, (left, right) in enumerate(texts)
@@ -76,7 +78,7 @@ class Parts(Lazy[Part]):
         left_tokens, right_tokens = left.tokens[slice(*left_range)], right.tokens[slice(*right_range)]
         both = [*left_tokens, *right_tokens]
         start, end = min(each.start for each in both), max(each.end for each in both)
-        why = why_differ(left, right, left_tokens, right_tokens, (start, end)) if differs else ""
+        why = why_differ(left, right, left_tokens, right_tokens, (start, end), self._names) if differs else ""
         return Part(number, start, end, left.text[start:end], left_tokens, right_tokens, differs, why)
 
     @property
@@ -116,11 +118,13 @@ class Contrast:
     Attributes:
         left, right: the explanations.
         parts: the texts in stretches, alike or not.
+        names: what the two are called in sentences.
     """
 
     left: Explanation
     right: Explanation
     parts: Parts
+    names: Names = LEFT_AND_RIGHT
 
     @property
     def same_ids(self) -> bool:
@@ -133,10 +137,10 @@ class Contrast:
         found = []
         if self.left.template != self.right.template:
             sides = (" ".join(side.template) for side in (self.left, self.right))
-            found.append("special tokens around: the left has {}, the right {}".format(*sides))
+            found.append("special tokens around: {0} has {2}, {1} {3}".format(*self.names, *sides))
         if self.left.truncation.removed != self.right.truncation.removed:
             sides = (" and ".join(map(str, side.truncation.removed)) for side in (self.left, self.right))
-            found.append("truncated: the left has lost {} tokens, the right {}".format(*sides))
+            found.append("truncated: {0} has lost {2} tokens, {1} {3}".format(*self.names, *sides))
         if not found and not self.parts.differing and not self.same_ids:
             found.append("the tokens are the same, and have other ids in the two vocabularies")
         return found
@@ -187,12 +191,12 @@ class Contrast:
         return f"<Contrast: {self.summary}>"
 
 
-def contrast(left: Explanation, right: Explanation) -> Contrast:
-    """Two explanations of the same texts, side by side.
+def contrast(left: Explanation, right: Explanation, names: Names = LEFT_AND_RIGHT) -> Contrast:
+    """Two explanations of the same texts, side by side; the names are for the two in sentences.
 
     Raises:
         InputError: they are of different texts.
     """
     if [text.text for text in left.texts] != [text.text for text in right.texts]:
         raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
-    return Contrast(left, right, Parts(list(zip(left.texts, right.texts, strict=True))))
+    return Contrast(left, right, Parts(list(zip(left.texts, right.texts, strict=True)), names), names)

@@ -134,8 +134,12 @@ class Explanation:
             ]
         )
 
-    def against(self, other: Explanation) -> Contrast:
+    def against(self, other: Explanation, *, names: tuple[str, str] = ("the left", "the right")) -> Contrast:
         """This explanation beside another one of the same texts: where the two part, and which stage made it so.
+
+        Args:
+            other: the other explanation.
+            names: what this one and the other are called in the reasons.
 
         >>> import trietok
         >>> slow = trietok.BertTokenizer.from_pretrained("trietok-en").explain("a\\u0378b")
@@ -148,7 +152,7 @@ class Explanation:
         """
         from trietok.explaining.contrast import contrast  # seldom asked for
 
-        return contrast(self, other)
+        return contrast(self, other, names)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, complete; all of it can be written as JSON. `docs/explaining.md` documents the schema."""

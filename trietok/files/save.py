@@ -43,6 +43,9 @@ def save(
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
     paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, tokenizer_json=tokenizer_json)
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
+    if not any(path.endswith(TOKENIZER_FILE) for path in paths) and not getattr(tokenizer, "is_fast", False):
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        _say_what_a_kept_json_says(tokenizer, Path(save_directory, prefix + TOKENIZER_FILE))
     return paths
 
 
@@ -146,13 +149,36 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
         advice = f"make a model with the rows of all: trietok rows {quote(source)} OUT --tokenizer {quote(directory)}"
     else:  # new rows are made by comparing with the tokenizer that the model was trained with, and that one is gone
         advice = (
-            f"put the tokenizer that the model was trained with back into {directory}, save this one to a directory of "
-            f"its own, and make a model with the rows of all: trietok rows {quote(directory)} OUT --tokenizer DIR"
+            f"put the tokenizer that the model was trained with back into {directory} (it is where the model came "
+            "from: the hub, version control, a backup), save this one to a directory of its own, and "
+            f"make a model with the rows of all: trietok rows {quote(directory)} OUT --tokenizer DIR"
         )
     tokenizer.warn_once(
         "more-rows-than-the-config",
         f"the tokenizer needs {rows} embedding rows, and the model's config.json says it has {has}; {advice}",
     )
+
+
+def _say_what_a_kept_json_says(tokenizer: Any, path: Path) -> None:
+    """Warn, once for a tokenizer, if a tokenizer.json that was there already has other tokens or ids than are saved."""
+    if not path.is_file():
+        return
+    from trietok.files.tokenizer_json.format import read_tokenizer_json  # seldom needed
+
+    try:
+        kept = read_tokenizer_json(path)
+    except TrietokError:  # of another kind of tokenizer, or damaged: nothing that loading it would hide
+        return
+    theirs = {**kept.vocabulary, **{token.content: token_id for token_id, token in kept.added_tokens.items()}}
+    ours = tokenizer.get_vocab()
+    other = [token for token in {**ours, **theirs} if ours.get(token) != theirs.get(token)]
+    if other:
+        tokens = f"{len(other):,} token{'' if len(other) == 1 else 's'}"
+        tokenizer.warn_once(
+            "kept-tokenizer-json",
+            f"{path} is kept as it was, and differs from what is saved in {tokens}, {other[0]!r} the first: fast "
+            "classes and the package tokenizers read it; save with tokenizer_json=True to write it anew, or remove it",
+        )
 
 
 def config_rows(path: str) -> int | None:

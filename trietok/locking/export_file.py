@@ -13,17 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from trietok.comparing.compare import SENTENCES
-from trietok.engines.process import EngineWork, classes_of, model_of
+from trietok.engines.process import OTHERS, EngineWork, classes_of, model_of
 from trietok.errors import FileError, InputError, InputTypeError, NotSupportedError, TrietokError
-from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, write_json
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json.of_slow import unsayable
 from trietok.files.whole import replacing
 from trietok.locking.exported import Exported, ExportedText
-from trietok.locking.verify_lock import OTHERS, raise_problem
+from trietok.locking.make_lock import checked_texts
+from trietok.locking.verify_lock import raise_problem
 from trietok.tokenizer.bert_fast import BertTokenizerFast
 
-FILES = (TOKENIZER_FILE, VOCAB_FILE)
+# What each file is for: the engines that read it by itself, into the profile of its readers.
+_READERS = {
+    TOKENIZER_FILE: ("transformers", "transformers-fast", "tokenizers"),
+    VOCAB_FILE: ("transformers", "transformers-slow", "flash-tokenizer"),
+}
+FILES = tuple(_READERS)
 _SETTINGS = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
 _MOST_NAMED = 3  # added tokens in a message
 _BERT_PREFIX, _BERT_LONGEST_WORD = "##", 100  # of every slow tokenizer
@@ -50,7 +56,9 @@ def export(
         engines: libraries that read the file too and have to give the ids that are foretold, such as `"tokenizers"`.
 
     Raises:
-        InputError: `to` is neither of the two, or there is no such engine, or it cannot read the file.
+        InputError: `to` is neither of the two, or there is no such engine, or it cannot read the file; or there is no
+            text, or all are empty.
+        InputTypeError: `texts` or `engines` is one string, or a text is none.
         NotSupportedError: such a file cannot hold all of the tokenizer; the message names what. Nothing is written.
         VocabularyError: a token cannot be kept in the file. Nothing is written.
         FileError: the file cannot be written.
@@ -65,11 +73,8 @@ def export(
     """
     if to not in FILES:
         raise InputError(f"a tokenizer is exported to {' or '.join(FILES)}, not to {to!r:.60}")
-    for name in engines:
-        if name not in OTHERS:
-            raise InputError(f"there is no engine {name!r}; there are {', '.join(OTHERS)}")
-    if isinstance(texts, (str, bytes)):
-        raise InputTypeError("export takes a list of texts, not one", value=texts)
+    _require_readers(engines, to)
+    given = _texts(texts)
     if getattr(tokenizer, "_write_slow_tokenizer_json", None) is None:
         raise NotSupportedError(
             f"a {type(tokenizer).__name__} has no {to}; BertTokenizer and its family have one", name="export"
@@ -78,9 +83,8 @@ def export(
     with tempfile.TemporaryDirectory(prefix="trietok-") as folder:
         write = _as_tokenizer_json if to == TOKENIZER_FILE else _as_vocab_txt
         reader, options = write(tokenizer, folder)
-        given = list(SENTENCES if texts is None else texts)
         ids = [(tokenizer.encode(text, verbose=False), reader.encode(text, verbose=False)) for text in given]
-        checked = dict(_checked(name, folder, tokenizer, given, [theirs for _, theirs in ids]) for name in engines)
+        checked = dict(_checked(name, folder, reader, given, [theirs for _, theirs in ids]) for name in engines)
         _copy(Path(folder, to), path)
     differing = [number for number, (ours, theirs) in enumerate(ids) if ours != theirs]
     return Exported(
@@ -94,8 +98,26 @@ def export(
     )
 
 
+def _require_readers(engines: Sequence[str], to: str) -> None:
+    if isinstance(engines, str):
+        raise InputTypeError(f"engines are a list of names, not one: [{engines!r:.60}]", value=engines)
+    for name in engines:
+        if name not in OTHERS:
+            raise InputError(f"there is no engine {name!r:.60}; there are {', '.join(OTHERS)}")
+        if name not in _READERS[to]:
+            raise InputError(f"{name} cannot read a {to} as its readers do; those are {', '.join(_READERS[to])}")
+
+
+def _texts(texts: Iterable[str] | None) -> list[str]:
+    given = list(checked_texts(SENTENCES if texts is None else texts, "export"))
+    if not any(given):
+        what = "every text is empty" if given else "there is no text"
+        raise InputError(f"{what}, so nothing would be tried; give texts such as the model is used on")
+    return given
+
+
 def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
-    """Write the directory of the file, and load the file by itself in the fast profile."""
+    """Write the file, with the arguments of its readers beside it, and load it by itself in the fast profile."""
     if not tokenizer.is_fast:
         problems = unsayable(tokenizer)
         if problems:
@@ -109,6 +131,10 @@ def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]
     basic, roles = tokenizer.basic_tokenizer, tokenizer.special_tokens_map
     settings = {name: getattr(basic, name) for name in _SETTINGS}
     settings |= {role: roles.get(role) for role in tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
+    for other in set(os.listdir(folder)) - {TOKENIZER_FILE}:
+        os.remove(os.path.join(folder, other))  # an engine that has to read the file alone shall not find them
+    said = {name: value for name, value in settings.items() if value is not None}
+    write_json(Path(folder, TOKENIZER_CONFIG_FILE), {**said, "tokenizer_class": BertTokenizerFast.__name__})
     return BertTokenizerFast(tokenizer_file=os.path.join(folder, TOKENIZER_FILE), **settings), {}
 
 
@@ -199,9 +225,9 @@ def _copy(written: Path, path: str) -> None:
         raise FileError(f"cannot write {path}: {error.strerror}", path=path) from error
 
 
-def _checked(engine: str, folder: str, tokenizer: Any, texts: list[str], ids: list[list[int]]) -> tuple[str, int]:
+def _checked(engine: str, folder: str, reader: Any, texts: list[str], ids: list[list[int]]) -> tuple[str, int]:
     """An engine with its version, and how many texts get other ids from it than from the reader."""
-    with EngineWork(model_of(folder, tokenizer, classes_of(tokenizer))) as work:
+    with EngineWork(model_of(folder, reader, classes_of(reader))) as work:
         work.write_texts(texts)
         work.write_ids(ids)
         answer = work.run(engine, "compare_ids", most=0)
@@ -215,7 +241,8 @@ def _example(
 ) -> ExportedText:
     found: tuple[list[str], list[str], int, int, str] = ([], [], 0, 0, "")
     try:
-        contrast = tokenizer.explain(text, verbose=False).against(reader.explain(text, verbose=False))
+        ours, theirs = (each.explain(text, verbose=False) for each in (tokenizer, reader))
+        contrast = ours.against(theirs, names=("the tokenizer", "the reader"))
     except TrietokError:  # methods of the user's own, which cannot be explained
         pass
     else:
@@ -226,5 +253,4 @@ def _example(
             sides = ([token.token for token in side] for side in (part.left, part.right))
             found = (*sides, part.start, part.end, part.why)
     left, right, start, end, why = found
-    why = why.replace("the left", "the tokenizer").replace("the right", "the reader")
     return ExportedText(number + 1, text, ids, readers_ids, left, right, start, end, why)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.formats import MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
+from trietok.files.settings import HIGHEST_ID
 
 LOCK_FILE = "trietok.lock.json"
 _FORMAT, _VERSION = "trietok-lock", 1
@@ -232,7 +233,7 @@ class _Reader:
         for number, row in enumerate(self._get("special_tokens", list)):
             values = row if isinstance(row, dict) else {}
             role, token, token_id = (values.get(key) for key in SpecialId._fields)
-            if (type(role), type(token), type(token_id)) != (str, str, int):
+            if (type(role), type(token)) != (str, str) or not _is_id(token_id):
                 raise self._damaged(f"special_tokens[{number}]", "an object with role, token and id")
             yield SpecialId(role, token, token_id)  # type: ignore[arg-type]  # that has been seen to
 
@@ -240,16 +241,12 @@ class _Reader:
         for number, row in enumerate(self._get("texts", list)):
             values = row if isinstance(row, dict) else {}
             text, tokens, ids = (values.get(key) for key in ("text", "tokens", "ids"))
-            if (
-                not isinstance(text, str)
-                or not _all(tokens, str)
-                or not _all(ids, int)
-                or len(tokens or ()) != len(ids or ())
-            ):
+            is_text = isinstance(text, str) and isinstance(tokens, list) and isinstance(ids, list)
+            if not is_text or not _are_tokens_and_ids(tokens, ids):
                 raise self._damaged(
                     f"texts[{number}]", "an object with a text, a list of tokens and a list of as many ids"
                 )
-            yield LockedText(text, tokens, ids)  # type: ignore[arg-type]  # `_all` has seen to that
+            yield LockedText(text, tokens, ids)  # type: ignore[arg-type]  # that has been seen to
 
     def _found(self, model: str | None) -> str | None:
         if model is None or not model.startswith("."):
@@ -265,8 +262,12 @@ class _Reader:
         )
 
 
-def _all(values: Any, kind: type[Any]) -> bool:
-    return isinstance(values, list) and all(type(value) is kind for value in values)
+def _are_tokens_and_ids(tokens: Any, ids: Any) -> bool:
+    return len(tokens) == len(ids) and all(type(token) is str for token in tokens) and all(map(_is_id, ids))
+
+
+def _is_id(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= HIGHEST_ID
 
 
 def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:

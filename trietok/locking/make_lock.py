@@ -42,10 +42,8 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
 
     Cost: O(tokens), and encoding each text once.
     """
-    if isinstance(texts, (str, bytes)):
-        raise InputTypeError("lock takes a list of texts, not one", value=texts)
     state = state_of(tokenizer)
-    locked = tuple(_locked(tokenizer, SENTENCES if texts is None else texts))
+    locked = tuple(_locked(tokenizer, checked_texts(SENTENCES if texts is None else texts, "lock")))
     if not any(each.text for each in locked):
         what = "every text is empty" if locked else "there is no text"
         raise InputError(f"{what}, so the lock would prove nothing; give texts such as the model is used on")
@@ -64,10 +62,24 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
     )
 
 
-def _locked(tokenizer: Any, texts: Iterable[str]) -> Iterator[LockedText]:
+def checked_texts(texts: Any, function: str) -> Iterator[str]:
+    """The texts that were given to `lock` or `export`.
+
+    Raises:
+        InputTypeError: it is one text or no iterable, or holds something else than strings.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)
+    if not isinstance(texts, Iterable):
+        raise InputTypeError(f"{function} takes a list of texts, not {texts!r:.60}", value=texts)
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise InputTypeError(f"text {number} is a {type(text).__name__}, not a str: {text!r:.60}", value=text)
+        yield text
+
+
+def _locked(tokenizer: Any, texts: Iterable[str]) -> Iterator[LockedText]:
+    for number, text in enumerate(texts, start=1):
         half = next((char for char in text if "\ud800" <= char <= "\udfff"), None)
         if half is not None:
             raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.files.formats import json_line
@@ -55,6 +55,10 @@ class Verified:
         changed_special: role → token and id in the lock, and now, where they differ; None where there is none now.
         changed: what else differs, such as `fingerprint`, `class` and the settings; another engine tells none of these.
         versions: name → the version in the lock and the one now; None where one of them is not known.
+        truncates_to: the number of tokens to which tokenizer.json has the library `tokenizers` cut texts; None if to
+            none. The ids of a lock are those of texts that are not cut.
+        truncated: how many of the texts have more tokens.
+        pads: whether tokenizer.json tells that library to pad texts.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -78,12 +82,15 @@ class Verified:
     changed_special: Mapping[str, Change]
     changed: Mapping[str, Change]
     versions: Mapping[str, Change]
-    fingerprint: str = field(default="")
+    truncates_to: int | None = None
+    truncated: int = 0
+    pads: bool = False
+    fingerprint: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether every text has its locked ids, every special token its id, and trietok's fingerprint is the same."""
-        return not (self.differing or self.changed_special or self.changed)
+        """Whether texts and special tokens have their locked ids, no text is cut, and the fingerprint is the same."""
+        return not (self.differing or self.changed_special or self.changed or self.truncated)
 
     @property
     def summary(self) -> str:
@@ -100,6 +107,8 @@ class Verified:
             return f"{name}: {self.differing:,} of {texts} {have} other ids than the lock"
         if self.changed_special:
             return f"{name}: special tokens have other ids than in the lock; the ids of {texts} are as locked"
+        if not self.changed:
+            return f"{name}: the ids of {texts} are as locked, but {self.truncated:,} would be cut"
         return f"{name}: the tokenizer is another one than the lock's, although the ids of {texts} are as locked"
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,6 +126,9 @@ class Verified:
             "changed_special": {name: list(change) for name, change in self.changed_special.items()},
             "changed": {name: list(change) for name, change in self.changed.items()},
             "versions": {name: list(change) for name, change in self.versions.items()},
+            "truncates_to": self.truncates_to,
+            "truncated": self.truncated,
+            "pads": self.pads,
             "fingerprint": self.fingerprint,
         }
 
@@ -126,6 +138,12 @@ class Verified:
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
         yield self.summary
+        if self.truncates_to is not None:
+            length = f"{self.truncates_to:,} token{'' if self.truncates_to == 1 else 's'}"
+            cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
+            yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
+        if self.pads:
+            yield "tokenizer.json pads texts, which the lock's ids do not show"
         if self.ok:
             return
         for each in self.changed_texts[:_MOST_TEXTS]:

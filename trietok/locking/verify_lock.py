@@ -5,13 +5,16 @@ In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`.
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from trietok.engines.process import ENGINES, EngineWork, classes_of, model_of
+from trietok.engines.process import OTHERS, EngineWork, classes_of, model_of
+from trietok.engines.worker import roles_of
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
+from trietok.files.settings import ADDITIONAL
 from trietok.locking.lock_file import Lock, LockedText, model_there
 from trietok.locking.make_lock import profile_of, settings_of, special_ids, versions_now
 from trietok.locking.reasons import Reasons, Side
@@ -20,8 +23,8 @@ from trietok.tokenizer.auto import load_any
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
-OTHERS = tuple(name for name in ENGINES if name != "trietok")
 _MOST_KEPT, _MOST_EXPLAINED = 100, 5
+_ROLES_AND_TOKENS = ("special_tokens_map", "convert_tokens_to_ids", "convert_ids_to_tokens")
 _LIBRARY = {"transformers-slow": "transformers", "transformers-fast": "transformers"}  # whose version is in the lock
 
 
@@ -33,12 +36,14 @@ def verify(
     Args:
         tokenizer: a tokenizer of trietok; or the name of an engine, `"transformers"`, `"transformers-slow"`,
             `"transformers-fast"`, `"tokenizers"` or `"flash-tokenizer"`, which loads the model in a process of its own;
-            or any other object whose `encode(text)` gives ids, or an object with `ids`.
+            or any other object whose `encode(text)` gives ids, or an object with `ids`. Its roles are compared too
+            where it has those as transformers' tokenizers have them.
         lock: the lock, or the path of its file.
         model: for another engine the directory that it loads; without it, the lock's.
 
     Raises:
-        InputError: there is no such engine, or it cannot load the model or encode a text.
+        InputError: there is no such engine, or it cannot load the model or encode a text; or an object's `encode` does
+            not give ids.
         MissingDependencyError: the engine is not installed.
         FileError, FileFormatError: the lock or the model cannot be read, or the lock does not name a model.
 
@@ -74,19 +79,13 @@ def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
             ids = tokenizer.encode(each.text, verbose=False)
             yield Side(_tokens(each, ids, tokenizer.convert_ids_to_tokens), ids)
 
-    reasons = Reasons(tokenizer, "trietok", lock.settings, lock.max_id)
+    reasons = Reasons(tokenizer, "trietok", lock)
     versions = versions_now()
-    special: dict[str, Change] = {}
-    there = _by_place(special_ids(tokenizer))
-    locked = _by_place(lock.special_tokens)
-    for place in {**locked, **there}:
-        if locked.get(place) != there.get(place):
-            special[place] = (locked.get(place), there.get(place))
     return Verified(
         engine="trietok",
         version=versions["trietok"],
         special_ids=len(lock.special_tokens),
-        changed_special=special,
+        changed_special=_moved(_by_place(lock.special_tokens), _by_place(special_ids(tokenizer))),
         changed=_changed(tokenizer, lock),
         versions=_versions(lock, versions),
         fingerprint=fingerprint(tokenizer),
@@ -95,22 +94,36 @@ def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
 
 
 def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
-    """Any object with `encode`: nothing is known of it but its ids."""
+    """Any object with `encode`: nothing is known of it but its ids, and its roles where it has those."""
+    tokens_of = getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)
     found = []
-    for each in lock.texts:
-        given = tokenizer.encode(each.text)
-        ids = list(getattr(given, "ids", given))
-        found.append(Side(_tokens(each, ids, getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)), ids))
+    for number, each in enumerate(lock.texts, start=1):
+        ids = _ids(tokenizer.encode(each.text), number)
+        found.append(Side(_tokens(each, ids, tokens_of), ids))
+    special: dict[str, Change] | None = None
+    if all(hasattr(tokenizer, name) for name in _ROLES_AND_TOKENS):
+        special = _special(lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens]))
     package = sys.modules.get(type(tokenizer).__module__.partition(".")[0])
     return Verified(
         engine=type(tokenizer).__name__,
         version=str(getattr(package, "__version__", "")),
-        special_ids=0,
-        changed_special={},
+        special_ids=0 if special is None else len(lock.special_tokens),
+        changed_special=special or {},
         changed={},
         versions=_versions(lock, versions_now()),
         **_texts(lock, found, None),
     )
+
+
+def _ids(given: Any, number: int) -> list[int]:
+    """What an object's `encode` has given for a text, as ids."""
+    try:
+        return [operator.index(token_id) for token_id in getattr(given, "ids", given)]
+    except TypeError:
+        raise InputTypeError(
+            f"encode gave {given!r:.60} for text {number}; verify takes an object whose encode(text) gives ids",
+            value=given,
+        ) from None
 
 
 def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
@@ -127,22 +140,19 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     found: list[Side | None] = [None] * len(lock.texts)
     for each in answer["differences"]:
         found[each["line_number"] - 1] = Side(list(map(str, each["their_tokens"])), each["their_ids"])
-    places = _by_place(lock.special_tokens).items()
-    special: dict[str, Change] = {
-        place: ((token, token_id), (there, token_id))
-        for (place, (token, token_id)), there in zip(places, answer["asked"], strict=True)
-        if there != token
-    }
     versions = {**versions_now(), _LIBRARY.get(engine, engine): answer["version"]}
-    texts = _texts(lock, found, Reasons(ours, engine, lock.settings, lock.max_id))
+    longest = answer["file_options"].get("truncation")
     return Verified(
         engine=engine,
         version=answer["version"],
         special_ids=len(lock.special_tokens),
-        changed_special=special,
+        changed_special=_special(lock, answer["roles"], answer["asked"]),
         changed={},
         versions=_versions(lock, versions),
-        **{**texts, "differing": answer["differing"]},
+        truncates_to=longest,
+        truncated=0 if longest is None else sum(len(each.ids) > longest for each in lock.texts),
+        pads="padding" in answer["file_options"],
+        **_texts(lock, found, Reasons(ours, engine, lock, model), answer["differing"]),
     )
 
 
@@ -163,21 +173,26 @@ def raise_problem(engine: str, answer: Mapping[str, Any]) -> NoReturn:
 # ---- what differs ---------------------------------------------------------------------------------------------------
 
 
-def _texts(lock: Lock, found: Sequence[Side | None], reasons: Reasons | None) -> dict[str, Any]:
-    """The counts, and the texts whose ids differ; None stands for ids that are as locked, or were not kept."""
-    changed: list[ChangedText] = []
-    differing = 0
-    for number, (locked, side) in enumerate(zip(lock.texts, found, strict=True), start=1):
-        if side is None or side.ids == locked.ids:
-            continue
-        differing += 1
-        if len(changed) < _MOST_KEPT:
-            changed.append(_changed_text(number, locked, side, reasons if len(changed) < _MOST_EXPLAINED else None))
+def _texts(
+    lock: Lock, found: Sequence[Side | None], reasons: Reasons | None, differing: int | None = None
+) -> dict[str, Any]:
+    """The counts, and the texts whose ids differ.
+
+    None in `found` stands for ids that are as locked, or were not kept; where some were not, `differing` is the count.
+    """
+    pairs = [
+        (number, locked, side)
+        for number, (locked, side) in enumerate(zip(lock.texts, found, strict=True), start=1)
+        if side is not None and side.ids != locked.ids
+    ]
     return {
         "texts": len(lock.texts),
         "ids": sum(len(each.ids) for each in lock.texts),
-        "differing": differing,
-        "changed_texts": tuple(changed),
+        "differing": len(pairs) if differing is None else differing,
+        "changed_texts": tuple(
+            _changed_text(*pair, reasons if place < _MOST_EXPLAINED else None)
+            for place, pair in enumerate(pairs[:_MOST_KEPT])
+        ),
     }
 
 
@@ -213,10 +228,39 @@ def _by_place(special: Any) -> dict[str, tuple[str, int]]:
     places: dict[str, tuple[str, int]] = {}
     for role, token, token_id in special:
         number = 0
-        while (place := f"{role}[{number}]" if role == "additional_special_tokens" else role) in places:
+        while (place := f"{role}[{number}]" if role == ADDITIONAL else role) in places:
             number += 1
         places[place] = token, token_id
     return places
+
+
+def _special(lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[str | None]) -> dict[str, Change]:
+    """The special tokens that are others in another library.
+
+    Args:
+        lock: the lock.
+        roles: role, token and id of each there; None if it knows no roles.
+        asked: what tokens it has at the locked ids.
+    """
+    locked = _by_place(lock.special_tokens)
+    there: dict[str, tuple[str, int] | None] = {
+        place: None if token is None else (token, token_id)
+        for (place, (_, token_id)), token in zip(locked.items(), asked, strict=True)
+    }
+    if roles is not None:
+        named = _by_place(roles)
+        if not any(place.startswith(ADDITIONAL) for place in named):  # transformers 5 does not list them
+            named |= {place: pair for place, pair in there.items() if place.startswith(ADDITIONAL) and pair}
+        there = {**named}
+    return _moved(locked, there)
+
+
+def _moved(locked: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Change]:
+    return {
+        place: (locked.get(place), there.get(place))
+        for place in {**locked, **there}
+        if locked.get(place) != there.get(place)
+    }
 
 
 def _versions(lock: Lock, now: Mapping[str, str]) -> dict[str, Change]:
