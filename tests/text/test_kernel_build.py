@@ -15,6 +15,7 @@ from trietok.text.build_kernel import NoKernelError, compile_kernel
 needs_compiler = pytest.mark.skipif(
     sys.version_info < (3, 11) or sys.platform != "linux" or shutil.which("cc") is None, reason="needs a C compiler"
 )
+FUZZED = os.environ.get("TRIETOK_SECONDS", "60")  # of each run of random texts
 STRICT = ("-Werror",)
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 FAILING = ("-DTRIETOK_FAILING_ALLOCATOR",)
@@ -63,7 +64,7 @@ def test_sanitizers_find_nothing_where_memory_fails(tmp_path):
 def test_sanitizers_find_nothing_in_random_texts(tmp_path, seed):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *SANITIZERS])
-    shown = run(library, "tests.text.fuzz_kernel", str(seed), "60", **with_sanitizers())
+    shown = run(library, "tests.text.fuzz_kernel", str(seed), FUZZED, **with_sanitizers())
     assert " 0 differ; kernels are alive: True" in shown
 
 
