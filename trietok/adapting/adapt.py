@@ -181,10 +181,13 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     fast = slow
     if os.path.isfile(os.path.join(model_dir, TOKENIZER_FILE)):
         fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
-    for tokenizer in (fast, slow):
-        if not isinstance(tokenizer, BertTokenizer):
-            raise InputTypeError(f"adapt takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    return fast, slow
+    return _require_bert(fast), _require_bert(slow)
+
+
+def _require_bert(tokenizer: object) -> BertTokenizer:
+    if not isinstance(tokenizer, BertTokenizer):
+        raise InputTypeError(f"adapt takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    return tokenizer
 
 
 def _suggested(
@@ -220,7 +223,7 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     report = check(directory)
     if not report.ok:
         raise VocabularyError(f"what was written has faults: {report.errors[0].message}")
-    written: BertTokenizer = AutoTokenizer.from_pretrained(directory, use_fast=before.is_fast)
+    written = _require_bert(AutoTokenizer.from_pretrained(directory, use_fast=before.is_fast))
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
     for token, token_id in terms.added.items():

@@ -15,6 +15,7 @@ from trietok.errors import InputError, InputTypeError, TokenizerClassError
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
 Tokenizer = type[Any]
@@ -115,7 +116,9 @@ class AutoTokenizer:
         raise OSError("AutoTokenizer makes no objects of its own; call AutoTokenizer.from_pretrained(name)")
 
     @classmethod
-    def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **kwargs: Any) -> Any:
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: str | os.PathLike[str], *inputs: Any, **kwargs: Any
+    ) -> PreTrainedTokenizer:
         """Load a tokenizer from a directory, a built-in name or the hub.
 
         Its class is that of `tokenizer_type`, if given; else tokenizer_config.json's `tokenizer_class`; else
@@ -149,7 +152,8 @@ class AutoTokenizer:
                 )
         else:
             kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
-        return kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+        tokenizer: PreTrainedTokenizer = kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+        return tokenizer
 
     @staticmethod
     def register(

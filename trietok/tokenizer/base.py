@@ -8,19 +8,20 @@ inputs), both of one state of the tokenizer.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import is_text_input, kind_of, reject_replaced
-from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Truncation
+from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of, reject_replaced
+from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation
 from trietok.inputs.pad import pad as inputs_pad
 from trietok.inputs.template import BERT, Template
-from trietok.inputs.tensors import TensorType, to_python
+from trietok.inputs.tensors import Tensors, TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
 from trietok.text.alignment import Ids
@@ -34,10 +35,26 @@ from trietok.tokenizer.moment import NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+    import torch
+    from typing_extensions import Self, Unpack
+
     from trietok.explaining.explanation import Explanation
+    from trietok.inputs.types import (
+        Array,
+        CallKeywords,
+        DecodeKeywords,
+        EncodeKeywords,
+        PolicyKeywords,
+        SpanKeywords,
+        Text,
+        TextKeywords,
+        TextOrIds,
+        TokenIds,
+    )
 
 MOST_IN_REPR = 10  # added tokens
-Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
 _SETTINGS = (
@@ -78,8 +95,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     """
 
     model_input_names: list[str] = ["input_ids", "token_type_ids", "attention_mask"]
-    padding_side: str = "right"
-    truncation_side: str = "right"
+    padding_side: Side = "right"
+    truncation_side: Side = "right"
     vocab_files_names: dict[str, str] = {}
     pretrained_vocab_files_map: dict[str, dict[str, str]] = {}
     slow_tokenizer_class: type[PreTrainedTokenizerBase] | None = None
@@ -207,7 +224,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     # ---- calls ------------------------------------------------------------------------------------------------------
 
-    def tokenize(self, text: str, **kwargs: Any) -> list[str]:
+    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
         """Split one text into tokens, without special tokens around it."""
         raise NotImplementedError
 
@@ -223,10 +240,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     def __call__(
         self,
-        text: Any = None,
-        text_pair: Any = None,
-        text_target: Any = None,
-        text_pair_target: Any = None,
+        text: Text | None = None,
+        text_pair: Text | None = None,
+        text_target: Text | None = None,
+        text_pair_target: Text | None = None,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
@@ -234,7 +251,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         stride: int = 0,
         is_split_into_words: bool = False,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -243,7 +260,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Any,
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text, one pair, or a batch of either.
 
@@ -339,9 +356,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return encoding
 
     def _call_one(
-        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
         """Encode a single input or a batch, whichever the input is."""
+        text, text_pair = as_lists(text), as_lists(text_pair)
         for name, value in (("text", text), ("text_pair", text_pair)):
             if not (value is None and name == "text_pair") and not is_text_input(value):
                 raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
@@ -363,14 +381,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return self._encode_batch(moment, text, options, kwargs)
 
     def _encode_item(
-        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return methods.encode_item(self, encoder, text, text_pair, options)
         return moment.builder.plan(options).one(encoder, *self._item(text, text_pair, options.is_split_into_words))
 
-    def _encode_batch(self, moment: Moment, items: Any, options: CallOptions, kwargs: dict[str, Any]) -> BatchEncoding:
+    def _encode_batch(
+        self, moment: Moment, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
+    ) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return methods.encode_batch(self, encoder, items, options)
@@ -380,7 +400,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """The one or two texts of a call for one item."""
         return text, text_pair
 
-    def explain(self, text: Any, pair: Any = None, **options: Any) -> Explanation:
+    def explain(
+        self, text: Text, pair: Text | None = None, *, text_pair: Text | None = None, **options: Unpack[CallKeywords]
+    ) -> Explanation:
         """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
 
         Args:
@@ -403,10 +425,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         ('##aff', ('##a', '##af', '##aff'))
         """
         moment = self._now()
-        if "text_pair" in options:  # as a call has it
+        if text_pair is not None:
             if pair is not None:
                 raise InputError("pair and text_pair are the same; give one of them")
-            pair = options.pop("text_pair")
+            pair = text_pair
         input_ids = self(text, pair, **options)["input_ids"]
         words = bool(options.get("is_split_into_words"))
         for given in (text, pair):
@@ -417,7 +439,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 )
         from trietok.explaining.explain import Explained, explain  # not needed to encode
 
-        named = {name: value for name, value in options.items() if name in CallOptions._fields}
+        named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
         others = {name: value for name, value in options.items() if name not in named}
         plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
         first, second = self._item(text, pair, words)
@@ -425,16 +447,78 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         texts = (first,) if second is None else (first, second)
         return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
 
+    @overload
     def encode(
         self,
-        text: Any,
-        text_pair: Any = None,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
         max_length: int | None = None,
         stride: int = 0,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
+        return_tensors: None = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> list[int]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        *,
+        return_tensors: Literal["np", TensorType.NUMPY],
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        *,
+        return_tensors: Literal["pt", TensorType.PYTORCH],
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> torch.Tensor: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> Any: ...
+
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         **kwargs: Any,
     ) -> Any:
@@ -492,8 +576,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     def encode_plus(
         self,
-        text: Any,
-        text_pair: Any = None,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
@@ -501,7 +585,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         stride: int = 0,
         is_split_into_words: bool = False,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -510,14 +594,14 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Any,
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
         return self._encode_item(self._now(), text, text_pair, CallOptions.of(locals()), kwargs)
 
     def batch_encode_plus(
         self,
-        batch_text_or_text_pairs: Sequence[Any],
+        batch_text_or_text_pairs: Sequence[TextOrIds] | Array,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
@@ -525,7 +609,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         stride: int = 0,
         is_split_into_words: bool = False,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -535,15 +619,20 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_length: bool = False,
         verbose: bool = True,
         split_special_tokens: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[PolicyKeywords],
     ) -> BatchEncoding:
         """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words` words or a pair."""
+        keywords: dict[str, Any] = {**kwargs}
         if split_special_tokens is not None:
-            kwargs["split_special_tokens"] = split_special_tokens
-        return self._encode_batch(self._now(), batch_text_or_text_pairs, CallOptions.of(locals()), kwargs)
+            keywords["split_special_tokens"] = split_special_tokens
+        texts = as_lists(batch_text_or_text_pairs)
+        return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
 
     def encode_spans(
-        self, spans: Sequence[str | Untrusted], pair_spans: Sequence[str | Untrusted] | None = None, **options: Any
+        self,
+        spans: Sequence[str | Untrusted],
+        pair_spans: Sequence[str | Untrusted] | None = None,
+        **options: Unpack[SpanKeywords],
     ) -> BatchEncoding:
         """Encode one text, or a pair, made of trusted and untrusted spans.
 
@@ -593,7 +682,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         max_length: int | None = None,
         stride: int = 0,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -603,7 +692,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_length: bool = False,
         verbose: bool = True,
         prepend_batch_axis: bool = False,
-        **kwargs: Any,
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Truncate, add special tokens, make masks and pad, for texts that are given as ids.
 
@@ -705,7 +794,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         padding: Padding = True,
         max_length: int | None = None,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_attention_mask: bool | None = None,
         return_tensors: Tensors = None,
         verbose: bool = True,
@@ -741,10 +830,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     def decode(
         self,
-        token_ids: Any,
+        token_ids: TokenIds,
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[DecodeKeywords],
     ) -> str:
         """Ids back to text.
 
@@ -771,10 +860,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     def batch_decode(
         self,
-        sequences: Any,
+        sequences: Iterable[TokenIds],
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[DecodeKeywords],
     ) -> list[str]:
         """`decode` for every sequence of a list, or every row of an array or tensor of shape (batch, sequence)."""
         return [
@@ -792,16 +881,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     @classmethod
     def from_pretrained(
         cls,
-        pretrained_model_name_or_path: Any,
+        pretrained_model_name_or_path: str | os.PathLike[str],
         *init_inputs: Any,
-        cache_dir: Any = None,
+        cache_dir: str | os.PathLike[str] | None = None,
         force_download: bool = False,
         local_files_only: bool = False,
         token: str | bool | None = None,
         revision: str = "main",
         trust_remote_code: bool = False,
         **kwargs: Any,
-    ) -> Any:
+    ) -> Self:
         """Load a tokenizer from a directory, a vocabulary file, a built-in name or the hub.
 
         Args:
@@ -830,11 +919,12 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         from trietok.files.load import load  # not needed to encode
 
         with bulk():
-            return load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+            tokenizer: Self = load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+        return tokenizer
 
     def save_pretrained(
         self,
-        save_directory: Any,
+        save_directory: str | os.PathLike[str],
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,

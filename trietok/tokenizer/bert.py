@@ -132,10 +132,12 @@ class BertTokenizer(PreTrainedTokenizer):
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> WordpieceTokenizer:
         return WordpieceTokenizer(vocabulary.token_to_id, unk_token=unk_token)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "cache_limit" and (type(value) is not int or value < 0):
-            raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name == "cache_limit" and (type(value) is not int or value < 0):
+                raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
+            super().__setattr__(name, value)
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         basic, wordpiece = self.__dict__.get("basic_tokenizer"), self.__dict__.get("wordpiece_tokenizer")

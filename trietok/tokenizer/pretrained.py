@@ -8,7 +8,7 @@ completely or not at all; a change that raises has no effect.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -31,6 +31,11 @@ from trietok.tokenizer.base import PreTrainedTokenizerBase
 from trietok.tokenizer.hooks import is_replaced
 from trietok.tokenizer.moment import NEVER
 from trietok.tokenizer.token_table import Token, TokenTable
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from trietok.inputs.types import TextKeywords
 
 
 class PreTrainedTokenizer(PreTrainedTokenizerBase):
@@ -331,7 +336,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
-    def tokenize(self, text: str, **kwargs: Any) -> list[str]:
+    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
         """Split one text into tokens, without special tokens around it.
 
         Args:
@@ -391,6 +396,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     # ---- tokens to ids and back -------------------------------------------------------------------------------------
 
+    @overload
+    def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
+    @overload
+    def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]: ...
+    @overload
+    def convert_tokens_to_ids(self, tokens: None) -> None: ...
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
         """The id of a token, or the ids of a list of tokens; an unknown one has the id of the unknown token.
 
@@ -430,6 +441,10 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def _convert_token_to_id(self, token: str) -> int | None:
         raise NotImplementedError(f"{type(self).__name__} has no _convert_token_to_id(token)")
 
+    @overload
+    def convert_ids_to_tokens(self, ids: int, skip_special_tokens: bool = False) -> str: ...
+    @overload
+    def convert_ids_to_tokens(self, ids: Iterable[int], skip_special_tokens: bool = False) -> list[str]: ...
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or the tokens of a list of ids.
 

@@ -38,7 +38,10 @@ from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from trietok.files.tokenizer_json.parts import TokenizerJson
+    from trietok.inputs.types import TokenizeKeywords
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
@@ -185,7 +188,11 @@ class RustProfile(BertTokenizer):
         return True
 
     def tokenize(
-        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+        self,
+        text: str | Sequence[str],
+        pair: str | None = None,
+        add_special_tokens: bool = False,
+        **kwargs: Unpack[TokenizeKeywords],
     ) -> list[str]:
         """Split a text, or a pair, into tokens; with `add_special_tokens` special tokens are around.
 
@@ -196,9 +203,10 @@ class RustProfile(BertTokenizer):
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        is_bare = isinstance(text, str) and pair is None and not add_special_tokens
-        if is_bare and kwargs.keys().isdisjoint(CallOptions._fields):
-            return super().tokenize(text, **kwargs)
+        if isinstance(text, str) and pair is None and not add_special_tokens:
+            keywords: dict[str, Any] = {**kwargs}
+            if keywords.keys().isdisjoint(CallOptions._fields):
+                return super().tokenize(text, **keywords)
         return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
