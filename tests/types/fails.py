@@ -1,5 +1,7 @@
 """A user's mistakes: each line that ends in a comment is an error to mypy --strict, with that code, and to pyright."""
 
+# ruff: noqa: B018
+
 import trietok
 
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")

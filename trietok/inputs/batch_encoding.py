@@ -9,7 +9,7 @@ from collections import UserDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from trietok.errors import InputError
+from trietok.errors import InputError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
 from trietok.text.changes import public_names
 
@@ -203,19 +203,20 @@ class BatchEncoding(UserDict[str, Any]):
         """
         if tensor_type is None:
             return self
-        tensor_type = TensorType(tensor_type)
-        for key, value in self.data.items():
-            try:
-                self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
-            except (ValueError, TypeError, RuntimeError) as error:
-                hint = (
-                    "its rows have different lengths; ask for return_tensors=None"
-                    if key == "overflowing_tokens"
-                    else "its rows have different lengths or its nesting is too deep; activate padding and truncation "
-                    "with padding=True, truncation=True"
-                )
-                raise InputError(f"unable to create a tensor of {key!r}: {hint}") from error
-        return self
+        with brief:
+            tensor_type = TensorType(tensor_type)
+            for key, value in self.data.items():
+                try:
+                    self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
+                except (ValueError, TypeError, RuntimeError) as error:
+                    hint = (
+                        "its rows have different lengths; ask for return_tensors=None"
+                        if key == "overflowing_tokens"
+                        else "its rows have different lengths or its nesting is too deep; activate padding and "
+                        "truncation with padding=True, truncation=True"
+                    )
+                    raise InputError(f"unable to create a tensor of {key!r}: {hint}") from error
+            return self
 
     def to(self, device: Any, *, non_blocking: bool = False) -> Self:
         """Move every PyTorch tensor to a device, in place.

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NoReturn
 
-from trietok.errors import InputError, InputTypeError, TokenizerClassError
+from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
@@ -139,21 +139,22 @@ class AutoTokenizer:
                 `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
-        use_fast = bool(kwargs.pop("use_fast", True))
-        model_type = kwargs.pop("tokenizer_type", None)
-        config = kwargs.pop("config", None)
-        if model_type is not None:
-            kind = _registry.of_model_type(model_type, use_fast)
-            if kind is None:
-                known = _registry.type_names()
-                message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
-                raise TokenizerClassError(
-                    message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
-                )
-        else:
-            kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
-        tokenizer: PreTrainedTokenizer = kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
-        return tokenizer
+        with brief:
+            use_fast = bool(kwargs.pop("use_fast", True))
+            model_type = kwargs.pop("tokenizer_type", None)
+            config = kwargs.pop("config", None)
+            if model_type is not None:
+                kind = _registry.of_model_type(model_type, use_fast)
+                if kind is None:
+                    known = _registry.type_names()
+                    message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
+                    raise TokenizerClassError(
+                        message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
+                    )
+            else:
+                kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+            tokenizer: PreTrainedTokenizer = kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+            return tokenizer
 
     @staticmethod
     def register(

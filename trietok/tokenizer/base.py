@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
-from trietok.errors import InputError, InputTypeError
+from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, brief, shorten_traceback
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of, reject_replaced
 from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation
@@ -104,7 +104,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     def __init__(self, **kwargs: Any) -> None:
         for key in kwargs:
             if callable(getattr(type(self), key, None)):
-                raise AttributeError(f"{key} conflicts with the method {key} in {type(self).__name__}")
+                kind = type(self).__name__
+                raise NotSupportedError(f"{key} conflicts with the method {key} in {kind}", name=key)
         self.__dict__["_moment"] = NEVER
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
@@ -301,59 +302,63 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> [len(ids) for ids in batch.input_ids], batch.attention_mask[0]
         ([5, 5], [1, 1, 1, 1, 0])
         """
-        if (
-            type(text) is str
-            and text_pair is None
-            and text_target is None
-            and add_special_tokens is True
-            and padding is False
-            and truncation is None
-            and max_length is None
-            and stride == 0
-            and pad_to_multiple_of is None
-            and padding_side is None
-            and return_tensors is None
-            and return_token_type_ids is None
-            and return_attention_mask is None
-            and verbose is True
-            and not (is_split_into_words or return_overflowing_tokens or return_special_tokens_mask)
-            and not (return_offsets_mapping or return_length or kwargs)
-        ):  # a text alone, as in most calls: its plan is at hand
+        try:
+            if (
+                type(text) is str
+                and text_pair is None
+                and text_target is None
+                and add_special_tokens is True
+                and padding is False
+                and truncation is None
+                and max_length is None
+                and stride == 0
+                and pad_to_multiple_of is None
+                and padding_side is None
+                and return_tensors is None
+                and return_token_type_ids is None
+                and return_attention_mask is None
+                and verbose is True
+                and not (is_split_into_words or return_overflowing_tokens or return_special_tokens_mask)
+                and not (return_offsets_mapping or return_length or kwargs)
+            ):  # a text alone, as in most calls: its plan is at hand
+                moment = self._now()
+                if moment.default_plan is not None:
+                    return moment.default_plan.one(moment.encoder, text)
+            if text is None and text_target is None:
+                raise InputError("give text, text_target or both")
+            options = CallOptions(
+                add_special_tokens,
+                padding,
+                truncation,
+                max_length,
+                stride,
+                is_split_into_words,
+                pad_to_multiple_of,
+                padding_side,
+                return_tensors,
+                return_token_type_ids,
+                return_attention_mask,
+                return_overflowing_tokens,
+                return_special_tokens_mask,
+                return_offsets_mapping,
+                return_length,
+                verbose,
+            )
             moment = self._now()
-            if moment.default_plan is not None:
-                return moment.default_plan.one(moment.encoder, text)
-        if text is None and text_target is None:
-            raise InputError("give text, text_target or both")
-        options = CallOptions(
-            add_special_tokens,
-            padding,
-            truncation,
-            max_length,
-            stride,
-            is_split_into_words,
-            pad_to_multiple_of,
-            padding_side,
-            return_tensors,
-            return_token_type_ids,
-            return_attention_mask,
-            return_overflowing_tokens,
-            return_special_tokens_mask,
-            return_offsets_mapping,
-            return_length,
-            verbose,
-        )
-        moment = self._now()
-        if text_pair is None and text_target is None and moment.is_plain and not (kwargs or is_split_into_words):
-            if type(text) is str:
-                return moment.builder.plan(options).one(moment.call_encoder, text)
-            if type(text) is list and text and type(text[0]) is str:
-                return moment.builder.plan(options).batch(moment.call_encoder, text)
-        if text is None:
-            return self._call_one(moment, text_target, text_pair_target, options, kwargs)
-        encoding = self._call_one(moment, text, text_pair, options, kwargs)
-        if text_target is not None:
-            encoding["labels"] = self._call_one(moment, text_target, text_pair_target, options, kwargs)["input_ids"]
-        return encoding
+            if text_pair is None and text_target is None and moment.is_plain and not (kwargs or is_split_into_words):
+                if type(text) is str:
+                    return moment.builder.plan(options).one(moment.call_encoder, text)
+                if type(text) is list and text and type(text[0]) is str:
+                    return moment.builder.plan(options).batch(moment.call_encoder, text)
+            if text is None:
+                return self._call_one(moment, text_target, text_pair_target, options, kwargs)
+            encoding = self._call_one(moment, text, text_pair, options, kwargs)
+            if text_target is not None:
+                encoding["labels"] = self._call_one(moment, text_target, text_pair_target, options, kwargs)["input_ids"]
+            return encoding
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def _call_one(
         self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
@@ -424,28 +429,29 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> token.token, token.match.entries
         ('##aff', ('##a', '##af', '##aff'))
         """
-        moment = self._now()
-        if text_pair is not None:
-            if pair is not None:
-                raise InputError("pair and text_pair are the same; give one of them")
-            pair = text_pair
-        input_ids = self(text, pair, **options)["input_ids"]
-        words = bool(options.get("is_split_into_words"))
-        for given in (text, pair):
-            if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
-                raise InputTypeError(
-                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
-                    value=given,
-                )
-        from trietok.explaining.explain import Explained, explain  # not needed to encode
+        with brief:
+            moment = self._now()
+            if text_pair is not None:
+                if pair is not None:
+                    raise InputError("pair and text_pair are the same; give one of them")
+                pair = text_pair
+            input_ids = self(text, pair, **options)["input_ids"]
+            words = bool(options.get("is_split_into_words"))
+            for given in (text, pair):
+                if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
+                    raise InputTypeError(
+                        f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
+                        value=given,
+                    )
+            from trietok.explaining.explain import Explained, explain  # not needed to encode
 
-        named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
-        others = {name: value for name, value in options.items() if name not in named}
-        plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
-        first, second = self._item(text, pair, words)
-        of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
-        texts = (first,) if second is None else (first, second)
-        return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
+            named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
+            others = {name: value for name, value in options.items() if name not in named}
+            plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+            first, second = self._item(text, pair, words)
+            of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
+            texts = (first,) if second is None else (first, second)
+            return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
 
     @overload
     def encode(
@@ -533,46 +539,52 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
         ['!', '[SEP]']
         """
-        if (
-            type(text) is str
-            and text_pair is None
-            and add_special_tokens is True
-            and padding is False
-            and truncation is None
-            and max_length is None
-            and return_tensors is None
-            and not kwargs
-        ):
-            moment = self._moment
-            if moment.mark is not moment.version.mark or moment.basic.never_split:
-                moment = self._now()
-            if moment.chunk_ids is not None:  # the fast path of a call, inlined: one `split` and one lookup per chunk
-                kernel = moment.encoder.kernel
-                try:
-                    if kernel is not None:
-                        ids = kernel.ids(text, moment.front, moment.back)
-                    elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
-                        ids = moment.encoder.ids_between(moment.front, text, moment.back)
-                    else:
-                        chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                        ids = [*moment.front, *chunks, *moment.back]
-                except MayBeSpaced:
-                    ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
-                if len(ids) > moment.limit:
-                    moment.default_plan.warn_of_length(len(ids))
-                return ids
-        return self.encode_plus(
-            text,
-            text_pair,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            stride=stride,
-            padding_side=padding_side,
-            return_tensors=return_tensors,
-            **kwargs,
-        )["input_ids"]
+        try:
+            if (
+                type(text) is str
+                and text_pair is None
+                and add_special_tokens is True
+                and padding is False
+                and truncation is None
+                and max_length is None
+                and return_tensors is None
+                and not kwargs
+            ):
+                moment = self._moment
+                if moment.mark is not moment.version.mark or moment.basic.never_split:
+                    moment = self._now()
+                if (
+                    moment.chunk_ids is not None
+                ):  # the fast path of a call, inlined: one `split` and one lookup per chunk
+                    kernel = moment.encoder.kernel
+                    try:
+                        if kernel is not None:
+                            ids = kernel.ids(text, moment.front, moment.back)
+                        elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
+                            ids = moment.encoder.ids_between(moment.front, text, moment.back)
+                        else:
+                            chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                            ids = [*moment.front, *chunks, *moment.back]
+                    except MayBeSpaced:
+                        ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
+                    if len(ids) > moment.limit:
+                        moment.default_plan.warn_of_length(len(ids))
+                    return ids
+            return self.encode_plus(
+                text,
+                text_pair,
+                add_special_tokens=add_special_tokens,
+                padding=padding,
+                truncation=truncation,
+                max_length=max_length,
+                stride=stride,
+                padding_side=padding_side,
+                return_tensors=return_tensors,
+                **kwargs,
+            )["input_ids"]
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def encode_plus(
         self,
@@ -597,7 +609,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
-        return self._encode_item(self._now(), text, text_pair, CallOptions.of(locals()), kwargs)
+        with brief:
+            return self._encode_item(self._now(), text, text_pair, CallOptions.of(locals()), kwargs)
 
     def batch_encode_plus(
         self,
@@ -626,7 +639,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         if split_special_tokens is not None:
             keywords["split_special_tokens"] = split_special_tokens
         texts = as_lists(batch_text_or_text_pairs)
-        return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
+        with brief:
+            return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
 
     def encode_spans(
         self,
@@ -653,10 +667,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
         ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
         """
-        moment = self._now()
-        ids = self._ids_of_spans(moment, spans)
-        pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
-        return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
+        with brief:
+            moment = self._now()
+            ids = self._ids_of_spans(moment, spans)
+            pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
+            return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
 
     def _ids_of_spans(self, moment: Moment, spans: Sequence[str | Untrusted]) -> Ids:
         trusted, untrusted = moment.encoder_for({}), moment.encoder_for(PLAIN_TEXT)
@@ -704,10 +719,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """
         reject_replaced(kwargs)
         options = CallOptions.of({**locals(), "is_split_into_words": False})
-        moment = self._now()
-        if moment.prepares_by_methods:
-            return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
-        return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+        with brief:
+            moment = self._now()
+            if moment.prepares_by_methods:
+                return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
+            return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def warn_once(self, key: str, message: str) -> None:
         """Log a warning, unless one with the same key has been logged."""
@@ -730,8 +746,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Returns:
             ids, pair_ids, and the overflowing ids.
         """
-        strategy = TruncationStrategy(truncation_strategy)
-        return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
+        with brief:
+            strategy = TruncationStrategy(truncation_strategy)
+            return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens the template puts around one sequence, or around a pair."""
@@ -814,17 +831,18 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Raises:
             InputError: the main input is missing, or values have different batch sizes.
         """
-        return inputs_pad(
-            self,
-            encoded_inputs,
-            padding,
-            max_length,
-            pad_to_multiple_of,
-            padding_side,
-            return_attention_mask,
-            return_tensors,
-            verbose,
-        )
+        with brief:
+            return inputs_pad(
+                self,
+                encoded_inputs,
+                padding,
+                max_length,
+                pad_to_multiple_of,
+                padding_side,
+                return_attention_mask,
+                return_tensors,
+                verbose,
+            )
 
     # ---- decoding ---------------------------------------------------------------------------------------------------
 
@@ -851,12 +869,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        return self._decode(
-            to_python(token_ids),
-            skip_special_tokens=skip_special_tokens,
-            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-            **kwargs,
-        )
+        try:
+            return self._decode(
+                to_python(token_ids),
+                skip_special_tokens=skip_special_tokens,
+                clean_up_tokenization_spaces=clean_up_tokenization_spaces,
+                **kwargs,
+            )
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def batch_decode(
         self,
@@ -866,9 +888,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         **kwargs: Unpack[DecodeKeywords],
     ) -> list[str]:
         """`decode` for every sequence of a list, or every row of an array or tensor of shape (batch, sequence)."""
-        return [
-            self.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs) for sequence in sequences
-        ]
+        with brief:
+            return [
+                self.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs)
+                for sequence in sequences
+            ]
 
     clean_up_tokenization = staticmethod(clean_up_tokenization)
 
@@ -918,7 +942,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         }
         from trietok.files.load import load  # not needed to encode
 
-        with bulk():
+        with brief, bulk():
             tokenizer: Self = load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
         return tokenizer
 
@@ -953,9 +977,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """
         from trietok.files.save import save  # not needed to encode
 
-        return save(
-            self, save_directory, legacy_format, filename_prefix, push_to_hub, tokenizer_json=tokenizer_json, **kwargs
-        )
+        with brief:
+            return save(
+                self,
+                save_directory,
+                legacy_format,
+                filename_prefix,
+                push_to_hub,
+                tokenizer_json=tokenizer_json,
+                **kwargs,
+            )
 
     convert_added_tokens = staticmethod(convert_added_tokens)
 

@@ -12,7 +12,15 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import FileError, InputError, InputTypeError, SpecialTokenError, TokenIdError, VocabularyError
+from trietok.errors import (
+    FileError,
+    InputError,
+    InputTypeError,
+    SpecialTokenError,
+    TokenIdError,
+    VocabularyError,
+    brief,
+)
 from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
 from trietok.inputs.pieces import Piece
 from trietok.inputs.template import BERT, Template
@@ -366,7 +374,10 @@ class BertTokenizer(PreTrainedTokenizer):
         tokens = list(self.vocabulary.tokens)
         if include_added:
             tokens += [None] * (table.max_id + 1 - len(tokens))
-        write_vocab_lines(path, [_filled(table, i, include_added) if t is None else t for i, t in enumerate(tokens)])
+        with brief:
+            write_vocab_lines(
+                path, [_filled(table, i, include_added) if t is None else t for i, t in enumerate(tokens)]
+            )
         return (path,)
 
     # ---- changing the vocabulary ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
-from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
@@ -94,7 +94,8 @@ class RustProfile(BertTokenizer):
         slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
         slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
         self._without_basic = slow_options.get("do_basic_tokenize") is False
-        super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+        with brief:
+            super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
@@ -203,11 +204,12 @@ class RustProfile(BertTokenizer):
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        if isinstance(text, str) and pair is None and not add_special_tokens:
-            keywords: dict[str, Any] = {**kwargs}
-            if keywords.keys().isdisjoint(CallOptions._fields):
-                return super().tokenize(text, **keywords)
-        return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+        with brief:
+            if isinstance(text, str) and pair is None and not add_special_tokens:
+                keywords: dict[str, Any] = {**kwargs}
+                if keywords.keys().isdisjoint(CallOptions._fields):
+                    return super().tokenize(text, **keywords)
+            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """A list or tuple of two texts is a pair here, not a batch."""

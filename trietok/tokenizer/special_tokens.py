@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from trietok import log
-from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
+from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
@@ -346,7 +346,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         if not isinstance(new_tokens, (list, tuple)):
             new_tokens = [new_tokens]  # type: ignore[list-item]
         known = self.known_tokens(new_tokens, special_tokens) if log.is_info_heard() else []
-        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        with brief:
+            number = self._add_tokens(new_tokens, special_tokens=special_tokens)
         if known:
             named = ", ".join(map(repr, known[:_MOST_NAMED]))
             more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
