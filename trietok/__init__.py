@@ -29,7 +29,7 @@ _HOMES = {
         "explaining.explanation": "Explanation",
         "errors": """
             FileError FileFormatError InputError InputTypeError MissingDependencyError NotSupportedError
-            OptionError SpecialTokenError TokenIdError TokenizerClassError TrietokError UnknownTokenError
+            OptionError PositionError SpecialTokenError TokenIdError TokenizerClassError TrietokError UnknownTokenError
             VocabularyError
         """,
         "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",

@@ -31,6 +31,7 @@ from trietok.errors import InputTypeError as InputTypeError
 from trietok.errors import MissingDependencyError as MissingDependencyError
 from trietok.errors import NotSupportedError as NotSupportedError
 from trietok.errors import OptionError as OptionError
+from trietok.errors import PositionError as PositionError
 from trietok.errors import SpecialTokenError as SpecialTokenError
 from trietok.errors import TokenIdError as TokenIdError
 from trietok.errors import TokenizerClassError as TokenizerClassError

@@ -227,6 +227,10 @@ class InputTypeError(InputError, TypeError):
         self.value = value
 
 
+class PositionError(InputError, OverflowError):
+    """The number of a character, token or word is negative."""
+
+
 class OptionError(TrietokError, TypeError):
     """A keyword that no method on the way understands. `name` is the keyword."""
 

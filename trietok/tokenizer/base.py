@@ -610,7 +610,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
         with brief:
-            return self._encode_item(self._now(), text, text_pair, CallOptions.of(locals()), kwargs)
+            texts = as_lists(text), as_lists(text_pair)
+            return self._encode_item(self._now(), *texts, CallOptions.of(locals()), kwargs)
 
     def batch_encode_plus(
         self,
