@@ -97,6 +97,7 @@ from trietok.tokenizer.relatives import MPNetTokenizer as MPNetTokenizer
 from trietok.tokenizer.relatives import RetriBertTokenizer as RetriBertTokenizer
 from trietok.tokenizer.relatives import SplinterTokenizer as SplinterTokenizer
 from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertTokenizer
+from trietok.tokenizer.save_tokenizer import save_tokenizer as save_tokenizer
 from trietok.tokenizer.unknown_report import UnknownWord as UnknownWord
 from trietok.tokenizer.unknown_report import UnknownWords as UnknownWords
 from trietok.tokenizer.unknown_words import find_unknown as find_unknown
@@ -107,7 +108,6 @@ from trietok.training import count_words as count_words
 from trietok.training import train_bpe as train_bpe
 from trietok.training import train_chinese_bpe as train_chinese_bpe
 from trietok.training import train_wordpiece as train_wordpiece
-from trietok.training.save_tokenizer import save_tokenizer as save_tokenizer
 
 __version__: str
 kernel: str

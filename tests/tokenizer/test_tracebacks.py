@@ -10,7 +10,7 @@ import traceback
 import pytest
 
 import trietok
-from trietok import AutoTokenizer, BatchEncoding, BertTokenizer, BertTokenizerFast, TrietokError
+from trietok import AutoTokenizer, BatchEncoding, BertTokenizer, BertTokenizerFast, TrietokError  # noqa: F401  # in MISTAKES
 
 HOME = os.path.dirname(trietok.__file__)
 MOST = 4

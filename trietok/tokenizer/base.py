@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from trietok.explaining.explanation import Explanation
-    from trietok.inputs.types import (
+    from trietok.inputs.argument_types import (
         Array,
         CallKeywords,
         DecodeKeywords,

@@ -35,7 +35,7 @@ from trietok.tokenizer.token_table import Token, TokenTable
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from trietok.inputs.types import TextKeywords
+    from trietok.inputs.argument_types import TextKeywords
 
 
 class PreTrainedTokenizer(PreTrainedTokenizerBase):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -17,7 +17,7 @@ from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, b
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
-from trietok.inputs.options import CallOptions
+from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
@@ -38,10 +38,10 @@ from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from trietok.files.tokenizer_json.parts import TokenizerJson
-    from trietok.inputs.types import TokenizeKeywords
+    from trietok.inputs.argument_types import TokenizeKeywords
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
@@ -70,13 +70,17 @@ class RustProfile(BertTokenizer):
         self._file: TokenizerJson | None = None
         self._saved: dict[str, AddedToken] = {}  # tokens of tokenizer_config.json, used while the tokenizer is made
         self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
+        given = kwargs.pop("tokenizer_object", None)
         if kwargs.pop("from_slow", False):
             tokenizer_file = None
+        if given is not None:
+            tokenizer_file = "tokenizer_object"  # what errors call it
         if tokenizer_file is not None:
             from trietok.files.tokenizer_json.format import read_tokenizer_json
+            from trietok.files.tokenizer_json.of_object import tokenizer_json_of_object
             from trietok.files.tokenizer_json.of_tokenizer import added_tokens_of
 
-            self._file = read_tokenizer_json(tokenizer_file)
+            self._file = read_tokenizer_json(tokenizer_file) if given is None else tokenizer_json_of_object(given)
             saved = kwargs.get("added_tokens_decoder") or {}
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
@@ -175,6 +179,73 @@ class RustProfile(BertTokenizer):
             trims_offsets=trims,
             keeps_one_space=isinstance(processor, RobertaProcessing) and processor.add_prefix_space,
         )
+
+    def set_truncation_and_padding(
+        self,
+        padding_strategy: Padding,
+        truncation_strategy: Truncation,
+        max_length: int | None,
+        stride: int,
+        pad_to_multiple_of: int | None,
+        padding_side: Side | None,
+    ) -> None:
+        """Check the options of a call, as a program written for transformers may ask for; nothing is kept.
+
+        In transformers every call sets these anew, so they change no later call there either.
+
+        Raises:
+            InputError: an option is one that a call would refuse.
+        """
+        options = CallOptions(
+            padding=padding_strategy,
+            truncation=truncation_strategy,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            verbose=False,
+        )
+        with brief:
+            self("", **options._asdict())
+
+    def train_new_from_iterator(
+        self,
+        text_iterator: Iterable[str | Iterable[str]],
+        vocab_size: int,
+        length: int | None = None,
+        new_special_tokens: Iterable[Token] | None = None,
+        special_tokens_map: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """A tokenizer like this one, with a vocabulary trained on texts.
+
+        It has the class, the normalization, the template and the special tokens of this one; tokens that were added
+        and are not special are left out, as in transformers. `docs/training.md` says how training goes.
+
+        Args:
+            text_iterator: texts, or lists of texts.
+            vocab_size: the most tokens, special ones included.
+            length: how many texts there are; not used.
+            new_special_tokens: more special tokens.
+            special_tokens_map: old special token → what it is called in the new tokenizer.
+            **kwargs: of `trietok.train_wordpiece`, such as `min_frequency`.
+
+        Raises:
+            InputError: there is no text or no word, or an option is out of range.
+            SpecialTokenError: a token that stands around texts is not special.
+            VocabularyError: `vocab_size` is smaller than the special tokens and the alphabet.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        >>> small = tokenizer.train_new_from_iterator([["low lower"], ["Lowest"]], vocab_size=24)
+        >>> small.tokenize("lower"), len(small), small.encode("low")[0] == small.cls_token_id
+        (['lowe', '##r'], 22, True)
+        """
+        from trietok.tokenizer.train_new import train_new  # training is not needed to encode
+
+        with brief:
+            made: Self = train_new(self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs)
+        return made
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
         return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from trietok import BatchEncoding, BertTokenizer, BertTokenizerFast, PaddingStrategy, TensorType, TruncationStrategy
-from trietok.inputs import types
+from trietok.inputs import argument_types as types
 from trietok.inputs.batch_encoding import Column
 from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.profiles import RUST, SLOW

@@ -1,4 +1,4 @@
-"""What mypy --strict and pyright say of a user's scripts: nothing of `passes.py`, an error on each line of `fails.py`."""
+"""What type checkers say of a user's scripts: nothing of `passes.py`, an error on each marked line of `fails.py`."""
 
 from __future__ import annotations
 
