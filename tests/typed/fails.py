@@ -51,3 +51,4 @@ tokenizer.padding_side = "lft"  # assignment
 tokenizer.paddin_side = "left"  # attr-defined
 tokenizer.push_to_hub("me/mine")  # attr-defined
 trietok.BertTokenizer.from_pretrained(123)  # arg-type
+tokenizer.add_tokens(["x"], lstrip=True)  # arg-type

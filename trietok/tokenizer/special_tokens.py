@@ -9,7 +9,7 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
@@ -311,7 +311,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                 ", ".join(map(repr, dropped)),
             )
 
-    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: Any) -> int:
+    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: NoReturn) -> int:
         """Add tokens that are matched whole, before the text is split into words.
 
         A token that the vocabulary holds keeps its id; a new one gets the highest existing id plus one. A token that
