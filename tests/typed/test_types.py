@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from importlib.resources import files
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -77,3 +77,13 @@ def test_dir_shows_the_keys_of_a_result(kind):
     ] == []
     assert "labels" not in names
     assert "labels" in dir(BatchEncoding({"labels": [1]}))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "name", ["__call__", "encode", "encode_plus", "batch_encode_plus", "tokenize", "decode", "pad"]
+)
+def test_annotations_can_be_evaluated(kind, name):
+    """Programs that make forms or tools of functions do so: pydantic, FastAPI, LangChain."""
+    assert "return" in get_type_hints(getattr(kind, name))
+    assert "return" in get_type_hints(kind.from_pretrained)

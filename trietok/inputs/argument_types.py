@@ -10,11 +10,45 @@ In: nothing. Out: `Text` and its relatives, and the keywords that methods take b
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.inputs.options import Padding, Side, Truncation
 from trietok.inputs.tensors import Tensors
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+elif sys.version_info >= (3, 11):
+    from typing import Self, Unpack
+else:  # so that `typing.get_type_hints` finds the names there too
+    Self = Any
+
+    class Unpack:
+        """Stands for `typing.Unpack`."""
+
+        def __class_getitem__(cls, keywords):
+            return Any
+
+
+__all__ = [
+    "Array",
+    "CallKeywords",
+    "ColumnKeywords",
+    "DecodeKeywords",
+    "EncodeKeywords",
+    "PolicyKeywords",
+    "Self",
+    "ShapeKeywords",
+    "SpanKeywords",
+    "Specials",
+    "Text",
+    "TextKeywords",
+    "TextOrIds",
+    "TokenIds",
+    "TokenizeKeywords",
+    "Unpack",
+]
 
 
 class Array(Protocol):

@@ -16,6 +16,20 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, brief, shorten_traceback
+from trietok.inputs.argument_types import (
+    Array,
+    CallKeywords,
+    DecodeKeywords,
+    EncodeKeywords,
+    PolicyKeywords,
+    Self,
+    SpanKeywords,
+    Text,
+    TextKeywords,
+    TextOrIds,
+    TokenIds,
+    Unpack,
+)
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of, reject_replaced
 from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation
@@ -38,21 +52,8 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
     import torch
-    from typing_extensions import Self, Unpack
 
     from trietok.explaining.explanation import Explanation
-    from trietok.inputs.argument_types import (
-        Array,
-        CallKeywords,
-        DecodeKeywords,
-        EncodeKeywords,
-        PolicyKeywords,
-        SpanKeywords,
-        Text,
-        TextKeywords,
-        TextOrIds,
-        TokenIds,
-    )
 
 MOST_IN_REPR = 10  # added tokens
 

@@ -8,12 +8,13 @@ completely or not at all; a change that raises has no effect.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError, TrietokError, VocabularyError, brief, shorten_traceback
 from trietok.files.formats import RECORD
 from trietok.files.settings import ADDITIONAL
+from trietok.inputs.argument_types import TextKeywords, Unpack
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
@@ -31,11 +32,6 @@ from trietok.tokenizer.base import PreTrainedTokenizerBase
 from trietok.tokenizer.hooks import is_replaced
 from trietok.tokenizer.moment import NEVER
 from trietok.tokenizer.token_table import Token, TokenTable
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from trietok.inputs.argument_types import TextKeywords
 
 
 class PreTrainedTokenizer(PreTrainedTokenizerBase):

@@ -16,6 +16,7 @@ from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
+from trietok.inputs.argument_types import Self, TokenizeKeywords, Unpack
 from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
 from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.pieces import Piece
@@ -38,10 +39,7 @@ from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
-
     from trietok.files.tokenizer_json.parts import TokenizerJson
-    from trietok.inputs.argument_types import TokenizeKeywords
 
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
