@@ -30,9 +30,13 @@ def shown(encoding: Any) -> Any:
     return [getattr(encoding, name) for name in ATTRIBUTES], [shown(each) for each in encoding.overflowing]
 
 
-@pytest.mark.parametrize("returned", [False, True])
-@pytest.mark.parametrize("padding", [False, True, "max_length"])
-@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.fixture(scope="module", params=KINDS)
+def both(request, vocabulary):
+    """transformers' tokenizer of a class and trietok's."""
+    return [getattr(module, request.param)(vocabulary) for module in (transformers, trietok)]
+
+
+@pytest.mark.parametrize(("side", "padding"), [("right", False), ("left", True), ("right", "max_length")])
 @pytest.mark.parametrize(
     ("texts", "truncation", "max_length", "stride"),
     [
@@ -45,19 +49,17 @@ def shown(encoding: Any) -> Any:
         (([LONG], [OTHER]), True, 50, 0),
     ],
 )
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_result_tells_what_it_leaves_out(
-    vocabulary, kind, texts, truncation, max_length, stride, side, padding, returned
-):
+def test_a_result_tells_what_it_leaves_out(both, texts, truncation, max_length, stride, side, padding):
     options = {"truncation": truncation, "max_length": max_length, "stride": stride, "padding": padding}
-    options["return_overflowing_tokens"] = returned
-    theirs, ours = (
-        getattr(module, kind)(vocabulary, truncation_side=side)(*texts, **options).encodings
-        for module in (transformers, trietok)
-    )
-    wanted = [shown(each) for each in theirs]
-    assert [shown(each) for each in pickle.loads(pickle.dumps(ours))] == wanted
-    assert [shown(each) for each in ours] == wanted
+    for tokenizer in both:
+        tokenizer.truncation_side = side
+    for returned in (False, True):
+        theirs, ours = (
+            tokenizer(*texts, **options, return_overflowing_tokens=returned).encodings for tokenizer in both
+        )
+        wanted = [shown(each) for each in theirs]
+        assert [shown(each) for each in pickle.loads(pickle.dumps(ours))] == wanted
+        assert [shown(each) for each in ours] == wanted
 
 
 @pytest.mark.parametrize(

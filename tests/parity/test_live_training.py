@@ -279,7 +279,7 @@ def trained_from(
 
 
 @pytest.mark.parametrize("name", NEW)
-@pytest.mark.parametrize("kind", ["BertTokenizerFast", "MPNetTokenizerFast", "DistilBertTokenizerFast"])
+@pytest.mark.parametrize("kind", ["BertTokenizerFast", "MPNetTokenizerFast"])
 def test_a_tokenizer_trained_from_another_one(kind, name, tmp_path):
     options, new = NEW[name]
     roles = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<s>", "</s>", "<pad>", "<mask>"]

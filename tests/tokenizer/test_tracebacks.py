@@ -110,10 +110,11 @@ def kind(request):
     return request.param
 
 
-@pytest.fixture
-def names(kind, tmp_path):
-    """The values of the names in the mistakes."""
-    return {"t": kind.from_pretrained("trietok-en"), "K": kind, "empty": str(tmp_path), **globals()}
+@pytest.fixture(scope="module")
+def names(kind, tmp_path_factory):
+    """The values of the names in the mistakes, which change none of them."""
+    empty = str(tmp_path_factory.mktemp("empty"))
+    return {"t": kind.from_pretrained("trietok-en"), "K": kind, "empty": empty, **globals()}
 
 
 def frames(error: BaseException) -> list[traceback.FrameSummary]:
