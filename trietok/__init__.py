@@ -29,7 +29,7 @@ _HOMES = {
         "explaining.explanation": "Explanation",
         "errors": """
             FileError FileFormatError InputError InputTypeError MissingDependencyError NotSupportedError
-            OptionError SpecialTokenError TokenIdError TokenizerClassError TrietokError UnknownTokenError
+            OptionError PositionError SpecialTokenError TokenIdError TokenizerClassError TrietokError UnknownTokenError
             VocabularyError
         """,
         "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
@@ -67,10 +67,10 @@ _HOMES = {
             DistilBertTokenizer ElectraTokenizer FunnelTokenizer LayoutLMTokenizer LxmertTokenizer
             MPNetTokenizer MobileBertTokenizer RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
         """,
+        "tokenizer.save_tokenizer": "save_tokenizer",
         "tokenizer.unknown_report": "UnknownWord UnknownWords",
         "tokenizer.unknown_words": "find_unknown",
         "training": "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece",
-        "training.save_tokenizer": "save_tokenizer",
     }.items()
     for name in names.split()
 }

@@ -31,6 +31,7 @@ from trietok.errors import InputTypeError as InputTypeError
 from trietok.errors import MissingDependencyError as MissingDependencyError
 from trietok.errors import NotSupportedError as NotSupportedError
 from trietok.errors import OptionError as OptionError
+from trietok.errors import PositionError as PositionError
 from trietok.errors import SpecialTokenError as SpecialTokenError
 from trietok.errors import TokenIdError as TokenIdError
 from trietok.errors import TokenizerClassError as TokenizerClassError
@@ -96,6 +97,7 @@ from trietok.tokenizer.relatives import MPNetTokenizer as MPNetTokenizer
 from trietok.tokenizer.relatives import RetriBertTokenizer as RetriBertTokenizer
 from trietok.tokenizer.relatives import SplinterTokenizer as SplinterTokenizer
 from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertTokenizer
+from trietok.tokenizer.save_tokenizer import save_tokenizer as save_tokenizer
 from trietok.tokenizer.unknown_report import UnknownWord as UnknownWord
 from trietok.tokenizer.unknown_report import UnknownWords as UnknownWords
 from trietok.tokenizer.unknown_words import find_unknown as find_unknown
@@ -106,7 +108,6 @@ from trietok.training import count_words as count_words
 from trietok.training import train_bpe as train_bpe
 from trietok.training import train_chinese_bpe as train_chinese_bpe
 from trietok.training import train_wordpiece as train_wordpiece
-from trietok.training.save_tokenizer import save_tokenizer as save_tokenizer
 
 __version__: str
 kernel: str

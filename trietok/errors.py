@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from types import TracebackType
 from typing import Any
 
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
@@ -67,6 +69,68 @@ class TrietokError(Exception):
     def __init__(self, message: str = "", *shown: str | None) -> None:
         """`message` says what is wrong; `shown` are paths in it, which are cut short where they are long."""
         super().__init__(shortened(message, *shown))
+
+
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+def shorten_traceback(error: BaseException) -> None:
+    """Leave in a traceback, of trietok's own frames, the outermost and the one that raises; all others stay.
+
+    Of the errors that it shows as causes only the last frame stays. Nothing is left out in Python's development mode
+    (`python -X dev`).
+    """
+    if sys.flags.dev_mode or error.__traceback__ is None:
+        return
+    first = error.__traceback__
+    _link([first, *(each for each in _steps(first.tb_next) if each.tb_next is None or not _is_inner(each))])
+    seen = {id(error)}
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        cause.__traceback__ = _link(
+            [each for each in _steps(cause.__traceback__) if each.tb_next is None or not _is_inner(each)]
+        )
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+
+
+def _steps(traceback: TracebackType | None) -> list[TracebackType]:
+    steps = []
+    while traceback is not None:
+        steps.append(traceback)
+        traceback = traceback.tb_next
+    return steps
+
+
+def _link(steps: list[TracebackType]) -> TracebackType | None:
+    for step, after in zip(steps, [*steps[1:], None], strict=True):
+        if step.tb_next is not after:
+            step.tb_next = after
+    return steps[0] if steps else None
+
+
+def _is_inner(step: TracebackType) -> bool:
+    """Whether a frame is one of trietok, or of the standard library."""
+    path = step.tb_frame.f_code.co_filename
+    return path.startswith((_OURS, "<frozen ")) or (
+        path.startswith(_STANDARD) and not any(package in path for package in _PACKAGES)
+    )
+
+
+class Brief:
+    """A context in which trietok's errors get a short traceback; see `shorten_traceback`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, TrietokError):
+            shorten_traceback(error)
+
+
+brief = Brief()
 
 
 class FileError(TrietokError, OSError, ValueError):
@@ -161,6 +225,10 @@ class InputTypeError(InputError, TypeError):
     def __init__(self, message: str, *, value: Any = None) -> None:
         super().__init__(message)
         self.value = value
+
+
+class PositionError(InputError, OverflowError):
+    """The number of a character, token or word is negative."""
 
 
 class OptionError(TrietokError, TypeError):

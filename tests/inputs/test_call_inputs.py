@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 
-from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputError, InputTypeError, OptionError
+from trietok import (
+    AddedToken,
+    BertTokenizer,
+    BertTokenizerFast,
+    InputError,
+    InputTypeError,
+    OptionError,
+    PaddingStrategy,
+    TruncationStrategy,
+)
 
 PAD, UNK, CLS, SEP, MASK, A, B, C = range(8)
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
@@ -113,3 +126,70 @@ def test_a_dropped_keyword_says_what_replaced_it(abc, kind, dropped, instead):
 @BOTH
 def test_what_replaced_pad_to_max_length_pads(abc, kind):
     assert abc(kind).encode("a b", padding="max_length", max_length=6) == [CLS, A, B, SEP, PAD, PAD]
+
+
+def pyarrow_array(texts):
+    return pytest.importorskip("pyarrow").array(texts)
+
+
+class Column(Sequence):
+    """As `datasets` gives a column: a sequence that is neither a list nor a tuple."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __getitem__(self, index):
+        return self.values[index]
+
+    def __len__(self):
+        return len(self.values)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "column", [np.array, lambda texts: np.array(texts, dtype=object), Column, collections.deque, pyarrow_array]
+)
+def test_arrays_and_columns_are_lists_of_texts(abc, kind, column):
+    tokenizer, texts, pairs = abc(kind), ["a b", "c"], ["c", "a b c"]
+    options = {"padding": True, "truncation": True, "max_length": 6, "return_tensors": "np"}
+    for given, wanted in (((column(texts),), (texts,)), ((column(texts), column(pairs)), (texts, pairs))):
+        got, want = tokenizer(*given, **options), tokenizer(*wanted, **options)
+        assert {name: values.tolist() for name, values in got.items()} == {
+            name: values.tolist() for name, values in want.items()
+        }
+        assert got.tokens(1) == want.tokens(1)
+    assert tokenizer.batch_encode_plus(column(texts)).data == tokenizer(texts).data
+    words = tokenizer(column(texts), is_split_into_words=True)
+    assert words.data == tokenizer(texts, is_split_into_words=True).data
+    assert tokenizer.encode(column(["a", "b"]), is_split_into_words=True) == [CLS, A, B, SEP]
+    assert tokenizer([column(texts), column(pairs)], is_split_into_words=True).data == (
+        tokenizer([texts, pairs], is_split_into_words=True).data
+    )
+    assert tokenizer(["a"], text_target=column(["b"])).labels == [[CLS, B, SEP]]
+
+
+@BOTH
+def test_arrays_that_are_no_texts(abc, kind):
+    for value in (np.array([1, 2]), np.array([]), np.array(["a", None], dtype=object)):
+        with pytest.raises(InputError):
+            abc(kind)(value)
+    assert abc(kind)(np.array("a b")).input_ids == abc(kind)(np.str_("a b")).input_ids == [CLS, A, B, SEP]
+
+
+@BOTH
+def test_an_empty_batch_says_so(abc, kind):
+    for empty in ([], (), np.array([], dtype=str)):
+        with pytest.raises(InputError, match="the batch is empty; give it at least one text"):
+            _ = abc(kind)(empty).attention_mask
+
+
+def test_set_truncation_and_padding_checks_what_a_call_takes(abc):
+    fast = abc(BertTokenizerFast)
+    strategies = PaddingStrategy.MAX_LENGTH, TruncationStrategy.LONGEST_FIRST
+    before = fast("a b c").data
+    assert fast.set_truncation_and_padding(*strategies, 4, 1, None, "left") is None
+    assert fast("a b c").data == before
+    with pytest.raises(InputError, match="'longes' is not a valid PaddingStrategy"):
+        fast.set_truncation_and_padding("longes", strategies[1], 4, 1, None, "left")
+    with pytest.raises(InputError, match="padding_side is 'left' or 'right'"):
+        fast.set_truncation_and_padding(*strategies, 4, 0, None, "up")

@@ -18,10 +18,12 @@ import pytest
 pytest.importorskip("tokenizers")
 pytest.importorskip("transformers")
 
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, BertTokenizerFast
 from transformers import BertTokenizer as TheirBertTokenizer
 
+import trietok
 from trietok import BasicTokenizer, TextFiles, count_words, save_tokenizer, train_bpe, train_wordpiece
 from trietok.training.spelling import Options, spell
 
@@ -250,3 +252,61 @@ def test_wordpiece_of_real_text_differs_from_a_run_of_tokenizers_only_in_ties(co
         their_bpe(texts_of(corpus), model, trainers.WordPieceTrainer, vocab_size=20000, special_tokens=SPECIAL)[0]
     )
     assert len(ours ^ theirs) < len(ours) * 0.01
+
+
+# ---- train_new_from_iterator ----------------------------------------------------------------------------------------
+
+NEW = {
+    "as it is": ({}, []),
+    "renamed": ({"special_tokens_map": {"[CLS]": "[CLASS]", "[UNK]": "<none>", "<s>": "<begin>"}}, []),
+    "rare ones left out": ({"min_frequency": 2, "initial_alphabet": ["☃"], "show_progress": False}, []),
+    "with special tokens": ({}, ["<new>", {"content": "<other>", "lstrip": True}]),
+}
+
+
+def trained_from(
+    module: Any, kind: str, directory: pathlib.Path, new: list[Any], **options: Any
+) -> tuple[Any, dict[str, Any]]:
+    """The tokenizer that a module trains from another one, and its tokenizer.json."""
+    first = getattr(module, kind)(str(directory / "vocab.txt"))
+    first.add_special_tokens({"additional_special_tokens": ["<x>"]})
+    first.add_tokens(["<plain>"])
+    added = [token if isinstance(token, str) else module.AddedToken(**token) for token in new]
+    texts = (TEXTS[i : i + 2] for i in range(0, len(TEXTS), 2))
+    tokenizer = first.train_new_from_iterator(texts, 300, new_special_tokens=added or None, **options)
+    tokenizer.save_pretrained(directory / module.__name__)
+    return tokenizer, json.loads((directory / module.__name__ / "tokenizer.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("kind", ["BertTokenizerFast", "MPNetTokenizerFast"])
+def test_a_tokenizer_trained_from_another_one(kind, name, tmp_path):
+    options, new = NEW[name]
+    roles = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<s>", "</s>", "<pad>", "<mask>"]
+    (tmp_path / "vocab.txt").write_text("\n".join([*roles, "the"]), encoding="utf-8")
+    theirs, wanted = trained_from(transformers, kind, tmp_path, new, **options)
+    ours, got = trained_from(trietok, kind, tmp_path, new, **options)
+    for saved in (wanted, got):  # whose ids and equals tokenizers numbers by chance; see below
+        saved["model"].pop("vocab")
+    assert got == wanted
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert ours.all_special_ids == theirs.all_special_ids
+    config, their_config = (
+        json.loads((tmp_path / module / "tokenizer_config.json").read_text(encoding="utf-8"))
+        for module in ("trietok", "transformers")
+    )
+    assert config == their_config
+    assert len(ours) == len(theirs)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_the_vocabulary_trained_from_another_one_once_the_ids_of_the_forms_are_fixed(lower, tmp_path):
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]), encoding="utf-8")
+    theirs, ours = (
+        module.BertTokenizerFast(str(tmp_path / "vocab.txt"), do_lower_case=lower) for module in (transformers, trietok)
+    )
+    words = count_words(TEXTS, words=ours.basic_tokenizer.tokenize)
+    forms = start(words, continuing_subword_prefix="##")
+    theirs, ours = (each.train_new_from_iterator(TEXTS, 400, new_special_tokens=forms) for each in (theirs, ours))
+    assert ours.get_vocab() == theirs.get_vocab()
+    assert ours(TEXTS).data == theirs(TEXTS).data

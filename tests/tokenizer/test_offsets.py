@@ -8,7 +8,16 @@ import pickle
 import numpy as np
 import pytest
 
-from trietok import AddedToken, BertTokenizer, BertTokenizerFast, CharSpan, InputError, NotSupportedError, TokenSpan
+from trietok import (
+    AddedToken,
+    BertTokenizer,
+    BertTokenizerFast,
+    CharSpan,
+    InputError,
+    NotSupportedError,
+    PositionError,
+    TokenSpan,
+)
 
 TOKENS = ["un", "##aff", "##able", "a", "e", "##e", "i", "hello", "world", "!", "世"]
 
@@ -207,3 +216,16 @@ def test_untrusted_text(tokenizer, options):
     elif not tokenizer.is_fast:
         want[1:4] = ["[CLS]"]  # by itself it is a word that is kept whole, as in transformers
     assert pieces == want
+
+
+@pytest.mark.parametrize(
+    "ask",
+    "char_to_token char_to_word token_to_chars token_to_word token_to_sequence word_to_tokens word_to_chars".split(),
+)
+def test_characters_tokens_and_words_count_from_0(tokenizer, ask):
+    encoding = tokenizer(["a", "hello e"])
+    for arguments in ((-1,), (1, -1)):
+        with pytest.raises(PositionError, match=r"is -1; characters, tokens and words count from 0") as caught:
+            getattr(encoding, ask)(*arguments)
+        assert isinstance(caught.value, (InputError, OverflowError))
+    assert getattr(encoding, ask)(-1, 0) == getattr(encoding, ask)(1, 0)  # the rows of a batch count from the end too

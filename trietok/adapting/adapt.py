@@ -195,15 +195,19 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     fast = slow
     if os.path.isfile(os.path.join(model_dir, TOKENIZER_FILE)):
         fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
-    for tokenizer in (fast, slow):
-        if not isinstance(tokenizer, BertTokenizer):
-            raise InputTypeError(f"adapt takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    if fast.get_vocab() != slow.get_vocab():
+    fast_bert, slow_bert = _require_bert(fast), _require_bert(slow)
+    if fast_bert.get_vocab() != slow_bert.get_vocab():
         raise InputError(
             f"the vocab.txt and the tokenizer.json of {os.fspath(model_dir)} hold different tokens; remove the one "
             "that the model was not trained with (trietok check says what differs)"
         )
-    return fast, slow
+    return fast_bert, slow_bert
+
+
+def _require_bert(tokenizer: object) -> BertTokenizer:
+    if not isinstance(tokenizer, BertTokenizer):
+        raise InputTypeError(f"adapt takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    return tokenizer
 
 
 def _suggested(
@@ -275,7 +279,7 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
             f"what was written has faults, and is taken away again: {report.errors[0].message}; if `leave` (--leave) "
             "names a tensor with rows for tokens, it must not"
         )
-    written: BertTokenizer = AutoTokenizer.from_pretrained(directory, use_fast=before.is_fast)
+    written = _require_bert(AutoTokenizer.from_pretrained(directory, use_fast=before.is_fast))
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
     for token, token_id in terms.added.items():

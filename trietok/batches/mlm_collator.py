@@ -18,7 +18,7 @@ from trietok.errors import InputError, InputTypeError, MissingDependencyError, N
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.padding import pad_values, padded_length
-from trietok.inputs.tensors import TensorType, tensor_type_of, to_python
+from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class DataCollatorForLanguageModeling:
     random_replace_prob: float = 0.1
     pad_to_multiple_of: int | None = None
     tf_experimental_compile: bool = False
-    return_tensors: str | None = None
+    return_tensors: Tensors = None
     seed: int | None = None
     epoch: int = field(default=0, init=False)
     _known_ids: tuple[Any, int, int, Ids] | None = field(default=None, init=False, repr=False, compare=False)
@@ -145,7 +145,7 @@ class DataCollatorForLanguageModeling:
         """
         self.epoch = _whole_number("epoch", epoch)
 
-    def __call__(self, features: object, return_tensors: str | None = None) -> BatchEncoding:
+    def __call__(self, features: object, return_tensors: Tensors = None) -> BatchEncoding:
         """One batch.
 
         Args:

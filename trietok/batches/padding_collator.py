@@ -13,7 +13,7 @@ from trietok.errors import InputError, InputTypeError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.options import Padding
-from trietok.inputs.tensors import TensorType
+from trietok.inputs.tensors import Tensors, TensorType
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 
@@ -80,7 +80,7 @@ class DataCollatorWithPadding:
     padding: Padding = True
     max_length: int | None = None
     pad_to_multiple_of: int | None = None
-    return_tensors: str | None = None
+    return_tensors: Tensors = None
 
     def __post_init__(self) -> None:
         check_multiple(self.pad_to_multiple_of)

@@ -6,14 +6,19 @@ In: `input_ids`, `token_type_ids`, `attention_mask`, ... of one text or a batch.
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from trietok.errors import InputError
-from trietok.inputs.tensors import TensorType, to_tensor
+from trietok.errors import InputError, brief
+from trietok.inputs.tensors import Tensors, TensorType, to_tensor
+from trietok.text.changes import public_names
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from typing_extensions import Self
+
+    from trietok.inputs.encoding import Encoding
 
     class Maker(Protocol):
         """Computes the details of a result."""
@@ -37,6 +42,21 @@ class TokenSpan(NamedTuple):
     end: int
 
 
+# The keys of what calls return.
+Column = Literal[
+    "input_ids",
+    "token_type_ids",
+    "attention_mask",
+    "special_tokens_mask",
+    "offset_mapping",
+    "length",
+    "overflow_to_sample_mapping",
+    "overflowing_tokens",
+    "num_truncated_tokens",
+    "labels",
+]
+
+
 class BatchEncoding(UserDict[str, Any]):
     """The result of a call: its values by key and by attribute, as in transformers.
 
@@ -53,23 +73,36 @@ class BatchEncoding(UserDict[str, Any]):
     ([2, 7, 3], [2, 3, 0], {'input_ids': [[2, 7, 3]]})
     """
 
+    if TYPE_CHECKING:  # the attributes of `__getattr__`: a list or tensor for one text or a batch, as the call says
+        input_ids: Any
+        token_type_ids: Any
+        attention_mask: Any
+        special_tokens_mask: Any
+        offset_mapping: Any
+        length: Any
+        overflow_to_sample_mapping: Any
+        overflowing_tokens: Any
+        num_truncated_tokens: Any
+        labels: Any
+
     def __init__(
         self,
-        data: dict[str, Any] | None = None,
-        encoding: Any | Sequence[Any] | None = None,
-        tensor_type: str | TensorType | None = None,
+        data: Mapping[str, Any] | None = None,
+        encoding: Encoding | Sequence[Encoding] | None = None,
+        tensor_type: Tensors = None,
         prepend_batch_axis: bool = False,
         n_sequences: int | None = None,
         *,
         details: tuple[Maker, Any] | None = None,
     ) -> None:
         self.data: dict[str, Any] = {} if data is None else dict(data)  # faster than UserDict.__init__
-        if encoding is not None and not isinstance(encoding, (list, tuple)):
-            encoding = [encoding]
-        self._encodings = encoding
+        given: Any = encoding
+        if given is not None and not isinstance(given, (list, tuple)):
+            given = [given]
+        self._encodings = given
         self._later = details
-        if n_sequences is None and encoding:
-            n_sequences = encoding[0].n_sequences
+        if n_sequences is None and given:
+            n_sequences = given[0].n_sequences
         self._n_sequences = n_sequences
         if tensor_type is not None:
             self.convert_to_tensors(tensor_type, prepend_batch_axis)
@@ -94,7 +127,7 @@ class BatchEncoding(UserDict[str, Any]):
         return self._encodings is not None if self._later is None else self._later[0].is_fast
 
     @property
-    def encodings(self) -> Any:
+    def encodings(self) -> list[Encoding] | None:
         """The per-text details, or None if the tokenizer is of the slow profile."""
         return self._worked_out() if self.is_fast else None
 
@@ -115,6 +148,14 @@ class BatchEncoding(UserDict[str, Any]):
             self._encodings = maker.encodings(given, self.data.get("input_ids"))
         return self._encodings
 
+    @overload
+    def __getitem__(self, item: Column) -> Any: ...
+    @overload
+    def __getitem__(self, item: str) -> Any: ...
+    @overload
+    def __getitem__(self, item: int) -> Encoding: ...
+    @overload
+    def __getitem__(self, item: slice) -> Any: ...
     def __getitem__(self, item: Any) -> Any:
         if isinstance(item, str):
             return self.data[item]
@@ -127,11 +168,17 @@ class BatchEncoding(UserDict[str, Any]):
             "details by number are kept by fast tokenizers only"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        data = self.__dict__.get("data", {})
-        if name in data:
-            return data[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute and no key {name!r}; its keys are {list(data)}")
+    if not TYPE_CHECKING:  # a type checker shall know a misspelt name
+
+        def __getattr__(self, name: str) -> Any:
+            data = self.__dict__.get("data", {})
+            if name in data:
+                return data[name]
+            kind = type(self).__name__
+            raise AttributeError(f"{kind} has no attribute and no key {name!r}; its keys are {list(data)}")
+
+    def __dir__(self) -> list[str]:
+        return public_names(super().__dir__(), map(str, self.data))
 
     def __getstate__(self) -> dict[str, Any]:
         # The pickle holds the details, not the object that computes them, which would bring the tokenizer with it.
@@ -143,9 +190,7 @@ class BatchEncoding(UserDict[str, Any]):
         self._n_sequences = state.get("n_sequences")
         self._later = None
 
-    def convert_to_tensors(
-        self, tensor_type: str | TensorType | None = None, prepend_batch_axis: bool = False
-    ) -> BatchEncoding:
+    def convert_to_tensors(self, tensor_type: Tensors = None, prepend_batch_axis: bool = False) -> Self:
         """Turn every value into a tensor, in place.
 
         Args:
@@ -158,21 +203,22 @@ class BatchEncoding(UserDict[str, Any]):
         """
         if tensor_type is None:
             return self
-        tensor_type = TensorType(tensor_type)
-        for key, value in self.data.items():
-            try:
-                self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
-            except (ValueError, TypeError, RuntimeError) as error:
-                hint = (
-                    "its rows have different lengths; ask for return_tensors=None"
-                    if key == "overflowing_tokens"
-                    else "its rows have different lengths or its nesting is too deep; activate padding and truncation "
-                    "with padding=True, truncation=True"
-                )
-                raise InputError(f"unable to create a tensor of {key!r}: {hint}") from error
-        return self
+        with brief:
+            tensor_type = TensorType(tensor_type)
+            for key, value in self.data.items():
+                try:
+                    self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
+                except (ValueError, TypeError, RuntimeError) as error:
+                    hint = (
+                        "its rows have different lengths; ask for return_tensors=None"
+                        if key == "overflowing_tokens"
+                        else "its rows have different lengths or its nesting is too deep; activate padding and "
+                        "truncation with padding=True, truncation=True"
+                    )
+                    raise InputError(f"unable to create a tensor of {key!r}: {hint}") from error
+            return self
 
-    def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding:
+    def to(self, device: Any, *, non_blocking: bool = False) -> Self:
         """Move every PyTorch tensor to a device, in place.
 
         Args:

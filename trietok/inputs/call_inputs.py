@@ -5,7 +5,7 @@ In: the arguments of a call. Out: which form they have; their ids, spans and tok
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, OptionError
@@ -83,6 +83,30 @@ def is_text_input(value: Any) -> bool:
         first = value[0]
         return isinstance(first, str) or (isinstance(first, (list, tuple)) and (not first or isinstance(first[0], str)))
     return isinstance(value, (str, list, tuple))
+
+
+def as_lists(value: Any) -> Any:
+    """An array or column of texts, words or batches of words as a list; everything else as it is.
+
+    It may be a numpy array, a pandas Series, a pyarrow array or a column of a dataset.
+
+    >>> import collections
+    >>> as_lists(collections.deque(["a", "b"])), as_lists(("a", "b")), as_lists(5)
+    (['a', 'b'], ('a', 'b'), 5)
+    """
+    if isinstance(value, (str, bytes, Mapping)) or value is None:
+        return value
+    if not isinstance(value, (list, tuple)):
+        for method in ("tolist", "to_pylist"):
+            if hasattr(value, method):
+                value = getattr(value, method)()
+                break
+        else:
+            value = list(value) if isinstance(value, Sequence) else value
+    if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (str, list, tuple)):
+        items = [as_lists(item) for item in value]  # arrays of words
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    return value
 
 
 def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:

@@ -6,7 +6,12 @@ follows the `Encoding` of the tokenizers package (0.22.2).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from trietok.errors import PositionError
 
 Span = tuple[int, int]
 
@@ -21,7 +26,7 @@ class Encoding:
         offsets: what each stands for in its text, half-open, in code points; (0, 0) for special tokens and padding.
         word_ids: the number of the word that each is part of; None for special tokens and padding.
         ranges: 0 and, for a pair, 1 → the tokens of that text, half-open.
-        overflowing: the rows that hold what did not fit into this one.
+        overflow: computes `overflowing`, when it is first asked for.
     """
 
     ids: list[int]
@@ -32,7 +37,18 @@ class Encoding:
     special_tokens_mask: list[int]
     attention_mask: list[int]
     ranges: dict[int, Span]
-    overflowing: list[Encoding] = field(default_factory=list)
+    overflow: Callable[[], list[Encoding]] = field(default=list, repr=False, compare=False)
+
+    @cached_property
+    def overflowing(self) -> list[Encoding]:
+        """The rows that hold what truncation left out of this one, whether or not the call returned them.
+
+        Of a pair it is every combination of the parts of one text with those of the other.
+        """
+        return self.overflow()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "overflow": list, "overflowing": self.overflowing}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -57,6 +73,7 @@ class Encoding:
 
     def token_to_sequence(self, token_index: int) -> int | None:
         """The text that a token comes from; None for special tokens, padding, and behind the end."""
+        _check_position("token_index", token_index)
         for sequence, (start, end) in self.ranges.items():
             if start <= token_index < end:
                 return sequence
@@ -72,6 +89,7 @@ class Encoding:
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """The tokens that a word became; None where it became none."""
+        _check_position("word_index", word_index)
         first = last = None
         for token_index in range(*self._range_of(sequence_index)):
             word = self.word_ids[token_index]
@@ -89,6 +107,7 @@ class Encoding:
 
     def char_to_token(self, char_index: int, sequence_index: int = 0) -> int | None:
         """The first token of a text that stands for a code point; None where none does."""
+        _check_position("char_index", char_index)
         for token_index in range(*self._range_of(sequence_index)):
             start, end = self.offsets[token_index]
             if start <= char_index < end:
@@ -103,3 +122,11 @@ class Encoding:
     def _range_of(self, sequence_index: int) -> Span:
         """The tokens of a text; all tokens for a text that is not there."""
         return self.ranges.get(sequence_index, (0, len(self.ids)))
+
+
+def _check_position(name: str, position: int) -> None:
+    if position < 0:
+        raise PositionError(
+            f"{name} is {position}; characters, tokens and words count from 0, and only the rows of a batch also from "
+            "the end"
+        )

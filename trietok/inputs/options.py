@@ -8,11 +8,11 @@ for truncation, and the length that both use. The rules are those of transformer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, SpecialTokenError
 from trietok.inputs.padding import PaddingStrategy
-from trietok.inputs.tensors import TensorType
+from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 VERY_LARGE_INTEGER = int(1e30)
 LARGE_INTEGER = int(1e20)
 
-Padding = bool | str | PaddingStrategy
-Truncation = bool | str | TruncationStrategy | None
+Padding = bool | Literal["longest", "max_length", "do_not_pad"] | PaddingStrategy
+Truncation = bool | Literal["longest_first", "only_first", "only_second", "do_not_truncate"] | TruncationStrategy | None
+Side = Literal["right", "left"]
 
 
 class CallOptions(NamedTuple):
@@ -47,8 +48,8 @@ class CallOptions(NamedTuple):
     stride: int = 0
     is_split_into_words: bool = False
     pad_to_multiple_of: int | None = None
-    padding_side: str | None = None
-    return_tensors: str | TensorType | None = None
+    padding_side: Side | None = None
+    return_tensors: Tensors = None
     return_token_type_ids: bool | None = None
     return_attention_mask: bool | None = None
     return_overflowing_tokens: bool = False

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import Padding, resolve_strategies
+from trietok.inputs.options import Padding, Side, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy, check_first_id, pad_values, padded_length
-from trietok.inputs.tensors import TensorType, tensor_type_of, to_python
+from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         """The object that defines how to pad: a tokenizer, or its `InputBuilder`."""
 
         model_max_length: int
-        padding_side: str
+        padding_side: Side
 
         @property
         def model_input_names(self) -> Sequence[str]: ...
@@ -39,9 +39,9 @@ def pad(
     padding: Padding = True,
     max_length: int | None = None,
     pad_to_multiple_of: int | None = None,
-    padding_side: str | None = None,
+    padding_side: Side | None = None,
     return_attention_mask: bool | None = None,
-    return_tensors: str | TensorType | None = None,
+    return_tensors: Tensors = None,
     verbose: bool = True,
 ) -> BatchEncoding:
     """Pad encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
@@ -92,7 +92,7 @@ def pad_one(
     strategy: PaddingStrategy,
     max_length: int | None,
     pad_to_multiple_of: int | None,
-    padding_side: str | None,
+    padding_side: Side | None,
     with_mask: bool,
 ) -> dict[str, Any]:
     """Pad one text, and give it its attention mask where it has none."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.encoding import Encoding
     from trietok.inputs.rows import Row
-    from trietok.text.alignment import Span
+    from trietok.text.alignment import Located, Span
 
 Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 SpansOf = Callable[[int, list[Ids]], "list[list[Span]]"]  # the number of an item and its ids → the spans of each text
@@ -119,16 +119,27 @@ class Plan:
         encoder, texts, one = given
         samples = [(text,) if isinstance(text, str) else text for text in texts]
         located = [[locate_input(encoder, text) for text in sample] for sample in samples]
-        groups = [self._group(number, [text.ids for text in sample]) for number, sample in enumerate(located)]
+        groups = [
+            self._group(number, [text.ids for text in sample], returned_only=False)
+            for number, sample in enumerate(located)
+        ]
+        parts: dict[int, list[Row]] = {}
+        for row in self._padded(groups, one):
+            parts.setdefault(row.sample, []).append(row)
+        every = self.options.return_overflowing_tokens
+        return [
+            self._encoding(row, rows, located[number])
+            for number, rows in parts.items()
+            for row in (rows if every else rows[:1])
+        ]
+
+    def _encoding(self, row: Row, rows: list[Row], located: list[Located]) -> Encoding:
+        """The details of a row of an item, and how to get those of the rows with what it leaves out."""
         settings = self.builder.settings
-        made: list[Encoding] = []
-        first: dict[int, Encoding] = {}
-        rows = self._padded(groups, one)
-        for row in rows:
-            padding = (settings.pad_token_id, settings.pad_token, settings.pad_token_type_id)
-            made.append(row.encoding(located[row.sample], *padding))
-            if first.setdefault(row.sample, made[-1]) is not made[-1]:
-                first[row.sample].overflowing.append(made[-1])
+        padding = (settings.pad_token_id, settings.pad_token, settings.pad_token_type_id)
+        made = row.encoding(located, *padding)
+        if len(rows) > 1:
+            made.overflow = lambda: [self._encoding(other, rows, located) for other in row.left_out_of(rows)]
         return made
 
     def rows(self, sample: list[Ids]) -> list[Row]:
@@ -204,9 +215,9 @@ class Plan:
             self._warn_of(rows)
         return values
 
-    def _group(self, number: int, sample: list[Ids]) -> list[Row]:
+    def _group(self, number: int, sample: list[Ids], returned_only: bool = True) -> list[Row]:
         """The rows of an item, without padding."""
-        return self._rows(number, self._cut(sample), len(sample) == 2)
+        return self._rows(number, self._cut(sample), len(sample) == 2, returned_only)
 
     def _cut(self, sample: list[Ids]) -> Cut:
         """How truncation cuts the texts of one item."""
@@ -224,14 +235,14 @@ class Plan:
     def _around(self, pair: bool) -> int:
         return self.builder.special_count(pair) if self.options.add_special_tokens else 0
 
-    def _rows(self, number: int, cut: Cut, pair: bool) -> list[Row]:
-        """The rows of one item that are returned, without padding."""
+    def _rows(self, number: int, cut: Cut, pair: bool, returned_only: bool = True) -> list[Row]:
+        """The rows of one item, those that are returned or all, without padding."""
         from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
 
         pieces = self.builder.pieces(pair, self.options.add_special_tokens)
         if self.builder.lacks_ids:
             require_ids(pieces)
-        windows = cut.rows if self.options.return_overflowing_tokens else cut.rows[:1]
+        windows = cut.rows if self.options.return_overflowing_tokens or not returned_only else cut.rows[:1]
         return [Row(number, pieces, each) for each in windows]
 
     def width(self, longest: int) -> int:

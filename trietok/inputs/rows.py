@@ -45,6 +45,20 @@ class Row:
         """The same row with padding, if it is shorter than `width`."""
         return Row(self.sample, self.pieces, self.windows, max(width - len(self), 0), pad_left)
 
+    def left_out_of(self, rows: Sequence[Row]) -> list[Row]:
+        """Of the rows of an item, whose first holds what is kept, those with what this one leaves out.
+
+        Of a pair a row that is not the first has one text as it is there, or none; what it leaves out is of that text.
+        """
+        kept = rows[0].windows
+        if self.windows == kept:
+            return list(rows[1:])
+        same = [number for number, window in enumerate(self.windows) if window == kept[number]]
+        if len(self.windows) == 1 or len(same) != 1:
+            return []
+        cut, other = same[0], 1 - same[0]
+        return [row for row in rows if row.windows[other] == self.windows[other] and row.windows[cut] != kept[cut]]
+
     def column(self, values: Sequence[Sequence[Any]], special: Callable[[Piece], Any], padding: Any) -> list[Any]:
         """A column.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import InputError, MissingDependencyError
 
@@ -29,6 +29,9 @@ class TensorType(ExplicitEnum):
 
     NUMPY = "np"
     PYTORCH = "pt"
+
+
+Tensors = Literal["np", "pt"] | TensorType | None  # the values of `return_tensors`
 
 
 def to_tensor(value: Any, tensor_type: TensorType) -> Any:

@@ -7,6 +7,7 @@ changes. A change of any other object does not change the mark.
 from __future__ import annotations
 
 from abc import ABCMeta
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakSet
 
@@ -125,6 +126,15 @@ class Changeable(metaclass=ChangeableType):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, mark=object())
         self.__dict__.pop("_watchers", None)
+
+
+def public_names(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
+    """The names that `dir` shows of an object: without those of its internals, which begin with one underscore.
+
+    >>> public_names(["_table", "__len__", "encode"], ["pad_token"])
+    ['__len__', 'encode', 'pad_token']
+    """
+    return sorted({name for name in names if not name.startswith("_") or name.startswith("__")}.union(more))
 
 
 def is_ours(function: object) -> bool:

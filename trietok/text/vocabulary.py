@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError
+from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError, brief
 from trietok.text.read_only import ReadOnlyDict
 from trietok.text.vocab_txt import read_vocab_lines
 
@@ -31,7 +31,8 @@ def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
     Raises:
         FileError, FileFormatError, VocabularyError: the file is missing, not UTF-8, or empty.
     """
-    return dict(Vocabulary.from_file(vocab_file).token_to_id)
+    with brief:
+        return dict(Vocabulary.from_file(vocab_file).token_to_id)
 
 
 class Vocabulary:

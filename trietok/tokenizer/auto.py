@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NoReturn
 
-from trietok.errors import InputError, InputTypeError, TokenizerClassError
+from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
 Tokenizer = type[Any]
@@ -115,7 +116,9 @@ class AutoTokenizer:
         raise OSError("AutoTokenizer makes no objects of its own; call AutoTokenizer.from_pretrained(name)")
 
     @classmethod
-    def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **kwargs: Any) -> Any:
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: str | os.PathLike[str], *inputs: Any, **kwargs: Any
+    ) -> PreTrainedTokenizer:
         """Load a tokenizer from a directory, a built-in name or the hub.
 
         Its class is that of `tokenizer_type`, if given; else tokenizer_config.json's `tokenizer_class`; else
@@ -136,20 +139,22 @@ class AutoTokenizer:
                 `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
-        use_fast = bool(kwargs.pop("use_fast", True))
-        model_type = kwargs.pop("tokenizer_type", None)
-        config = kwargs.pop("config", None)
-        if model_type is not None:
-            kind = _registry.of_model_type(model_type, use_fast)
-            if kind is None:
-                known = _registry.type_names()
-                message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
-                raise TokenizerClassError(
-                    message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
-                )
-        else:
-            kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
-        return kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+        with brief:
+            use_fast = bool(kwargs.pop("use_fast", True))
+            model_type = kwargs.pop("tokenizer_type", None)
+            config = kwargs.pop("config", None)
+            if model_type is not None:
+                kind = _registry.of_model_type(model_type, use_fast)
+                if kind is None:
+                    known = _registry.type_names()
+                    message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
+                    raise TokenizerClassError(
+                        message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
+                    )
+            else:
+                kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+            tokenizer: PreTrainedTokenizer = kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+            return tokenizer
 
     @staticmethod
     def register(

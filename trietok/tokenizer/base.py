@@ -8,19 +8,34 @@ inputs), both of one state of the tokenizer.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
-from trietok.errors import InputError, InputTypeError
+from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, brief, shorten_traceback
+from trietok.inputs.argument_types import (
+    Array,
+    CallKeywords,
+    DecodeKeywords,
+    EncodeKeywords,
+    PolicyKeywords,
+    Self,
+    SpanKeywords,
+    Text,
+    TextKeywords,
+    TextOrIds,
+    TokenIds,
+    Unpack,
+)
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import is_text_input, kind_of, reject_replaced
-from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Truncation
+from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of, reject_replaced
+from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation
 from trietok.inputs.pad import pad as inputs_pad
 from trietok.inputs.template import BERT, Template
-from trietok.inputs.tensors import TensorType, to_python
+from trietok.inputs.tensors import Tensors, TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.added_token import convert_added_tokens
 from trietok.text.alignment import Ids
@@ -34,10 +49,13 @@ from trietok.tokenizer.moment import NEVER, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+    import torch
+
     from trietok.explaining.explanation import Explanation
 
 MOST_IN_REPR = 10  # added tokens
-Tensors = str | TensorType | None
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
 _SETTINGS = (
@@ -78,8 +96,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     """
 
     model_input_names: list[str] = ["input_ids", "token_type_ids", "attention_mask"]
-    padding_side: str = "right"
-    truncation_side: str = "right"
+    padding_side: Side = "right"
+    truncation_side: Side = "right"
     vocab_files_names: dict[str, str] = {}
     pretrained_vocab_files_map: dict[str, dict[str, str]] = {}
     slow_tokenizer_class: type[PreTrainedTokenizerBase] | None = None
@@ -87,7 +105,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     def __init__(self, **kwargs: Any) -> None:
         for key in kwargs:
             if callable(getattr(type(self), key, None)):
-                raise AttributeError(f"{key} conflicts with the method {key} in {type(self).__name__}")
+                kind = type(self).__name__
+                raise NotSupportedError(f"{key} conflicts with the method {key} in {kind}", name=key)
         self.__dict__["_moment"] = NEVER
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
@@ -207,7 +226,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     # ---- calls ------------------------------------------------------------------------------------------------------
 
-    def tokenize(self, text: str, **kwargs: Any) -> list[str]:
+    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
         """Split one text into tokens, without special tokens around it."""
         raise NotImplementedError
 
@@ -223,10 +242,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     def __call__(
         self,
-        text: Any = None,
-        text_pair: Any = None,
-        text_target: Any = None,
-        text_pair_target: Any = None,
+        text: Text | None = None,
+        text_pair: Text | None = None,
+        text_target: Text | None = None,
+        text_pair_target: Text | None = None,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
@@ -234,7 +253,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         stride: int = 0,
         is_split_into_words: bool = False,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -243,7 +262,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Any,
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text, one pair, or a batch of either.
 
@@ -284,64 +303,69 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> [len(ids) for ids in batch.input_ids], batch.attention_mask[0]
         ([5, 5], [1, 1, 1, 1, 0])
         """
-        if (
-            type(text) is str
-            and text_pair is None
-            and text_target is None
-            and add_special_tokens is True
-            and padding is False
-            and truncation is None
-            and max_length is None
-            and stride == 0
-            and pad_to_multiple_of is None
-            and padding_side is None
-            and return_tensors is None
-            and return_token_type_ids is None
-            and return_attention_mask is None
-            and verbose is True
-            and not (is_split_into_words or return_overflowing_tokens or return_special_tokens_mask)
-            and not (return_offsets_mapping or return_length or kwargs)
-        ):  # a text alone, as in most calls: its plan is at hand
+        try:
+            if (
+                type(text) is str
+                and text_pair is None
+                and text_target is None
+                and add_special_tokens is True
+                and padding is False
+                and truncation is None
+                and max_length is None
+                and stride == 0
+                and pad_to_multiple_of is None
+                and padding_side is None
+                and return_tensors is None
+                and return_token_type_ids is None
+                and return_attention_mask is None
+                and verbose is True
+                and not (is_split_into_words or return_overflowing_tokens or return_special_tokens_mask)
+                and not (return_offsets_mapping or return_length or kwargs)
+            ):  # a text alone, as in most calls: its plan is at hand
+                moment = self._now()
+                if moment.default_plan is not None:
+                    return moment.default_plan.one(moment.encoder, text)
+            if text is None and text_target is None:
+                raise InputError("give text, text_target or both")
+            options = CallOptions(
+                add_special_tokens,
+                padding,
+                truncation,
+                max_length,
+                stride,
+                is_split_into_words,
+                pad_to_multiple_of,
+                padding_side,
+                return_tensors,
+                return_token_type_ids,
+                return_attention_mask,
+                return_overflowing_tokens,
+                return_special_tokens_mask,
+                return_offsets_mapping,
+                return_length,
+                verbose,
+            )
             moment = self._now()
-            if moment.default_plan is not None:
-                return moment.default_plan.one(moment.encoder, text)
-        if text is None and text_target is None:
-            raise InputError("give text, text_target or both")
-        options = CallOptions(
-            add_special_tokens,
-            padding,
-            truncation,
-            max_length,
-            stride,
-            is_split_into_words,
-            pad_to_multiple_of,
-            padding_side,
-            return_tensors,
-            return_token_type_ids,
-            return_attention_mask,
-            return_overflowing_tokens,
-            return_special_tokens_mask,
-            return_offsets_mapping,
-            return_length,
-            verbose,
-        )
-        moment = self._now()
-        if text_pair is None and text_target is None and moment.is_plain and not (kwargs or is_split_into_words):
-            if type(text) is str:
-                return moment.builder.plan(options).one(moment.call_encoder, text)
-            if type(text) is list and text and type(text[0]) is str:
-                return moment.builder.plan(options).batch(moment.call_encoder, text)
-        if text is None:
-            return self._call_one(moment, text_target, text_pair_target, options, kwargs)
-        encoding = self._call_one(moment, text, text_pair, options, kwargs)
-        if text_target is not None:
-            encoding["labels"] = self._call_one(moment, text_target, text_pair_target, options, kwargs)["input_ids"]
-        return encoding
+            if text_pair is None and text_target is None and moment.is_plain and not (kwargs or is_split_into_words):
+                if type(text) is str:
+                    return moment.builder.plan(options).one(moment.call_encoder, text)
+                if type(text) is list and text and type(text[0]) is str:
+                    return moment.builder.plan(options).batch(moment.call_encoder, text)
+            if text is None:
+                return self._call_one(moment, text_target, text_pair_target, options, kwargs)
+            encoding = self._call_one(moment, text, text_pair, options, kwargs)
+            if text_target is not None:
+                encoding["labels"] = self._call_one(moment, text_target, text_pair_target, options, kwargs)["input_ids"]
+            return encoding
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def _call_one(
-        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
         """Encode a single input or a batch, whichever the input is."""
+        text, text_pair = as_lists(text), as_lists(text_pair)
         for name, value in (("text", text), ("text_pair", text_pair)):
             if not (value is None and name == "text_pair") and not is_text_input(value):
                 raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
@@ -363,14 +387,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return self._encode_batch(moment, text, options, kwargs)
 
     def _encode_item(
-        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: dict[str, Any]
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return methods.encode_item(self, encoder, text, text_pair, options)
         return moment.builder.plan(options).one(encoder, *self._item(text, text_pair, options.is_split_into_words))
 
-    def _encode_batch(self, moment: Moment, items: Any, options: CallOptions, kwargs: dict[str, Any]) -> BatchEncoding:
+    def _encode_batch(
+        self, moment: Moment, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
+    ) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return methods.encode_batch(self, encoder, items, options)
@@ -380,7 +406,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """The one or two texts of a call for one item."""
         return text, text_pair
 
-    def explain(self, text: Any, pair: Any = None, **options: Any) -> Explanation:
+    def explain(
+        self, text: Text, pair: Text | None = None, *, text_pair: Text | None = None, **options: Unpack[CallKeywords]
+    ) -> Explanation:
         """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
 
         Args:
@@ -402,39 +430,102 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> token.token, token.match.entries
         ('##aff', ('##a', '##af', '##aff'))
         """
-        moment = self._now()
-        if "text_pair" in options:  # as a call has it
-            if pair is not None:
-                raise InputError("pair and text_pair are the same; give one of them")
-            pair = options.pop("text_pair")
-        input_ids = self(text, pair, **options)["input_ids"]
-        words = bool(options.get("is_split_into_words"))
-        for given in (text, pair):
-            if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
-                raise InputTypeError(
-                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
-                    value=given,
-                )
-        from trietok.explaining.explain import Explained, explain  # not needed to encode
+        with brief:
+            moment = self._now()
+            if text_pair is not None:
+                if pair is not None:
+                    raise InputError("pair and text_pair are the same; give one of them")
+                pair = text_pair
+            input_ids = self(text, pair, **options)["input_ids"]
+            words = bool(options.get("is_split_into_words"))
+            for given in (text, pair):
+                if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
+                    raise InputTypeError(
+                        f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
+                        value=given,
+                    )
+            from trietok.explaining.explain import Explained, explain  # not needed to encode
 
-        named = {name: value for name, value in options.items() if name in CallOptions._fields}
-        others = {name: value for name, value in options.items() if name not in named}
-        plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
-        first, second = self._item(text, pair, words)
-        of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
-        texts = (first,) if second is None else (first, second)
-        return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
+            named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
+            others = {name: value for name, value in options.items() if name not in named}
+            plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+            first, second = self._item(text, pair, words)
+            of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
+            texts = (first,) if second is None else (first, second)
+            return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
 
+    @overload
     def encode(
         self,
-        text: Any,
-        text_pair: Any = None,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
         max_length: int | None = None,
         stride: int = 0,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
+        return_tensors: None = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> list[int]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        *,
+        return_tensors: Literal["np", TensorType.NUMPY],
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        *,
+        return_tensors: Literal["pt", TensorType.PYTORCH],
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> torch.Tensor: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> Any: ...
+
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         **kwargs: Any,
     ) -> Any:
@@ -449,51 +540,57 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
         ['!', '[SEP]']
         """
-        if (
-            type(text) is str
-            and text_pair is None
-            and add_special_tokens is True
-            and padding is False
-            and truncation is None
-            and max_length is None
-            and return_tensors is None
-            and not kwargs
-        ):
-            moment = self._moment
-            if moment.mark is not moment.version.mark or moment.basic.never_split:
-                moment = self._now()
-            if moment.chunk_ids is not None:  # the fast path of a call, inlined: one `split` and one lookup per chunk
-                kernel = moment.encoder.kernel
-                try:
-                    if kernel is not None:
-                        ids = kernel.ids(text, moment.front, moment.back)
-                    elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
-                        ids = moment.encoder.ids_between(moment.front, text, moment.back)
-                    else:
-                        chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                        ids = [*moment.front, *chunks, *moment.back]
-                except MayBeSpaced:
-                    ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
-                if len(ids) > moment.limit:
-                    moment.default_plan.warn_of_length(len(ids))
-                return ids
-        return self.encode_plus(
-            text,
-            text_pair,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            stride=stride,
-            padding_side=padding_side,
-            return_tensors=return_tensors,
-            **kwargs,
-        )["input_ids"]
+        try:
+            if (
+                type(text) is str
+                and text_pair is None
+                and add_special_tokens is True
+                and padding is False
+                and truncation is None
+                and max_length is None
+                and return_tensors is None
+                and not kwargs
+            ):
+                moment = self._moment
+                if moment.mark is not moment.version.mark or moment.basic.never_split:
+                    moment = self._now()
+                if (
+                    moment.chunk_ids is not None
+                ):  # the fast path of a call, inlined: one `split` and one lookup per chunk
+                    kernel = moment.encoder.kernel
+                    try:
+                        if kernel is not None:
+                            ids = kernel.ids(text, moment.front, moment.back)
+                        elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
+                            ids = moment.encoder.ids_between(moment.front, text, moment.back)
+                        else:
+                            chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                            ids = [*moment.front, *chunks, *moment.back]
+                    except MayBeSpaced:
+                        ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
+                    if len(ids) > moment.limit:
+                        moment.default_plan.warn_of_length(len(ids))
+                    return ids
+            return self.encode_plus(
+                text,
+                text_pair,
+                add_special_tokens=add_special_tokens,
+                padding=padding,
+                truncation=truncation,
+                max_length=max_length,
+                stride=stride,
+                padding_side=padding_side,
+                return_tensors=return_tensors,
+                **kwargs,
+            )["input_ids"]
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def encode_plus(
         self,
-        text: Any,
-        text_pair: Any = None,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
@@ -501,7 +598,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         stride: int = 0,
         is_split_into_words: bool = False,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -510,14 +607,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Any,
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
-        return self._encode_item(self._now(), text, text_pair, CallOptions.of(locals()), kwargs)
+        with brief:
+            texts = as_lists(text), as_lists(text_pair)
+            return self._encode_item(self._now(), *texts, CallOptions.of(locals()), kwargs)
 
     def batch_encode_plus(
         self,
-        batch_text_or_text_pairs: Sequence[Any],
+        batch_text_or_text_pairs: Sequence[TextOrIds] | Array,
         add_special_tokens: bool = True,
         padding: Padding = False,
         truncation: Truncation = None,
@@ -525,7 +624,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         stride: int = 0,
         is_split_into_words: bool = False,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -535,15 +634,21 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_length: bool = False,
         verbose: bool = True,
         split_special_tokens: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[PolicyKeywords],
     ) -> BatchEncoding:
         """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words` words or a pair."""
+        keywords: dict[str, Any] = {**kwargs}
         if split_special_tokens is not None:
-            kwargs["split_special_tokens"] = split_special_tokens
-        return self._encode_batch(self._now(), batch_text_or_text_pairs, CallOptions.of(locals()), kwargs)
+            keywords["split_special_tokens"] = split_special_tokens
+        texts = as_lists(batch_text_or_text_pairs)
+        with brief:
+            return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
 
     def encode_spans(
-        self, spans: Sequence[str | Untrusted], pair_spans: Sequence[str | Untrusted] | None = None, **options: Any
+        self,
+        spans: Sequence[str | Untrusted],
+        pair_spans: Sequence[str | Untrusted] | None = None,
+        **options: Unpack[SpanKeywords],
     ) -> BatchEncoding:
         """Encode one text, or a pair, made of trusted and untrusted spans.
 
@@ -564,10 +669,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
         ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
         """
-        moment = self._now()
-        ids = self._ids_of_spans(moment, spans)
-        pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
-        return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
+        with brief:
+            moment = self._now()
+            ids = self._ids_of_spans(moment, spans)
+            pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
+            return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
 
     def _ids_of_spans(self, moment: Moment, spans: Sequence[str | Untrusted]) -> Ids:
         trusted, untrusted = moment.encoder_for({}), moment.encoder_for(PLAIN_TEXT)
@@ -593,7 +699,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         max_length: int | None = None,
         stride: int = 0,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_tensors: Tensors = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
@@ -603,7 +709,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         return_length: bool = False,
         verbose: bool = True,
         prepend_batch_axis: bool = False,
-        **kwargs: Any,
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Truncate, add special tokens, make masks and pad, for texts that are given as ids.
 
@@ -615,10 +721,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """
         reject_replaced(kwargs)
         options = CallOptions.of({**locals(), "is_split_into_words": False})
-        moment = self._now()
-        if moment.prepares_by_methods:
-            return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
-        return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+        with brief:
+            moment = self._now()
+            if moment.prepares_by_methods:
+                return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
+            return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def warn_once(self, key: str, message: str) -> None:
         """Log a warning, unless one with the same key has been logged."""
@@ -641,8 +748,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Returns:
             ids, pair_ids, and the overflowing ids.
         """
-        strategy = TruncationStrategy(truncation_strategy)
-        return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
+        with brief:
+            strategy = TruncationStrategy(truncation_strategy)
+            return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens the template puts around one sequence, or around a pair."""
@@ -705,7 +813,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         padding: Padding = True,
         max_length: int | None = None,
         pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
+        padding_side: Side | None = None,
         return_attention_mask: bool | None = None,
         return_tensors: Tensors = None,
         verbose: bool = True,
@@ -725,26 +833,27 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Raises:
             InputError: the main input is missing, or values have different batch sizes.
         """
-        return inputs_pad(
-            self,
-            encoded_inputs,
-            padding,
-            max_length,
-            pad_to_multiple_of,
-            padding_side,
-            return_attention_mask,
-            return_tensors,
-            verbose,
-        )
+        with brief:
+            return inputs_pad(
+                self,
+                encoded_inputs,
+                padding,
+                max_length,
+                pad_to_multiple_of,
+                padding_side,
+                return_attention_mask,
+                return_tensors,
+                verbose,
+            )
 
     # ---- decoding ---------------------------------------------------------------------------------------------------
 
     def decode(
         self,
-        token_ids: Any,
+        token_ids: TokenIds,
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[DecodeKeywords],
     ) -> str:
         """Ids back to text.
 
@@ -762,24 +871,30 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        return self._decode(
-            to_python(token_ids),
-            skip_special_tokens=skip_special_tokens,
-            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-            **kwargs,
-        )
+        try:
+            return self._decode(
+                to_python(token_ids),
+                skip_special_tokens=skip_special_tokens,
+                clean_up_tokenization_spaces=clean_up_tokenization_spaces,
+                **kwargs,
+            )
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def batch_decode(
         self,
-        sequences: Any,
+        sequences: Iterable[TokenIds],
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[DecodeKeywords],
     ) -> list[str]:
         """`decode` for every sequence of a list, or every row of an array or tensor of shape (batch, sequence)."""
-        return [
-            self.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs) for sequence in sequences
-        ]
+        with brief:
+            return [
+                self.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs)
+                for sequence in sequences
+            ]
 
     clean_up_tokenization = staticmethod(clean_up_tokenization)
 
@@ -792,16 +907,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     @classmethod
     def from_pretrained(
         cls,
-        pretrained_model_name_or_path: Any,
+        pretrained_model_name_or_path: str | os.PathLike[str],
         *init_inputs: Any,
-        cache_dir: Any = None,
+        cache_dir: str | os.PathLike[str] | None = None,
         force_download: bool = False,
         local_files_only: bool = False,
         token: str | bool | None = None,
         revision: str = "main",
         trust_remote_code: bool = False,
         **kwargs: Any,
-    ) -> Any:
+    ) -> Self:
         """Load a tokenizer from a directory, a vocabulary file, a built-in name or the hub.
 
         Args:
@@ -829,12 +944,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         }
         from trietok.files.load import load  # not needed to encode
 
-        with bulk():
-            return load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+        with brief, bulk():
+            tokenizer: Self = load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+        return tokenizer
 
     def save_pretrained(
         self,
-        save_directory: Any,
+        save_directory: str | os.PathLike[str],
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
@@ -863,9 +979,16 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """
         from trietok.files.save import save  # not needed to encode
 
-        return save(
-            self, save_directory, legacy_format, filename_prefix, push_to_hub, tokenizer_json=tokenizer_json, **kwargs
-        )
+        with brief:
+            return save(
+                self,
+                save_directory,
+                legacy_format,
+                filename_prefix,
+                push_to_hub,
+                tokenizer_json=tokenizer_json,
+                **kwargs,
+            )
 
     convert_added_tokens = staticmethod(convert_added_tokens)
 

@@ -12,7 +12,15 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import FileError, InputError, InputTypeError, SpecialTokenError, TokenIdError, VocabularyError
+from trietok.errors import (
+    FileError,
+    InputError,
+    InputTypeError,
+    SpecialTokenError,
+    TokenIdError,
+    VocabularyError,
+    brief,
+)
 from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
 from trietok.inputs.pieces import Piece
 from trietok.inputs.template import BERT, Template
@@ -132,10 +140,12 @@ class BertTokenizer(PreTrainedTokenizer):
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> WordpieceTokenizer:
         return WordpieceTokenizer(vocabulary.token_to_id, unk_token=unk_token)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "cache_limit" and (type(value) is not int or value < 0):
-            raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name == "cache_limit" and (type(value) is not int or value < 0):
+                raise InputError(f"cache_limit is a whole number of bytes from 0, not {value!r}")
+            super().__setattr__(name, value)
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         basic, wordpiece = self.__dict__.get("basic_tokenizer"), self.__dict__.get("wordpiece_tokenizer")
@@ -364,7 +374,10 @@ class BertTokenizer(PreTrainedTokenizer):
         tokens = list(self.vocabulary.tokens)
         if include_added:
             tokens += [None] * (table.max_id + 1 - len(tokens))
-        write_vocab_lines(path, [_filled(table, i, include_added) if t is None else t for i, t in enumerate(tokens)])
+        with brief:
+            write_vocab_lines(
+                path, [_filled(table, i, include_added) if t is None else t for i, t in enumerate(tokens)]
+            )
         return (path,)
 
     # ---- changing the vocabulary ------------------------------------------------------------------------------------

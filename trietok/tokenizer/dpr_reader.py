@@ -13,9 +13,8 @@ from typing import Any
 from trietok.errors import InputError, OptionError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, Truncation
-from trietok.inputs.tensors import to_python
+from trietok.inputs.tensors import Tensors, to_python
 from trietok.text.alignment import Ids
-from trietok.tokenizer.base import Tensors
 
 # The output of the model for the rows: scores of shape (passages, sequence), twice, and (passages,).
 DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")

@@ -106,7 +106,8 @@ def state_of(tokenizer: Any) -> State:
     """Everything that decides the ids of a tokenizer, at one moment."""
     if not isinstance(tokenizer, SpecialTokensMixin):
         raise InputTypeError(f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    with tokenizer.holding():  # all of it is read from one state
+    holder: Any = tokenizer
+    with holder.holding():  # all of it is read from one state
         return _read_state(tokenizer)
 
 

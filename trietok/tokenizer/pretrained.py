@@ -8,12 +8,13 @@ completely or not at all; a change that raises has no effect.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from trietok import log
-from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.errors import InputError, InputTypeError, TrietokError, VocabularyError, brief, shorten_traceback
 from trietok.files.formats import RECORD
 from trietok.files.settings import ADDITIONAL
+from trietok.inputs.argument_types import TextKeywords, Unpack
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
@@ -303,7 +304,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         >>> new_ids[8001], 8000 in new_ids, tokenizer.convert_tokens_to_ids("long-covid")
         (8000, False, 8000)
         """
-        with self._changes.changing():
+        with brief, self._changes.changing():
             known = self.get_vocab()
             table = self._table
             contents = editing.contents_to_remove(tokens, table, known)
@@ -331,7 +332,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
-    def tokenize(self, text: str, **kwargs: Any) -> list[str]:
+    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
         """Split one text into tokens, without special tokens around it.
 
         Args:
@@ -347,8 +348,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
         ['the', 'people', ',', 'united', '!']
         """
-        require_text(text)
-        return self._now().encoder_for(kwargs).tokens(text)
+        try:
+            require_text(text)
+            return self._now().encoder_for(kwargs).tokens(text)
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         """Split a text that holds no added token into tokens. A subclass fills it in."""
@@ -391,6 +396,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     # ---- tokens to ids and back -------------------------------------------------------------------------------------
 
+    @overload
+    def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
+    @overload
+    def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]: ...
+    @overload
+    def convert_tokens_to_ids(self, tokens: None) -> None: ...
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
         """The id of a token, or the ids of a list of tokens; an unknown one has the id of the unknown token.
 
@@ -399,13 +410,14 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         >>> tokenizer.convert_tokens_to_ids(["[PAD]", "no such token"]) == [0, tokenizer.unk_token_id]
         True
         """
-        if tokens is None:
-            return None
-        if isinstance(tokens, str):
-            return self._convert_token_to_id_with_added_voc(tokens)
-        if not isinstance(tokens, Iterable):
-            raise InputTypeError(f"tokens are a str or a list of str, not {kind_of(tokens)}", value=tokens)
-        return self._ids_of(self._table, tokens)
+        with brief:
+            if tokens is None:
+                return None
+            if isinstance(tokens, str):
+                return self._convert_token_to_id_with_added_voc(tokens)
+            if not isinstance(tokens, Iterable):
+                raise InputTypeError(f"tokens are a str or a list of str, not {kind_of(tokens)}", value=tokens)
+            return self._ids_of(self._table, tokens)
 
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
         """The ids of tokens, all from one state of the tokenizer if no method is overridden."""
@@ -430,6 +442,10 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def _convert_token_to_id(self, token: str) -> int | None:
         raise NotImplementedError(f"{type(self).__name__} has no _convert_token_to_id(token)")
 
+    @overload
+    def convert_ids_to_tokens(self, ids: int, skip_special_tokens: bool = False) -> str: ...
+    @overload
+    def convert_ids_to_tokens(self, ids: Iterable[int], skip_special_tokens: bool = False) -> list[str]: ...
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or the tokens of a list of ids.
 
@@ -440,7 +456,8 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         Raises:
             TokenIdError: an id is negative or above `max_id`.
         """
-        return self._converted(self._table, ids, skip_special_tokens)
+        with brief:
+            return self._converted(self._table, ids, skip_special_tokens)
 
     def _converted(self, table: TokenTable, ids: Any, skip_special_tokens: bool) -> Any:
         """`convert_ids_to_tokens` by one state."""

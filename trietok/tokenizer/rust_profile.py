@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
-from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
+from trietok.inputs.argument_types import Self, TokenizeKeywords, Unpack
 from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
-from trietok.inputs.options import CallOptions
+from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
@@ -67,13 +68,17 @@ class RustProfile(BertTokenizer):
         self._file: TokenizerJson | None = None
         self._saved: dict[str, AddedToken] = {}  # tokens of tokenizer_config.json, used while the tokenizer is made
         self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
+        given = kwargs.pop("tokenizer_object", None)
         if kwargs.pop("from_slow", False):
             tokenizer_file = None
+        if given is not None:
+            tokenizer_file = "tokenizer_object"  # what errors call it
         if tokenizer_file is not None:
             from trietok.files.tokenizer_json.format import read_tokenizer_json
+            from trietok.files.tokenizer_json.of_object import tokenizer_json_of_object
             from trietok.files.tokenizer_json.of_tokenizer import added_tokens_of
 
-            self._file = read_tokenizer_json(tokenizer_file)
+            self._file = read_tokenizer_json(tokenizer_file) if given is None else tokenizer_json_of_object(given)
             saved = kwargs.get("added_tokens_decoder") or {}
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
@@ -91,7 +96,8 @@ class RustProfile(BertTokenizer):
         slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
         slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
         self._without_basic = slow_options.get("do_basic_tokenize") is False
-        super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+        with brief:
+            super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
@@ -172,6 +178,73 @@ class RustProfile(BertTokenizer):
             keeps_one_space=isinstance(processor, RobertaProcessing) and processor.add_prefix_space,
         )
 
+    def set_truncation_and_padding(
+        self,
+        padding_strategy: Padding,
+        truncation_strategy: Truncation,
+        max_length: int | None,
+        stride: int,
+        pad_to_multiple_of: int | None,
+        padding_side: Side | None,
+    ) -> None:
+        """Check the options of a call, as a program written for transformers may ask for; nothing is kept.
+
+        In transformers every call sets these anew, so they change no later call there either.
+
+        Raises:
+            InputError: an option is one that a call would refuse.
+        """
+        options = CallOptions(
+            padding=padding_strategy,
+            truncation=truncation_strategy,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            verbose=False,
+        )
+        with brief:
+            self("", **options._asdict())
+
+    def train_new_from_iterator(
+        self,
+        text_iterator: Iterable[str | Iterable[str]],
+        vocab_size: int,
+        length: int | None = None,
+        new_special_tokens: Iterable[Token] | None = None,
+        special_tokens_map: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """A tokenizer like this one, with a vocabulary trained on texts.
+
+        It has the class, the normalization, the template and the special tokens of this one; tokens that were added
+        and are not special are left out, as in transformers. `docs/training.md` says how training goes.
+
+        Args:
+            text_iterator: texts, or lists of texts.
+            vocab_size: the most tokens, special ones included.
+            length: how many texts there are; not used.
+            new_special_tokens: more special tokens.
+            special_tokens_map: old special token → what it is called in the new tokenizer.
+            **kwargs: of `trietok.train_wordpiece`, such as `min_frequency`.
+
+        Raises:
+            InputError: there is no text or no word, or an option is out of range.
+            SpecialTokenError: a token that stands around texts is not special.
+            VocabularyError: `vocab_size` is smaller than the special tokens and the alphabet.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        >>> small = tokenizer.train_new_from_iterator([["low lower"], ["Lowest"]], vocab_size=24)
+        >>> small.tokenize("lower"), len(small), small.encode("low")[0] == small.cls_token_id
+        (['lower'], 24, True)
+        """
+        from trietok.tokenizer.train_new import train_new  # training is not needed to encode
+
+        with brief:
+            made: Self = train_new(self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs)
+        return made
+
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
         return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
 
@@ -185,7 +258,11 @@ class RustProfile(BertTokenizer):
         return True
 
     def tokenize(
-        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+        self,
+        text: str | Sequence[str],
+        pair: str | None = None,
+        add_special_tokens: bool = False,
+        **kwargs: Unpack[TokenizeKeywords],
     ) -> list[str]:
         """Split a text, or a pair, into tokens; with `add_special_tokens` special tokens are around.
 
@@ -196,10 +273,12 @@ class RustProfile(BertTokenizer):
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        is_bare = isinstance(text, str) and pair is None and not add_special_tokens
-        if is_bare and kwargs.keys().isdisjoint(CallOptions._fields):
-            return super().tokenize(text, **kwargs)
-        return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+        with brief:
+            if isinstance(text, str) and pair is None and not add_special_tokens:
+                keywords: dict[str, Any] = {**kwargs}
+                if keywords.keys().isdisjoint(CallOptions._fields):
+                    return super().tokenize(text, **keywords)
+            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """A list or tuple of two texts is a pair here, not a batch."""

@@ -9,17 +9,22 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from trietok import log
-from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError
+from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.changes import ChangeableType, Version
+from trietok.text.changes import ChangeableType, Version, public_names
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
+# What trietok's own packages call, and no user needs: `dir` leaves it out.
+HELPERS = frozenset(
+    """added_tokens_in_order can_save_slow_tokenizer check_wordpiece config_rows holding known_settings misspellings
+    options_of_slow order_in_file read_vocabulary record rust_template settled_by_slow warn_once""".split()
+)
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message
 
@@ -36,6 +41,21 @@ LEFT_OUT = {
     "as_target_tokenizer": "pass the target texts as text_target=... instead",
     "prepare_seq2seq_batch": "call the tokenizer with text and text_target=... instead",
 }
+
+
+if TYPE_CHECKING:
+
+    class Role:
+        """The token of a role: read as a str or None; set to a str, an `AddedToken` or None."""
+
+        def __get__(self, tokenizer: object, kind: type | None = None) -> str | None: ...
+        def __set__(self, tokenizer: object, token: Token | None) -> None: ...
+
+    class Additional:
+        """The tokens of `additional_special_tokens`."""
+
+        def __get__(self, tokenizer: object, kind: type | None = None) -> list[str]: ...
+        def __set__(self, tokenizer: object, tokens: Sequence[Token] | None) -> None: ...
 
 
 class SpecialTokensMixin(metaclass=ChangeableType):
@@ -58,25 +78,37 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     )
 
     if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
-        bos_token: Any
-        eos_token: Any
-        unk_token: Any
-        sep_token: Any
-        pad_token: Any
-        cls_token: Any
-        mask_token: Any
-        additional_special_tokens: Any
-        bos_token_id: Any
-        eos_token_id: Any
-        unk_token_id: Any
-        sep_token_id: Any
-        pad_token_id: Any
-        cls_token_id: Any
-        mask_token_id: Any
-        additional_special_tokens_ids: Any
+        bos_token: Role = Role()
+        eos_token: Role = Role()
+        unk_token: Role = Role()
+        sep_token: Role = Role()
+        pad_token: Role = Role()
+        cls_token: Role = Role()
+        mask_token: Role = Role()
+        additional_special_tokens: Additional = Additional()
+        bos_token_id: int | None
+        eos_token_id: int | None
+        unk_token_id: int | None
+        sep_token_id: int | None
+        pad_token_id: int | None
+        cls_token_id: int | None
+        mask_token_id: int | None
+        additional_special_tokens_ids: list[int]
+        _moment: Any
+        _own_version: Version
 
+        @overload
+        def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
+        @overload
+        def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]: ...
+        @overload
+        def convert_tokens_to_ids(self, tokens: None) -> None: ...
         def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
         def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
+        @overload
+        def convert_ids_to_tokens(self, ids: int, skip_special_tokens: bool = False) -> str: ...
+        @overload
+        def convert_ids_to_tokens(self, ids: Iterable[int], skip_special_tokens: bool = False) -> list[str]: ...
         def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
         def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
@@ -116,22 +148,24 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     # ---- a role's token and id ------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:  # called only for names that are not found otherwise
-        changes = self.__dict__.get("_changes")
-        table = None if changes is None else changes.table
-        role, is_id = _role_of(name)
-        if table is not None and role in table.roles:
-            value = table.roles[role]
-            if value is None:
-                if self.verbose and not is_id:
-                    log.error("Using %s, but it is not set yet.", role)
-                return None
-            tokens = [str(token) for token in value] if role == ADDITIONAL else [str(value)]
-            found = self._ids_of(table, tokens) if is_id else tokens
-            return found if role == ADDITIONAL else found[0]
-        if name in LEFT_OUT:
-            raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
-        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+    if not TYPE_CHECKING:  # a type checker shall know a misspelt name
+
+        def __getattr__(self, name: str) -> Any:  # called only for names that are not found otherwise
+            changes = self.__dict__.get("_changes")
+            table = None if changes is None else changes.table
+            role, is_id = _role_of(name)
+            if table is not None and role in table.roles:
+                value = table.roles[role]
+                if value is None:
+                    if self.verbose and not is_id:
+                        log.error("Using %s, but it is not set yet.", role)
+                    return None
+                tokens = [str(token) for token in value] if role == ADDITIONAL else [str(value)]
+                found = self._ids_of(table, tokens) if is_id else tokens
+                return found if role == ADDITIONAL else found[0]
+            if name in LEFT_OUT:
+                raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
+            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
@@ -143,18 +177,25 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         version: Version = self.__dict__.setdefault("_own_version", Version())
         return version
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        changes = self.__dict__.get("_changes")
-        role, is_id = _role_of(name)
-        if changes is None or role not in changes.table.roles:
-            object.__setattr__(self, name, value)
-            self._version.bump()
-            return
-        if is_id and value is not None:
-            value = self.convert_ids_to_tokens(value)
-        value = _checked_role(role, value)
-        with changes.changing():
-            changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            changes = self.__dict__.get("_changes")
+            role, is_id = _role_of(name)
+            if changes is None or role not in changes.table.roles:
+                object.__setattr__(self, name, value)
+                self._version.bump()
+                return
+            if is_id and value is not None:
+                value = self.convert_ids_to_tokens(value)
+            value = _checked_role(role, value)
+            with changes.changing():
+                changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
+
+    def __dir__(self) -> list[str]:
+        roles = [name for role in self.SPECIAL_TOKENS_ATTRIBUTES for name in (role, f"{role}_id")]
+        roles = [f"{name}s" if name == f"{ADDITIONAL}_id" else name for name in roles]
+        return public_names((name for name in super().__dir__() if name not in HELPERS), roles)
 
     # ---- all of them ----------------------------------------------------------------------------------------------
 
@@ -270,7 +311,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                 ", ".join(map(repr, dropped)),
             )
 
-    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: Any) -> int:
+    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: NoReturn) -> int:
         """Add tokens that are matched whole, before the text is split into words.
 
         A token that the vocabulary holds keeps its id; a new one gets the highest existing id plus one. A token that
@@ -305,7 +346,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         if not isinstance(new_tokens, (list, tuple)):
             new_tokens = [new_tokens]  # type: ignore[list-item]
         known = self.known_tokens(new_tokens, special_tokens) if log.is_info_heard() else []
-        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        with brief:
+            number = self._add_tokens(new_tokens, special_tokens=special_tokens)
         if known:
             named = ", ".join(map(repr, known[:_MOST_NAMED]))
             more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""

@@ -55,6 +55,4 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
         write_vocab_lines(path, tokens)
         tokenizer = BertTokenizer(path, **options)
         tokenizer.save_pretrained(directory)
-    tokenizer = BertTokenizer.from_pretrained(directory)
-    assert isinstance(tokenizer, BertTokenizer)
-    return tokenizer
+    return BertTokenizer.from_pretrained(directory)
