@@ -34,7 +34,16 @@ from trietok.files.formats import (
     read_json_object,
 )
 from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, TOKEN_KEYS, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.files.settings import (
+    ADDITIONAL,
+    ANY_KIND,
+    HIGHEST_ID,
+    TOKEN_KEYS,
+    WORDPIECE_FAMILY,
+    check_settings,
+    is_id,
+    refuse_paths,
+)
 from trietok.text.added_token import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -189,6 +198,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
         check_settings(arguments, source, cls)
+        refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
     config = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")

@@ -24,8 +24,9 @@ class JapaneseStages(Stages):
     """The stages of a Japanese tokenizer at one moment.
 
     Args:
-        around: the stages of the slow profile. Its basic tokenizer makes the words where there is no `analyzer`; without
-            one, a part between added tokens is a word. Its WordPiece makes the subwords where there are no `characters`.
+        around: the stages of the slow profile. Its basic tokenizer makes the words where there is no `analyzer`; if it
+            has none, a part between added tokens is one word. Its WordPiece makes the subwords where there are no
+            `characters`.
         analyzer: makes the words.
         characters: makes the subwords.
         splits: whether words are split into subwords at all.

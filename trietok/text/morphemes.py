@@ -65,8 +65,15 @@ class _Analyzer:
 
 
 _ANALYZERS: WeakSet[_Analyzer] = WeakSet()
+
+
+def _after_fork() -> None:
+    for analyzer in list(_ANALYZERS):
+        analyzer.after_fork()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: [analyzer.after_fork() for analyzer in list(_ANALYZERS)])
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class MorphemeTokenizer(Changeable):
@@ -91,7 +98,7 @@ class MorphemeTokenizer(Changeable):
         self.normalize_text = normalize_text
         self.trim_whitespace = trim_whitespace
         self._analyzer = _Analyzer(self._make)
-        self._analyzer.made  # noqa: B018  # what is missing is missed now, and not at the first text
+        self._analyzer.ask(lambda _: [])  # what is missing is missed now, and not at the first text
 
     # ---- what an analyzer defines -----------------------------------------------------------------------------------
 
@@ -171,8 +178,8 @@ class MorphemeTokenizer(Changeable):
             return self._analyzer.ask(lambda analyzer: method(analyzer, text))
         except UnicodeEncodeError as error:
             raise InputError(
-                f"{type(self).__name__} cannot read the text: its character {error.start} is {text[error.start]!r}, half "
-                "of a surrogate pair; take such characters out, as by text.encode('utf-8', 'ignore').decode()"
+                f"{type(self).__name__} cannot read the text: its character {error.start} is {text[error.start]!r}, "
+                "half of a surrogate pair; take such characters out, as by text.encode('utf-8', 'ignore').decode()"
             ) from None
 
     def snapshot(self) -> Self:

@@ -158,6 +158,8 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
     settings = _settings_of_its_own(tokenizer)
     settings["do_lower_case"] = bool(getattr(tokenizer, "do_lower_case", False))
     settings["split_special_tokens"] = bool(tokenizer.split_special_tokens)
+    if hasattr(tokenizer, "stage_settings"):  # of a class whose stages are not BERT's
+        settings.update(tokenizer.stage_settings())
     wordpiece = getattr(tokenizer, "wordpiece_tokenizer", None)
     if wordpiece is not None:
         settings["wordpiece_tokenizer"] = type(wordpiece).__name__
