@@ -33,6 +33,8 @@ class JapaneseStages(Stages):
         refused: tokens that no word may be, of the stages for a text that must not forge them.
     """
 
+    by_chunks = False
+
     def __init__(
         self,
         around: SlowStages,

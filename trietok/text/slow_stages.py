@@ -71,6 +71,7 @@ class SlowStages(Stages):
             ids=self._ids,
             lowers=self.lowers,
             written=self._written,
+            whole=self._whole,
         )
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> SlowStages:

@@ -36,6 +36,7 @@ class Stages(ABC):
     basic: BasicTokenizer | None
     added: AddedTokens
     punctuation: TranslationTable  # sets punctuation apart
+    by_chunks = True  # whether what lies between spaces has the same ids wherever it stands
 
     def __init__(
         self,

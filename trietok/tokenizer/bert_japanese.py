@@ -213,18 +213,20 @@ class BertJapaneseTokenizer(BertTokenizer):
             if any(subword.vocab is entries for entries in (self.vocab, self.__dict__.get("_earlier_entries"))):
                 subword.vocab = table.entries
         characters = subword if isinstance(subword, CharacterTokenizer) else None
+        wordpiece = subword if isinstance(subword, WordpieceTokenizer) else None
         unknown = str(table.roles["unk_token"])
         around = SlowStages(
             word if isinstance(word, BasicTokenizer) else None,
-            WordpieceTokenizer(table.entries, subword.unk_token)
-            if isinstance(subword, CharacterTokenizer)
-            else subword,
+            wordpiece or WordpieceTokenizer(table.entries, subword.unk_token),
             table.entries,
             table.added,
             table.special_tokens,
             unknown_id=table.entries.get(unknown),
             lowers=bool(self.lower_case),
+            whole=(),  # words that are never split at punctuation are still split into subwords
         )
+        if around.basic is not None and wordpiece is not None and self.do_subword_tokenize:
+            return around  # whose ids can be cached by chunk
         analyzer = word if isinstance(word, MorphemeTokenizer) else None
         return JapaneseStages(around, analyzer, characters, bool(self.do_subword_tokenize))
 
