@@ -38,6 +38,7 @@ from trietok.files.settings import (
     ADDITIONAL,
     ANY_KIND,
     HIGHEST_ID,
+    JAPANESE,
     TOKEN_KEYS,
     WORDPIECE_FAMILY,
     check_settings,
@@ -232,6 +233,12 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
     if saved in (*ANY_KIND, *_own_names(cls)):
         return
+    if saved == JAPANESE:
+        raise FileFormatError(
+            f"{source}: the tokenizer was saved as a {JAPANESE}, whose words a {cls.__name__} does not make; load it "
+            f"with that class or AutoTokenizer, or pass tokenizer_class=None to load it as a {cls.__name__} all the same",
+            path=source,
+        )
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
         raise FileFormatError(
             f"{source}: the tokenizer was saved as a {saved_class:.80}, which trietok does not have; pass "
@@ -246,7 +253,7 @@ def _own_names(cls: Any) -> Iterator[str]:
     for kind in cls.__mro__:
         name = kind.__name__.removesuffix("Fast")
         yield name
-        if name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
+        if name == JAPANESE or name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
             return
 
 

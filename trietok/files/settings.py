@@ -25,6 +25,8 @@ WORDPIECE_FAMILY = (
     "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
     "DPRQuestionEncoder DPRContextEncoder DPRReader"
 ).split()
+# A class on the same vocabulary format with stages of its own: no class of the family loads what it has saved.
+JAPANESE = "BertJapaneseTokenizer"
 # Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
 ANY_KIND = ("TokenizersBackend", "PythonBackend")
 

@@ -152,37 +152,25 @@ class BertJapaneseTokenizer(BertTokenizer):
         """Another name of `do_word_tokenize`, which `BertTokenizer` has."""
         return self.do_word_tokenize
 
-    @property
-    def basic_tokenizer(self) -> BasicTokenizer:  # type: ignore[override]  # it follows
-        """The word tokenizer, if it is a `BasicTokenizer`.
+    def __getattr__(self, name: str) -> Any:
+        """`basic_tokenizer` and `wordpiece_tokenizer`, as `BertTokenizer` has them, if there are such stages.
 
         Raises:
-            NotSupportedError: an analyzer makes the words.
+            NotSupportedError: an analyzer makes the words; the subwords are not those of WordPiece.
         """
-        word_tokenizer = self.__dict__.get("word_tokenizer")
-        if isinstance(word_tokenizer, BasicTokenizer):
-            return word_tokenizer
-        raise NotSupportedError(
-            f"the words of this {type(self).__name__} are those of {type(word_tokenizer).__name__}: what needs BERT's "
-            "basic_tokenizer cannot be done with it",
-            name="basic_tokenizer",
-        )
-
-    @property
-    def wordpiece_tokenizer(self) -> WordpieceTokenizer:  # type: ignore[override]  # it follows
-        """The subword tokenizer, if it is a `WordpieceTokenizer`.
-
-        Raises:
-            NotSupportedError: the subwords are characters, or there are none.
-        """
-        subword_tokenizer = self.__dict__.get("subword_tokenizer")
-        if isinstance(subword_tokenizer, WordpieceTokenizer) and self.do_subword_tokenize:
-            return subword_tokenizer
-        raise NotSupportedError(
-            f"the subwords of this {type(self).__name__} are not those of WordPiece: what needs a wordpiece_tokenizer "
-            "cannot be done with it",
-            name="wordpiece_tokenizer",
-        )
+        if name == "basic_tokenizer":
+            word_tokenizer = self.__dict__.get("word_tokenizer")
+            if isinstance(word_tokenizer, BasicTokenizer):
+                return word_tokenizer
+            what = f"the words of this {type(self).__name__} are those of {type(word_tokenizer).__name__}"
+        elif name == "wordpiece_tokenizer":
+            subword_tokenizer = self.__dict__.get("subword_tokenizer")
+            if isinstance(subword_tokenizer, WordpieceTokenizer) and self.do_subword_tokenize:
+                return subword_tokenizer
+            what = f"the subwords of this {type(self).__name__} are not those of WordPiece"
+        else:
+            return super().__getattr__(name)
+        raise NotSupportedError(f"{what}: what needs BERT's {name} cannot be done with it", name=name)
 
     def stage_settings(self) -> dict[str, Any]:
         """The settings of the stages that ids depend on, for the fingerprint."""
