@@ -7,6 +7,7 @@ The extra `ja` brings MeCab; `pip install sudachipy sudachidict_core` brings Sud
 from __future__ import annotations
 
 import copy
+import doctest
 import os
 import pickle
 import unicodedata
@@ -191,3 +192,10 @@ def test_a_corpus(both):
             located = ours.text_encoder.locate(line)
             for token, (start, end) in zip(located.tokens, located.spans, strict=True):
                 assert token == "[UNK]" or stands_for(token, line[start:end]), (token, line[start:end])
+
+
+def test_the_page():
+    pytest.importorskip("fugashi")
+    pytest.importorskip("ipadic")
+    page = Path(__file__).parent.parent.parent / "docs" / "japanese.md"
+    assert doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

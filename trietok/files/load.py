@@ -235,8 +235,8 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
         return
     if saved == JAPANESE:
         raise FileFormatError(
-            f"{source}: the tokenizer was saved as a {JAPANESE}, whose words a {cls.__name__} does not make; load it "
-            f"with that class or AutoTokenizer, or pass tokenizer_class=None to load it as a {cls.__name__} all the same",
+            f"{source}: the tokenizer was saved as a {JAPANESE}, and a {cls.__name__} makes other words; load it "
+            "with that class or AutoTokenizer, or pass tokenizer_class=None to load it all the same",
             path=source,
         )
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:

@@ -17,7 +17,8 @@ Check = Callable[[Any], bool]
 ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
 # The options of the analyzers of Japanese text, and those among them that may name a file.
 ANALYZER_OPTIONS = ("mecab_kwargs", "sudachi_kwargs", "jumanpp_kwargs")
-_OPTIONS_WITH_PATHS = ("mecab_option", "sudachi_config_path", "sudachi_resource_dir")
+_OPTIONS_WITH_PATHS = ("mecab_option", "sudachi_config_path", "sudachi_resource_dir", "sudachi_dict_type")
+_SUDACHI_DICTIONARIES = ("small", "core", "full")
 HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
 # The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.
@@ -144,11 +145,12 @@ def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> N
         FileFormatError: an option does.
     """
     for key in ANALYZER_OPTIONS:
+        options = settings.get(key) or {}
         for option in _OPTIONS_WITH_PATHS:
-            if (settings.get(key) or {}).get(option):
+            if options.get(option) not in (None, "", *_SUDACHI_DICTIONARIES):
                 raise FileFormatError(
-                    f"{path}: {key} has {option} = {settings[key][option]!r:.60}, which may open any file of this "
-                    f"machine; if you trust it, pass {key}={settings[key]!r:.200} yourself",
+                    f"{path}: {key} has {option} = {options[option]!r:.60}, which may open any file of this "
+                    f"machine; if you trust it, pass {key}={options!r:.200} yourself",
                     path=path,
                 )
 

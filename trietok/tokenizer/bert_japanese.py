@@ -187,6 +187,12 @@ class BertJapaneseTokenizer(BertTokenizer):
             settings.update(options, word_tokenizer=type(word).__name__)
         return settings
 
+    def _write_slow_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+        raise NotSupportedError(
+            f"a {type(self).__name__} has no tokenizer.json: no reader of that file makes its words; save it without",
+            name="tokenizer_json",
+        )
+
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:

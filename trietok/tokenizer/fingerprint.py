@@ -170,7 +170,8 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         if vocab is not wordpiece.vocab and set(vocab or ()) != set(wordpiece.vocab):
             settings["wordpiece_tokenizer.vocab"] = sorted(wordpiece.vocab)
     basic: Any = getattr(tokenizer, "basic_tokenizer", None) if getattr(tokenizer, "do_basic_tokenize", True) else None
-    settings["do_basic_tokenize"] = basic is not None
+    if "do_word_tokenize" not in settings:
+        settings["do_basic_tokenize"] = basic is not None
     if basic is not None:
         lower, strip = bool(basic.do_lower_case), basic.strip_accents
         settings["basic_tokenizer"] = type(basic).__name__
