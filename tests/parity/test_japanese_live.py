@@ -11,6 +11,7 @@ import doctest
 import os
 import pickle
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,13 @@ def test_saving_both_ways(with_tokens, tmp_path):
     assert type(again) is trietok.BertJapaneseTokenizer
     assert again.fingerprint() == ours.fingerprint()
     assert pickle.loads(pickle.dumps(ours))(TEXTS).input_ids == wanted
+
+
+def test_threads(both):
+    _, ours = both
+    wanted = [ours.encode(text) for text in TEXTS]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(ours.encode, TEXTS * 20)) == wanted * 20
 
 
 def test_half_of_a_surrogate_pair(both):

@@ -249,9 +249,7 @@ def test_paths_that_a_file_names_are_not_opened(make, tmp_path, analyzers):
     again = trietok.BertJapaneseTokenizer.from_pretrained(tmp_path, mecab_kwargs=options)
     assert again.word_tokenizer.mecab.options == "-d /elsewhere"
     make(**SUDACHI, sudachi_kwargs={"sudachi_dict_type": "/elsewhere/system.dic"}).save_pretrained(tmp_path)
-    with pytest.raises(
-        trietok.FileFormatError, match="sudachi_dict_type = '/elsewhere/system.dic', which may open any"
-    ):
+    with pytest.raises(trietok.FileFormatError, match=r"sudachi_dict_type = '/elsewhere/system\.dic', which may"):
         trietok.BertJapaneseTokenizer.from_pretrained(tmp_path)
 
 

@@ -45,8 +45,13 @@ def composed(aligned: AlignedText, form: Literal["NFC", "NFKC"] = "NFC") -> Alig
     ('デ1', (0, 2), (2, 3))
     """
     text = aligned.text
-    if not any(map(unicodedata.combining, text)) and normalize(form, text) == text:
-        return aligned
+    if not any(map(unicodedata.combining, text)):
+        whole = normalize(form, text)
+        if whole == text:
+            return aligned
+        each = {char: unicodedata.normalize(form, char) for char in set(text)}
+        if not any(map(unicodedata.combining, whole)) and "".join(map(each.__getitem__, text)) == whole:
+            return aligned.each(each.__getitem__)  # no character composes with another
     aligned = decomposed(aligned, "NFKD" if form == "NFKC" else "NFD")
     chars: list[str] = []
     starts: list[int] = []
