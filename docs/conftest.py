@@ -9,7 +9,10 @@ import pathlib
 
 import pytest
 
-collect_ignore = ["training_batches.md"]  # tests/batches/test_training_batches.py
+collect_ignore = [
+    "japanese.md",  # tests/parity/test_japanese_live.py
+    "training_batches.md",  # tests/batches/test_training_batches.py
+]
 
 
 @pytest.fixture(autouse=True)

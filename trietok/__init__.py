@@ -47,6 +47,8 @@ _HOMES = {
         "suggesting.suggest": "add_suggestions suggest_tokens",
         "text.added_token": "AddedToken",
         "text.basic_tokenizer": "BasicTokenizer",
+        "text.character_tokenizer": "CharacterTokenizer",
+        "text.morphemes": "JumanppTokenizer MecabTokenizer SudachiTokenizer",
         "text.trie": "Trie",
         "text.untrusted": "Untrusted",
         "text.vocabulary": "Vocabulary load_vocab",
@@ -54,6 +56,7 @@ _HOMES = {
         "tokenizer.auto": "AutoTokenizer",
         "tokenizer.bert": "BertTokenizer",
         "tokenizer.bert_fast": "BertTokenizerFast",
+        "tokenizer.bert_japanese": "BertJapaneseTokenizer",
         "tokenizer.dpr_reader": "DPRReaderOutput DPRSpanPrediction",
         "tokenizer.fast_relatives": """
             ConvBertTokenizerFast DPRContextEncoderTokenizerFast DPRQuestionEncoderTokenizerFast

@@ -58,6 +58,10 @@ from trietok.suggesting.suggest import add_suggestions as add_suggestions
 from trietok.suggesting.suggest import suggest_tokens as suggest_tokens
 from trietok.text.added_token import AddedToken as AddedToken
 from trietok.text.basic_tokenizer import BasicTokenizer as BasicTokenizer
+from trietok.text.character_tokenizer import CharacterTokenizer as CharacterTokenizer
+from trietok.text.morphemes import JumanppTokenizer as JumanppTokenizer
+from trietok.text.morphemes import MecabTokenizer as MecabTokenizer
+from trietok.text.morphemes import SudachiTokenizer as SudachiTokenizer
 from trietok.text.trie import Trie as Trie
 from trietok.text.untrusted import Untrusted as Untrusted
 from trietok.text.vocabulary import Vocabulary as Vocabulary
@@ -66,6 +70,7 @@ from trietok.text.wordpiece import WordpieceTokenizer as WordpieceTokenizer
 from trietok.tokenizer.auto import AutoTokenizer as AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer as BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast as BertTokenizerFast
+from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer as BertJapaneseTokenizer
 from trietok.tokenizer.dpr_reader import DPRReaderOutput as DPRReaderOutput
 from trietok.tokenizer.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
 from trietok.tokenizer.fast_relatives import ConvBertTokenizerFast as ConvBertTokenizerFast

@@ -108,7 +108,7 @@ def test_the_class_is_the_one_that_the_directory_asks_for(vocab_file, tmp_path):
     assert out("tokenize", "-m", model, "a") == ["a"]
     assert out("diff", model, model)[0] == "the ids are the same"
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
-    assert "'RobertaTokenizer', which trietok does not have; it has BertTokenizer, " in error(
+    assert "'RobertaTokenizer', which trietok does not have; it has BertJapaneseTokenizer, " in error(
         "encode", "-m", model, "a"
     )
 

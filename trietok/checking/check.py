@@ -107,7 +107,10 @@ def _loaded(facts: Facts) -> Iterator[Finding]:
         yield Finding("error", "does-not-load", why(slow))
         return
     facts.slow = slow
-    fast = load_quietly(path, fast_class_of(facts.kind))
+    fast_kind = fast_class_of(facts.kind)
+    if fast_kind is None:  # BertJapaneseTokenizer has no twin
+        return
+    fast = load_quietly(path, fast_kind)
     if isinstance(fast, Exception):
         has_json = TOKENIZER_FILE in facts.files.present
         message = f"{facts.kind.__name__}Fast does not load: {why(fast)}"

@@ -100,6 +100,8 @@ def _why(stage: str, before: str, after: str) -> str:
             return "Chinese character, a space is put on either side"
         case "compose":
             return _reordered(before, after) or "written as one character where there is one (NFC)"
+        case "compatibility":
+            return _reordered(before, after) or "written as its plain equivalent (NFKC)"
         case "accents":
             if not after:
                 return "accent, stripped"

@@ -104,6 +104,8 @@ def _traced(stages_for: StagesFor, given: Any) -> _Traced:
     base = 0
     for number, segment in enumerate([given] if is_text else given):
         stages, text = stages_for(segment)
+        if "wordpiece" not in stages.order:
+            raise NotSupportedError("only ids of WordPiece can be explained; these are of another kind", name="explain")
         if trace is None:
             trace = Trace(stages)
         trace.begin(text)

@@ -17,7 +17,7 @@ from trietok.text.alignment import AlignedText
 from trietok.text.stages import Stages
 from trietok.text.watch import Rejected, StageName, Watch
 
-_WORD_STAGES = ("whitespace", "punctuation", "wordpiece")
+_WORD_STAGES = ("words", "whitespace", "punctuation", "wordpiece")
 _BEGIN = Cut("", "the text begins here")
 
 
@@ -50,7 +50,7 @@ class Trace(Watch):
         order = stages.order
         self.changes: dict[str, Changes] = {stage: Changes(stage) for stage in order}
         self._gave: dict[str, io.StringIO] = {stage: io.StringIO(newline="") for stage in order}
-        by_words = order.index("whitespace") if "whitespace" in order else len(order)
+        by_words = next((place for place, stage in enumerate(order) if stage in _WORD_STAGES), len(order))
         self._by_words = {*order[by_words:], *_WORD_STAGES}
         self.words: list[str] = []
         self.cuts: list[Cut] = []
@@ -157,6 +157,11 @@ class Trace(Watch):
         self._is_kept = is_kept
         self._write("whitespace", cleaned.text[start:end])
 
+    def analyzed(self, text: AlignedText, start: int, end: int) -> None:
+        is_first = self._is_first and len(self.words) == self._begun
+        self._pending = _BEGIN if is_first else self._reason("words", text.text[start:end])
+        self._write("words", text.text[start:end])
+
     def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
         number = len(self.words)
         self.cuts.append(self._pending or self._cut_before(text, start, end))
@@ -253,6 +258,8 @@ def _cut(rule: str, what: str) -> Cut:
             return Cut("added-tokens", f"the added token {visible(what)} ends here")
         case "chinese":
             return Cut(rule, f"a space is put on either side of {described(what[0])}")
+        case "words":
+            return Cut(rule, f"the analyzer begins the word {visible(what)} here")
         case "punctuation":
             return Cut(rule, f"{described(what)} is punctuation, a word of its own")
     return Cut("whitespace", f"split at {described(what[-1])}" if what else "split at whitespace")

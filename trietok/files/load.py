@@ -34,7 +34,17 @@ from trietok.files.formats import (
     read_json_object,
 )
 from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import ADDITIONAL, ANY_KIND, HIGHEST_ID, TOKEN_KEYS, WORDPIECE_FAMILY, check_settings, is_id
+from trietok.files.settings import (
+    ADDITIONAL,
+    ANY_KIND,
+    HIGHEST_ID,
+    JAPANESE,
+    TOKEN_KEYS,
+    WORDPIECE_FAMILY,
+    check_settings,
+    is_id,
+    refuse_paths,
+)
 from trietok.text.added_token import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -189,6 +199,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
         check_settings(arguments, source, cls)
+        refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
     config = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")
@@ -222,6 +233,12 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
     if saved in (*ANY_KIND, *_own_names(cls)):
         return
+    if saved == JAPANESE:
+        raise FileFormatError(
+            f"{source}: the tokenizer was saved as a {JAPANESE}, and a {cls.__name__} makes other words; load it "
+            "with that class or AutoTokenizer, or pass tokenizer_class=None to load it all the same",
+            path=source,
+        )
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
         raise FileFormatError(
             f"{source}: the tokenizer was saved as a {saved_class:.80}, which trietok does not have; pass "
@@ -236,7 +253,7 @@ def _own_names(cls: Any) -> Iterator[str]:
     for kind in cls.__mro__:
         name = kind.__name__.removesuffix("Fast")
         yield name
-        if name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
+        if name == JAPANESE or name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
             return
 
 

@@ -15,6 +15,10 @@ from trietok.errors import FileFormatError
 Check = Callable[[Any], bool]
 
 ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
+# The options of the analyzers of Japanese text, and those among them that may name a file.
+ANALYZER_OPTIONS = ("mecab_kwargs", "sudachi_kwargs", "jumanpp_kwargs")
+_OPTIONS_WITH_PATHS = ("mecab_option", "sudachi_config_path", "sudachi_resource_dir", "sudachi_dict_type")
+_SUDACHI_DICTIONARIES = ("small", "core", "full")
 HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
 # The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.
@@ -22,6 +26,8 @@ WORDPIECE_FAMILY = (
     "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
     "DPRQuestionEncoder DPRContextEncoder DPRReader"
 ).split()
+# A class on the same vocabulary format with stages of its own: no class of the family loads what it has saved.
+JAPANESE = "BertJapaneseTokenizer"
 # Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
 ANY_KIND = ("TokenizersBackend", "PythonBackend")
 
@@ -72,6 +78,11 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
     **dict.fromkeys(
         ("do_lower_case", "do_basic_tokenize", "tokenize_chinese_chars", "strip_accents"), (is_bool, "true or false")
     ),
+    **dict.fromkeys(("do_word_tokenize", "do_subword_tokenize"), (is_bool, "true or false")),
+    **dict.fromkeys(
+        ("word_tokenizer_type", "subword_tokenizer_type"), (lambda value: isinstance(value, str), "a string")
+    ),
+    **dict.fromkeys(ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")),
     **dict.fromkeys(("clean_up_tokenization_spaces", "split_special_tokens"), (is_bool, "true or false")),
     **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
     **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
@@ -121,6 +132,27 @@ def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], ki
         check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
         if check is not None and not check(value):
             raise FileFormatError(f"{path}: {key} is {value!r:.60}; it should be {wanted}", path=path)
+
+
+def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Raise where the options of an analyzer name a file to open: a path that a file names is never opened.
+
+    Args:
+        settings: those that a file gives, and the caller does not.
+        path: the file.
+
+    Raises:
+        FileFormatError: an option does.
+    """
+    for key in ANALYZER_OPTIONS:
+        options = settings.get(key) or {}
+        for option in _OPTIONS_WITH_PATHS:
+            if options.get(option) not in (None, "", *_SUDACHI_DICTIONARIES):
+                raise FileFormatError(
+                    f"{path}: {key} has {option} = {options[option]!r:.60}, which may open any file of this "
+                    f"machine; if you trust it, pass {key}={options!r:.200} yourself",
+                    path=path,
+                )
 
 
 def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:

@@ -97,6 +97,11 @@ class AlignedText(NamedTuple):
         changed = {char: change(char) for char in set(self.text)}
         return self.each(changed.__getitem__)
 
+    def lowered(self) -> AlignedText:
+        """Lower-case it, as `str.lower` does."""
+        # The lower case of a capital sigma depends on its neighbours; its length does not.
+        return self.each_kind(str.lower).written_as(self.text.lower())
+
     def forwards(self) -> AlignedText:
         """Widen spans until neither starts nor ends ever decrease."""
         starts = list(accumulate(reversed(self.starts), min))[::-1]

@@ -106,8 +106,8 @@ LONG_RUN = 256  # marks
 _NO_SURE_STARTERS = f"[^\x00-\x7f\u3400-\u9fff\uac00-\ud7a3]{{{LONG_RUN + 1}}}"
 
 
-def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
-    """`unicodedata.normalize` in linear time, for text whose only whitespace is spaces.
+def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """`unicodedata.normalize` in linear time.
 
     CPython puts the marks behind a character in order by insertion: a word of 100,000 marks in the wrong order takes it
     8 seconds. Here the marks of long runs are sorted beforehand by their combining class, and marks of one class stay
@@ -119,7 +119,9 @@ def normalize(form: Literal["NFC", "NFD"], text: str) -> str:
     if len(text) <= LONG_RUN or not _has_long_run_of_marks(text):
         return unicodedata.normalize(form, text)
     words = text.split(" ")
-    return " ".join([unicodedata.normalize(form, _ordered(word) if len(word) > LONG_RUN else word) for word in words])
+    parts: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
+    whole = [unicodedata.normalize(form, _ordered(word, parts) if len(word) > LONG_RUN else word) for word in words]
+    return " ".join(whole)
 
 
 def _has_long_run_of_marks(text: str) -> bool:
@@ -128,8 +130,8 @@ def _has_long_run_of_marks(text: str) -> bool:
     return "m" * (LONG_RUN + 1) in text.translate(_MARK_SIGNS)
 
 
-def _ordered(word: str) -> str:
-    decomposed = "".join([unicodedata.normalize("NFD", char) for char in word])
+def _ordered(word: str, form: Literal["NFD", "NFKD"]) -> str:
+    decomposed = "".join([unicodedata.normalize(form, char) for char in word])
     runs = groupby(decomposed, lambda char: unicodedata.combining(char) > 0)
     return "".join(["".join(sorted(run, key=unicodedata.combining) if is_mark else run) for is_mark, run in runs])
 
@@ -161,7 +163,7 @@ class _MarkSigns(TranslationTable):
     """An m for what normalization puts in order, a space for all else."""
 
     def replacement(self, char: str) -> str:
-        return "m" if unicodedata.combining(unicodedata.normalize("NFD", char)[0]) else " "
+        return "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
 
 
 _MARK_SIGNS = _MarkSigns()

@@ -258,7 +258,8 @@ class ChunkEncoder(TextEncoder):
         """Whether the ids of a text are those of its chunks in a row, so that they can be cached by chunk."""
         added, basic = stages.added, stages.basic
         return (
-            basic is not None
+            stages.by_chunks
+            and basic is not None
             and not basic.never_split
             and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that a user changes
             and not added.has_odd_spaces

@@ -8,13 +8,13 @@ widened so that starts and ends never decrease.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import AlignedText, places
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
-from trietok.text.characters import lower_each, normalize
+from trietok.text.characters import lower_each
+from trietok.text.normal_forms import composed, decomposed
 from trietok.text.stages import Part, Stages, Word, require_text
 from trietok.text.watch import Rejected, StageName, Watch
 from trietok.text.wordpiece import WordpieceTokenizer
@@ -57,7 +57,7 @@ class SlowStages(Stages):
         self._ids = added.encoder if ids is None else ids
         self.lowers = lowers
         self._written = added if written is None else written
-        self._never_split = frozenset(special) if never_split is None else never_split
+        self.never_split = frozenset(special) if never_split is None else never_split
         self._whole: Collection[str] = (() if basic is None else basic.never_split) if whole is None else whole
 
     def as_text(self) -> SlowStages:
@@ -71,6 +71,7 @@ class SlowStages(Stages):
             ids=self._ids,
             lowers=self.lowers,
             written=self._written,
+            whole=self._whole,
         )
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> SlowStages:
@@ -126,7 +127,7 @@ class SlowStages(Stages):
         tokenize = self.wordpiece.tokenize
         if self.basic is None:
             return tokenize(text)
-        words = self.basic.tokenize(text, self._never_split)
+        words = self.basic.tokenize(text, self.never_split)
         if not self._whole:
             return tokenize(" ".join(words))
         return [token for word in words for token in ([word] if word in self._whole else tokenize(word))]
@@ -152,11 +153,12 @@ class SlowStages(Stages):
             yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
 
     def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
-        for word, start, end in self._places_of_words(part, watch):
+        for word, start, end in self.places_of_words(part, watch):
             text = word.text[start:end]
             yield word, start, end, [text] if text in self._whole else self.wordpiece.pieces_of(text)
 
-    def _places_of_words(self, part: AlignedText, watch: Watch | None) -> Iterator[tuple[AlignedText, int, int]]:
+    def places_of_words(self, part: AlignedText, watch: Watch | None) -> Iterator[tuple[AlignedText, int, int]]:
+        """The words of a part, as the basic tokenizer makes them: each by its place in a text."""
         basic = self.basic
         if basic is None:
             for _, start, end in places(part.text, part.text.split()):
@@ -164,7 +166,7 @@ class SlowStages(Stages):
                     watch.split(part, start, end, False)
                 yield part, start, end
             return
-        never_split = {*self._never_split, *basic.never_split}
+        never_split = {*self.never_split, *basic.never_split}
         cleaned = _cleaned(part, basic, watch)
         for text, start, end in places(cleaned.text, cleaned.text.split()):
             word = cleaned.cut(start, end)
@@ -212,8 +214,7 @@ def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch | None, i
     if not is_kept and word.text.isascii():
         lowered = word.written_as(basic.normalize(word.text))
     elif not is_kept and basic.do_lower_case:
-        # The lower case of a capital sigma depends on its neighbours; its length does not.
-        lowered = word.each_kind(str.lower).written_as(word.text.lower())
+        lowered = word.lowered()
     if watch is not None:
         watch.changed("lower-case", word, lowered)
     strips = not (is_kept or lowered.text.isascii()) and _strips_accents(basic)
@@ -225,53 +226,3 @@ def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch | None, i
 
 def _strips_accents(basic: BasicTokenizer) -> bool:
     return bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
-
-
-def decomposed(aligned: AlignedText) -> AlignedText:
-    """NFD: accents in order, each with its span."""
-    if normalize("NFD", aligned.text) == aligned.text:
-        return aligned
-    parts = aligned.each_kind(lambda char: unicodedata.normalize("NFD", char))
-    classes = list(map(unicodedata.combining, parts.text))
-    order: list[int] = []
-    run: list[int] = []
-    for place, combining_class in enumerate(classes):
-        if combining_class:
-            run.append(place)
-            continue
-        order += sorted(run, key=classes.__getitem__)
-        order.append(place)
-        run = []
-    order += sorted(run, key=classes.__getitem__)
-    return AlignedText(
-        "".join([parts.text[place] for place in order]),
-        [parts.starts[place] for place in order],
-        [parts.ends[place] for place in order],
-    ).forwards()
-
-
-def composed(aligned: AlignedText) -> AlignedText:
-    """NFC: a character composes with the last starter before it, unless one of its class or higher is between."""
-    text = aligned.text
-    if not any(map(unicodedata.combining, text)) and normalize("NFC", text) == text:
-        return aligned
-    aligned = decomposed(aligned)
-    chars: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    first: int | None = None  # where the group begins
-    last_class = 0
-    for char, start, end, combining_class in zip(*aligned, map(unicodedata.combining, aligned.text), strict=True):
-        if first is not None and (len(chars) == first + 1 or last_class < combining_class):
-            joined = unicodedata.normalize("NFC", chars[first] + char)
-            if len(joined) == 1:
-                chars[first] = joined
-                starts[first], ends[first] = min(starts[first], start), max(ends[first], end)
-                continue
-        if not combining_class:
-            first = len(chars)
-        chars.append(char)
-        starts.append(start)
-        ends.append(end)
-        last_class = combining_class
-    return AlignedText("".join(chars), starts, ends).forwards()

@@ -36,6 +36,7 @@ class Stages(ABC):
     basic: BasicTokenizer | None
     added: AddedTokens
     punctuation: TranslationTable  # sets punctuation apart
+    by_chunks = True  # whether what lies between spaces has the same ids wherever it stands
 
     def __init__(
         self,
@@ -92,7 +93,6 @@ class Stages(ABC):
         """`locate`; unless `shows_added`, what is shown of added tokens is left empty."""
         require_text(text)
         located = Located.empty()
-        prefix = self.wordpiece.continuing_subword_prefix
         for part, first, last, token_id in self.parts(text, watch):
             if token_id is not None:
                 shown = part.text[first:last] if shows_added else ""
@@ -102,9 +102,13 @@ class Stages(ABC):
                 if watch is not None:
                     watch.word(word, start, end, pieces)
                 number = located.next_word()
-                for piece, span in zip(pieces, piece_spans(word, start, end, pieces, prefix), strict=True):
+                for piece, span in zip(pieces, self.spans_of(word, start, end, pieces), strict=True):
                     located.add(self.to_id(piece), piece, span, number)
         return located
+
+    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
+        """The spans of the pieces of a word, which lies from `start` to `end` in a text."""
+        return piece_spans(word, start, end, pieces, self.wordpiece.continuing_subword_prefix)
 
     def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
         """The words of a text, without its added tokens: each as WordPiece is given it, its pieces, and its span."""

@@ -18,12 +18,15 @@ StageName = Literal[
     "clean",
     "chinese",
     "compose",
+    "compatibility",
+    "words",
     "whitespace",
     "lower-case",
     "accents",
     "normalized-added-tokens",
     "punctuation",
     "wordpiece",
+    "characters",
 ]
 Rejected = tuple[int, int, str]  # where an added token stands that `single_word` does not allow there, and its content
 
@@ -55,6 +58,9 @@ class Watch:
 
     def split(self, cleaned: AlignedText, start: int, end: int, is_kept: bool) -> None:
         """A word lies between whitespace; `is_kept` if it is left as it is."""
+
+    def analyzed(self, text: AlignedText, start: int, end: int) -> None:
+        """An analyzer of Japanese has found a word."""
 
     def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
         """WordPiece has been given the word from `start` to `end`, and gave its pieces."""

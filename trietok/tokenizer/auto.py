@@ -15,6 +15,7 @@ from trietok.errors import InputError, InputTypeError, TokenizerClassError, brie
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
+from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -27,6 +28,7 @@ _MODEL_TYPES = {
         "tvp vilt visual_bert".split(),
         "Bert",
     ),
+    "bert-japanese": "BertJapanese",
     "convbert": "ConvBert",
     "distilbert": "DistilBert",
     "dpr": "DPRQuestionEncoder",
@@ -98,7 +100,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry(CLASSES)
+_registry = _Registry((*CLASSES, BertJapaneseTokenizer))
 
 
 class AutoTokenizer:

@@ -98,12 +98,7 @@ class BertTokenizer(PreTrainedTokenizer):
         clean_up_tokenization_spaces: bool = True,
         **kwargs: Any,
     ) -> None:
-        if "cache_limit" in kwargs:
-            self.cache_limit = kwargs.pop("cache_limit")
-        vocabulary = self._loaded = self.read_vocabulary(
-            vocab_file, kwargs.get(RECORD), kwargs.get("added_tokens_decoder")
-        )
-        _require_unknown(vocabulary, str(unk_token), vocab_file, kwargs.get("added_tokens_decoder") or {})
+        vocabulary = self._read_first(vocab_file, unk_token, kwargs)
         never_split = None if never_split is None else list(never_split)
         self.do_basic_tokenize = do_basic_tokenize
         if do_basic_tokenize:
@@ -128,6 +123,15 @@ class BertTokenizer(PreTrainedTokenizer):
             clean_up_tokenization_spaces=clean_up_tokenization_spaces,
             **kwargs,
         )
+
+    def _read_first(self, vocab_file: str | os.PathLike[str], unk_token: Token, kwargs: dict[str, Any]) -> Vocabulary:
+        """What is done before all else: take `cache_limit`, and read the vocabulary."""
+        if "cache_limit" in kwargs:
+            self.cache_limit = kwargs.pop("cache_limit")
+        added = kwargs.get("added_tokens_decoder")
+        self._loaded = self.read_vocabulary(vocab_file, kwargs.get(RECORD), added)
+        _require_unknown(self._loaded, str(unk_token), vocab_file, added or {})
+        return self._loaded
 
     def _first_vocabulary(self) -> Vocabulary:
         loaded = self._loaded
@@ -387,7 +391,7 @@ class BertTokenizer(PreTrainedTokenizer):
         vocabulary = Vocabulary(tokens)
         self.__dict__["_earlier_entries"] = self.vocab  # a thread that reads the state before may still need it
         self._changes.table = self._table.replace(vocabulary=vocabulary)
-        self.wordpiece_tokenizer.vocab = vocabulary.token_to_id
+        getattr(self, self._stage_names[1]).vocab = vocabulary.token_to_id
 
     def assign_unused(self, slot: str, token: Token, *, special: bool = True) -> int:
         """Give an unused slot of the vocabulary, such as `[unused1]`, to a token that is matched whole.

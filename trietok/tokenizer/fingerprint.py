@@ -159,6 +159,8 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
     settings = _settings_of_its_own(tokenizer)
     settings["do_lower_case"] = bool(getattr(tokenizer, "do_lower_case", False))
     settings["split_special_tokens"] = bool(tokenizer.split_special_tokens)
+    if hasattr(tokenizer, "stage_settings"):  # of a class whose stages are not BERT's
+        settings.update(tokenizer.stage_settings())
     wordpiece = getattr(tokenizer, "wordpiece_tokenizer", None)
     if wordpiece is not None:
         settings["wordpiece_tokenizer"] = type(wordpiece).__name__
@@ -169,7 +171,8 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         if vocab is not wordpiece.vocab and set(vocab or ()) != set(wordpiece.vocab):
             settings["wordpiece_tokenizer.vocab"] = sorted(wordpiece.vocab)
     basic: Any = getattr(tokenizer, "basic_tokenizer", None) if getattr(tokenizer, "do_basic_tokenize", True) else None
-    settings["do_basic_tokenize"] = basic is not None
+    if "do_word_tokenize" not in settings:
+        settings["do_basic_tokenize"] = basic is not None
     if basic is not None:
         lower, strip = bool(basic.do_lower_case), basic.strip_accents
         settings["basic_tokenizer"] = type(basic).__name__

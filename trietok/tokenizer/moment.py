@@ -38,8 +38,8 @@ class _NoStage(Changeable):
     never_split: frozenset[str] = frozenset()
 
 
-_STAGES = ("basic_tokenizer", "wordpiece_tokenizer")
 _NO_STAGE: Any = _NoStage()
+_OPTIONS = ("do_basic_tokenize", "do_subword_tokenize", "lower_case", "post_processor", "cache_limit")
 DEFAULTS = CallOptions()
 
 
@@ -71,12 +71,12 @@ class Moment:
         # version another mark, so the next call makes another moment.
         self.version: Version = tokenizer._version
         type(tokenizer).watch_class(self.version)
-        for stage in (tokenizer.__dict__.get(name) for name in _STAGES):
+        stages_of_words = [tokenizer.__dict__.get(name) for name in tokenizer._stage_names]
+        for stage in stages_of_words:
             if isinstance(stage, Changeable):
                 stage.watch(self.version)
         self.mark = self.version.mark
         self.table: TokenTable = tokenizer._changes.committed
-        stages_of_words = [tokenizer.__dict__.get(name) for name in _STAGES]
         self.has_foreign_stage = has_foreign_stage = any(
             stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
             for stage in stages_of_words
@@ -101,7 +101,7 @@ class Moment:
             wordpiece.mark,
             self.never_split,
             self.goes_by_methods or has_foreign_stage,
-            *(getattr(tokenizer, name, None) for name in ("do_basic_tokenize", "post_processor", "cache_limit")),
+            *(getattr(tokenizer, name, None) for name in _OPTIONS),
         )
         if before.encoder is not None and before._rests_on == self._rests_on and not self.goes_by_methods:
             self.encoder: TextEncoder = before.encoder

@@ -69,6 +69,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
     _input_rules = SLOW
+    _stage_names = ("basic_tokenizer", "wordpiece_tokenizer")  # what makes words, and what makes subwords
     _has_stages = False  # whether `_tokenize` uses trietok's `Stages`
 
     def __init__(self, **kwargs: Any) -> None:

@@ -77,6 +77,8 @@ def unreachable_entries(facts: Facts) -> Iterator[Finding]:
     """Entries that no text gives."""
     if facts.slow is None:
         return
+    if hasattr(facts.slow, "stage_settings"):  # stages that are not BERT's
+        return
     for entry in unreachable(facts.slow):
         if entry.token and entry.token_id not in facts.files.odd:
             yield Finding(
