@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, NotSupportedError
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -152,25 +152,30 @@ class BertJapaneseTokenizer(BertTokenizer):
         """Another name of `do_word_tokenize`, which `BertTokenizer` has."""
         return self.do_word_tokenize
 
-    def __getattr__(self, name: str) -> Any:
-        """`basic_tokenizer` and `wordpiece_tokenizer`, as `BertTokenizer` has them, if there are such stages.
+    if TYPE_CHECKING:
+        basic_tokenizer: BasicTokenizer
+        wordpiece_tokenizer: WordpieceTokenizer
+    else:
 
-        Raises:
-            NotSupportedError: an analyzer makes the words; the subwords are not those of WordPiece.
-        """
-        if name == "basic_tokenizer":
-            word_tokenizer = self.__dict__.get("word_tokenizer")
-            if isinstance(word_tokenizer, BasicTokenizer):
-                return word_tokenizer
-            what = f"the words of this {type(self).__name__} are those of {type(word_tokenizer).__name__}"
-        elif name == "wordpiece_tokenizer":
-            subword_tokenizer = self.__dict__.get("subword_tokenizer")
-            if isinstance(subword_tokenizer, WordpieceTokenizer) and self.do_subword_tokenize:
-                return subword_tokenizer
-            what = f"the subwords of this {type(self).__name__} are not those of WordPiece"
-        else:
-            return super().__getattr__(name)
-        raise NotSupportedError(f"{what}: what needs BERT's {name} cannot be done with it", name=name)
+        def __getattr__(self, name: str) -> Any:
+            """`basic_tokenizer` and `wordpiece_tokenizer`, as `BertTokenizer` has them, if there are such stages.
+
+            Raises:
+                NotSupportedError: an analyzer makes the words; the subwords are not those of WordPiece.
+            """
+            if name == "basic_tokenizer":
+                word_tokenizer = self.__dict__.get("word_tokenizer")
+                if isinstance(word_tokenizer, BasicTokenizer):
+                    return word_tokenizer
+                what = f"the words of this {type(self).__name__} are those of {type(word_tokenizer).__name__}"
+            elif name == "wordpiece_tokenizer":
+                subword_tokenizer = self.__dict__.get("subword_tokenizer")
+                if isinstance(subword_tokenizer, WordpieceTokenizer) and self.do_subword_tokenize:
+                    return subword_tokenizer
+                what = f"the subwords of this {type(self).__name__} are not those of WordPiece"
+            else:
+                return super().__getattr__(name)
+            raise NotSupportedError(f"{what}: what needs BERT's {name} cannot be done with it", name=name)
 
     def stage_settings(self) -> dict[str, Any]:
         """The settings of the stages that ids depend on, for the fingerprint."""
