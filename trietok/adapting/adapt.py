@@ -56,8 +56,8 @@ class Adapted(NamedTuple):
         comparison: the tokenizer before, and the one that the new directory gives.
         before, after: the tokens of the texts, with each of them.
         out: the new directory.
-        unreached: words that were not added, because no text gives them in the profile of the model: they were found
-            by the slow one, and the fast one writes them otherwise.
+        unreached: words that were not added, because the model's tokenizer gives them on no text: the slow profile
+            found them, and the fast one writes them otherwise.
     """
 
     suggestions: Suggestions
@@ -101,8 +101,8 @@ class Adapted(NamedTuple):
         if self.unreached:
             lines.insert(
                 1,
-                f"{number_of(len(self.unreached), 'word')} not added, which no text gives in the fast profile: "
-                f"{first_few(self.unreached)}",
+                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of these "
+                f"on the texts: {first_few(self.unreached)}",
             )
         if self.applied.left_out:
             lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
@@ -252,7 +252,8 @@ def _added(
     counts, given = _tokens_of((before, after), texts)
     unreached = [word for word, token_id in terms.added.items() if token_id not in given]
     if unreached:
-        after, terms = _with_words([word for word in terms.added if word not in set(unreached)], before, way)
+        reached = [word for word, token_id in terms.added.items() if token_id in given]
+        after, terms = _with_words(reached, before, way)
         counts, _ = _tokens_of((before, after), texts)
     return after, terms, counts, unreached
 
@@ -262,7 +263,7 @@ def _with_words(words: list[str], before: BertTokenizer, way: str) -> tuple[Bert
     after.config_rows = None  # that of the model as it is
     terms = add_terms(after, words, _WAYS[way][1])
     if not terms.added:
-        reason = terms.refused[0].reason if terms.refused else "no text gives one of them in the profile of the model"
+        reason = terms.refused[0].reason if terms.refused else "the model's tokenizer gives none of them on the texts"
         raise InputError(f"none of the words can be added: {reason}")
     return after, terms
 
