@@ -184,5 +184,5 @@ def test_a_word_that_the_fast_profile_never_gives_is_not_added(model, tmp_path):
     adapted = adapt(directory, tmp_path / "out", texts)
     assert list(adapted.terms.added) == ["covid"]
     assert adapted.unreached == ["körperteil"]
-    said = "1 word not added, because the model's tokenizer gives none of these on the texts: körperteil"
+    said = "1 word not added, because the model's tokenizer gives none of them on the texts: körperteil"
     assert said in str(adapted)

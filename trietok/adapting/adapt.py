@@ -101,7 +101,7 @@ class Adapted(NamedTuple):
         if self.unreached:
             lines.insert(
                 1,
-                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of these "
+                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
                 f"on the texts: {first_few(self.unreached)}",
             )
         if self.applied.left_out:
