@@ -14,6 +14,7 @@ from typing import Any
 from trietok.adapting.plan_parts import Sum
 from trietok.adapting.row_plan import RowPlan
 from trietok.errors import InputError, InputTypeError, UnknownTokenError
+from trietok.tokenizer.fingerprint import State, digest, state_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 # From a new token and the old ids its text is cut into to the weight of each old row.
@@ -59,9 +60,10 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
     for tokenizer in (before, after):
         if not isinstance(tokenizer, PreTrainedTokenizer):
             raise InputTypeError(f"plan_rows takes tokenizers, not {type(tokenizer).__name__}", value=tokenizer)
-    initial = _Initial(before, new)
-    old_ids, old_tokens = before.get_vocab(), _tokens_by_id(before)
-    new_ids, new_tokens = after.get_vocab(), _tokens_by_id(after)
+    old, now = state_of(before), state_of(after)
+    initial = _Initial(before, new, old)
+    old_ids, old_tokens = old.ids, _tokens_by_id(old)
+    new_ids, new_tokens = now.ids, _tokens_by_id(now)
     there = frozenset(new_tokens.values())
     rows_before, rows_after = before.max_id + 1, after.max_id + 1
     sources = array("q", bytes(8 * rows_after))
@@ -81,30 +83,25 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
     for rows, source in zip(added.values(), initial.sources_of(list(added)), strict=True):
         for row in rows:
             sources[row] = source
-    return RowPlan(before.fingerprint(), after.fingerprint(), rows_before, rows_after, sources, initial.sums)
+    return RowPlan(digest(old), digest(now), rows_before, rows_after, sources, initial.sums)
 
 
 def check_new(before: PreTrainedTokenizer, new: str | Initializer) -> None:
     """Raise where `new` says nothing that `plan_rows` understands."""
-    _Initial(before, new)
+    _Initial(before, new, state_of(before))
 
 
-def _tokens_by_id(tokenizer: PreTrainedTokenizer) -> dict[int, str]:
+def _tokens_by_id(state: State) -> dict[int, str]:
     """Every id that has a token, those included that no text gives."""
-    vocabulary = getattr(tokenizer, "vocabulary", None)
-    if vocabulary is None:
-        by_id = {token_id: token for token, token_id in tokenizer.get_vocab().items()}
-    else:
-        by_id = {token_id: token for token_id, token in enumerate(vocabulary.tokens) if token is not None}
-    by_id.update((token_id, token.content) for token_id, token in tokenizer.added_tokens_decoder.items())
-    return by_id
+    return {**dict(state.entries), **{token_id: content for token_id, content, _ in state.added}}
 
 
 class _Initial:
     """What the rows of new tokens are made of; each different sum is kept once."""
 
-    def __init__(self, before: PreTrainedTokenizer, new: Any) -> None:
+    def __init__(self, before: PreTrainedTokenizer, new: Any, state: State) -> None:
         self.before = before
+        self._state = state
         self.sums: list[Sum] = []
         self._numbers: dict[Sum, int] = {}
         self._mean: int | None = None
@@ -138,7 +135,7 @@ class _Initial:
         )
 
     def _row_to_copy(self, token: str) -> int:
-        row = self.before.get_vocab().get(token)
+        row = self._state.ids.get(token)
         if row is None:
             raise UnknownTokenError(f"there is no token {token!r:.60} to copy the row of", item=token)
         return row
@@ -177,7 +174,7 @@ class _Initial:
 
     def _mean_of_all(self) -> int:
         if self._mean is None:
-            self._mean = self._number(_even(sorted(_tokens_by_id(self.before))))
+            self._mean = self._number(_even(sorted(_tokens_by_id(self._state))))
         return self._mean
 
 

@@ -18,6 +18,7 @@ from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import amount, shown_bars
 from trietok.cli.reporting import reporting, warn
+from trietok.showing.lists import number_of
 
 if TYPE_CHECKING:
     from trietok.corpus.encode_files import Progress
@@ -158,16 +159,12 @@ def _names_in(directory: str) -> set[str]:
 
 def _summary(output: str, manifest: dict[str, Any]) -> Iterator[str]:
     totals = manifest["totals"]
-    texts, tokens, rows = (_counted(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield f"{output}: {texts}, {tokens}, {rows} in {_counted(len(manifest['shards']), 'shard')}"
+    texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
+    yield f"{output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
     if totals["dropped_tokens"]:
-        yield f"left out at the ends of shards: {_counted(totals['dropped_tokens'], 'token')}"
+        yield f"left out at the ends of shards: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
-        yield f"kept aside: {_counted(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+        yield f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 from trietok.locking.lock_file import LOCK_FILE, as_json
+from trietok.showing.lists import number_of
 
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The lock to write.")]
 Fast = Annotated[bool, typer.Option("--fast", help="Lock the fast profile, that of the Rust tokenizers.")]
@@ -45,7 +46,7 @@ def lock(
         if as_json_:
             write_line(json_line(as_json(made, output)))
         else:
-            count = f"{len(made.texts):,} text{'' if len(made.texts) == 1 else 's'}"
+            count = number_of(len(made.texts), "text")
             ids = f"{sum(len(each.ids) for each in made.texts):,} ids"
             line = f"{output}: {count}, {ids}, {len(made.special_tokens)} special ids, {made.fingerprint}"
             write_line(visible(line))

@@ -25,6 +25,7 @@ from trietok.files.formats import (
     write_json,
 )
 from trietok.open_regular import checked_name
+from trietok.showing.lists import number_of
 from trietok.text.added_token import AddedToken, convert_added_tokens
 
 
@@ -173,7 +174,7 @@ def _say_what_a_kept_json_says(tokenizer: Any, path: Path) -> None:
     ours = tokenizer.get_vocab()
     other = [token for token in {**ours, **theirs} if ours.get(token) != theirs.get(token)]
     if other:
-        tokens = f"{len(other):,} token{'' if len(other) == 1 else 's'}"
+        tokens = number_of(len(other), "token")
         tokenizer.warn_once(
             "kept-tokenizer-json",
             f"{path} is kept as it was, and differs from what is saved in {tokens}, {other[0]!r} the first: fast "

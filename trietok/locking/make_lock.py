@@ -8,10 +8,12 @@ from __future__ import annotations
 import platform
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from typing import Any
 
 from trietok import __version__
 from trietok.comparing.compare import SENTENCES
+from trietok.engines.worker import roles_of
 from trietok.errors import InputError, InputTypeError
 from trietok.locking.lock_file import Lock, LockedText, SpecialId
 from trietok.tokenizer.fingerprint import digest, state_of
@@ -97,9 +99,7 @@ def profile_of(tokenizer: Any) -> str:
 
 def special_ids(tokenizer: Any) -> Iterator[SpecialId]:
     """Each role with its token and id."""
-    for role, value in tokenizer.special_tokens_map.items():
-        for token in value if isinstance(value, list) else [value]:
-            yield SpecialId(role, token, tokenizer.convert_tokens_to_ids(token))
+    return starmap(SpecialId, roles_of(tokenizer))
 
 
 def settings_of(tokenizer: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from trietok.showing.lists import number_of
 from trietok.suggesting.adding_words import Change
 
 HEAD = ("word", "frequency", "tokens saved", "now")
@@ -121,12 +122,12 @@ class Suggestions(NamedTuple):
     def summary(self) -> list[str]:
         """What adding all of them comes to, in a few lines."""
         if not self.suggestions:
-            lines = [f"nothing to suggest: {_number(self.texts, 'text')}, {_number(self.tokens_before, 'token')}"]
+            lines = [f"nothing to suggest: {number_of(self.texts, 'text')}, {number_of(self.tokens_before, 'token')}"]
         else:
             lines = [
-                f"{_number(len(self.suggestions), 'suggestion')} from {_number(self.texts, 'text')}: "
+                f"{number_of(len(self.suggestions), 'suggestion')} from {number_of(self.texts, 'text')}: "
                 f"{self.mean_before:.2f} tokens a text become {self.mean_after:.2f}, "
-                f"{_number(self.unknown_before, 'unknown token')} become {self.unknown_after:,}"
+                f"{number_of(self.unknown_before, 'unknown token')} become {self.unknown_after:,}"
             ]
             lines += [
                 f"the first {step.suggestions:,}: {step.tokens / self.texts:.2f} tokens a text, {step.unknown:,} "
@@ -137,13 +138,13 @@ class Suggestions(NamedTuple):
             occurrences = sum(change.frequency for change in self.changed)
             what = "other word" if self.adding == "wordpiece" else "other chunk"
             lines.append(
-                f"{_number(len(self.changed), what)} would be cut otherwise, {_number(occurrences, 'occurrence')}"
+                f"{number_of(len(self.changed), what)} would be cut otherwise, {number_of(occurrences, 'occurrence')}"
             )
         already = sum(each.reason == SAVED_ALREADY for each in self.left_out)
         if len(self.left_out) > already:
-            lines.append(f"{_number(len(self.left_out) - already, 'word')} left out for what they would do to others")
+            lines.append(f"{number_of(len(self.left_out) - already, 'word')} left out for what they would do to others")
         if already:
-            lines.append(f"{_number(already, 'word')} left out since suggestions before them save what they would")
+            lines.append(f"{number_of(already, 'word')} left out since suggestions before them save what they would")
         if self.forgotten:
             lines.append(
                 f"{self.forgotten:,} of {self.words:,} words were forgotten for want of memory; a count may be "
@@ -191,7 +192,3 @@ class Applied(NamedTuple):
     added: int
     verified: int
     changed: int
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

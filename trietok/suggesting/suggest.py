@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.files.read_again import read_again
+from trietok.files.read_again import checked, read_again
 from trietok.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
 from trietok.suggesting.phrases import LONGEST, PhraseCounts
 from trietok.suggesting.report import SAVED_ALREADY, Applied, LeftOut, Milestone, Suggestion, Suggestions
@@ -184,9 +184,7 @@ class _Totals:
     def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
         """Count the words of all texts; those that are forgotten are among the totals, and no longer counted."""
         counts = WordCounts()
-        for text in texts:
-            if not isinstance(text, str):
-                raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+        for text in checked(texts):
             counts.texts += 1
             units, added = self.way.units(text)
             counts.add(Counter(units))

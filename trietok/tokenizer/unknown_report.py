@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+from trietok.showing.lists import number_of
+
 Reason = Literal["unknown-character", "no-piece", "too-long"]
 
 HEAD = ("count", "word", "why", "first at")
@@ -101,11 +103,11 @@ class UnknownWords:
     def summary(self) -> str:
         """One line: how many words, how often, in how many texts."""
         if not self.words:
-            return f"no unknown words in {_number(self.texts, 'text')} ({_number(self.tokens, 'token')})"
+            return f"no unknown words in {number_of(self.texts, 'text')} ({number_of(self.tokens, 'token')})"
         kinds = "1 unknown word" if len(self.words) == 1 else f"{len(self.words):,} kinds of unknown words"
-        share = f"{self.occurrences / self.tokens:.2%} of {_number(self.tokens, 'token')}"
-        where = f"{self.texts_with_unknown:,} of {_number(self.texts, 'text')}"
-        return f"{kinds}, {_number(self.occurrences, 'time')} in {where} ({share})"
+        share = f"{self.occurrences / self.tokens:.2%} of {number_of(self.tokens, 'token')}"
+        where = f"{self.texts_with_unknown:,} of {number_of(self.texts, 'text')}"
+        return f"{kinds}, {number_of(self.occurrences, 'time')} in {where} ({share})"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything; all of it can be written as JSON."""
@@ -167,10 +169,6 @@ class UnknownWords:
             f"UnknownWords(words={len(self.words)}, occurrences={self.occurrences}, texts={self.texts}, "
             f"texts_with_unknown={self.texts_with_unknown}, tokens={self.tokens})"
         )
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _shortened(word: str) -> str:
