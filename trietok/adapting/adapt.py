@@ -280,7 +280,7 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
             f"what was written has faults, and is taken away again: {report.errors[0].message}; if `leave` (--leave) "
             "names a tensor with rows for tokens, it must not"
         )
-    written = _require_bert(AutoTokenizer.from_pretrained(directory, use_fast=before.is_fast))
+    written = _require_bert(AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast"))
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
     for token, token_id in terms.added.items():

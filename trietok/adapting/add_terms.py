@@ -120,7 +120,7 @@ class _Sorted:
         self._vocabulary = tokenizer.get_vocab()
         self._way = way
         self._special = special
-        self._lowers = not tokenizer.is_fast and bool(getattr(tokenizer, "do_lower_case", False))
+        self._lowers = tokenizer.profile == "slow" and bool(getattr(tokenizer, "do_lower_case", False))
 
     def take(self, number: int, term: str) -> None:
         term = term.strip()

@@ -16,6 +16,7 @@ from trietok.explaining.trace import Trace
 from trietok.explaining.values import Token
 from trietok.inputs.pieces import Piece
 from trietok.inputs.plan import Plan
+from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
 from trietok.text.alignment import Located
 from trietok.text.stages import Stages
@@ -31,11 +32,13 @@ class Explained(NamedTuple):
         tokenizer: its class.
         name: where it was loaded from.
         vocabulary: its vocabulary.
+        profile: `"slow"` or `"fast"`.
     """
 
     tokenizer: str
     name: str
     vocabulary: Vocabulary
+    profile: Profile
 
 
 def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, ...], input_ids: Any) -> Explanation:
@@ -70,7 +73,7 @@ def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, 
     return Explanation(
         tokenizer=of.tokenizer,
         name=of.name,
-        profile="fast" if plan.is_fast else "slow",
+        profile=of.profile,
         texts=explained,
         rows=tuple(_row(row, explained, padding) for row in rows),
         template=tuple(

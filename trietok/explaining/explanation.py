@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.explaining.changes import Change, Changes
 from trietok.explaining.tokens import RowTokens, TextTokens
 from trietok.explaining.values import TITLES, Found, Rejected
+from trietok.inputs.profiles import Profile
 
 if TYPE_CHECKING:
     from trietok.explaining.contrast import Contrast
@@ -111,7 +112,7 @@ class Explanation:
 
     tokenizer: str
     name: str
-    profile: Literal["slow", "fast"]
+    profile: Profile
     texts: tuple[ExplainedText, ...]
     rows: tuple[RowTokens, ...]
     template: tuple[str, ...]

@@ -44,7 +44,7 @@ def save(
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
     paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, tokenizer_json=tokenizer_json)
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
-    if not any(path.endswith(TOKENIZER_FILE) for path in paths) and not getattr(tokenizer, "is_fast", False):
+    if not any(path.endswith(TOKENIZER_FILE) for path in paths) and tokenizer.profile == "slow":
         prefix = f"{filename_prefix}-" if filename_prefix else ""
         _say_what_a_kept_json_says(tokenizer, Path(save_directory, prefix + TOKENIZER_FILE))
     return paths
@@ -124,7 +124,7 @@ def _save_held(
 
     # If an earlier save left one, it would name tokens that no longer exist.
     obsolete = [prefix + ADDED_TOKENS_FILE]
-    if getattr(tokenizer, "is_fast", False):
+    if tokenizer.profile == "fast":
         obsolete += [prefix + TOKENIZER_FILE, *(prefix + name for name in [VOCAB_FILE] if not with_vocabulary)]
     paths = save_files(directory, write, obsolete=obsolete)
     order = {TOKENIZER_CONFIG_FILE: 0, SPECIAL_TOKENS_MAP_FILE: 1, ADDED_TOKENS_FILE: 3, TOKENIZER_FILE: 4}
@@ -232,8 +232,7 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     config["added_tokens_decoder"] = {
         token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
     }
-    # The name of the slow class: `AutoTokenizer` finds either class from it, following `use_fast`.
-    config["tokenizer_class"] = type(tokenizer).__name__.removesuffix("Fast" if tokenizer.is_fast else "")
+    config.update(tokenizer.class_to_save())
     record = tokenizer.record()
     if record:
         config[RECORD] = record

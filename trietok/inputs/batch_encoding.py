@@ -123,7 +123,7 @@ class BatchEncoding(UserDict[str, Any]):
 
     @property
     def is_fast(self) -> bool:
-        """Whether a tokenizer of the Rust profile made it; `encodings` holds its details then."""
+        """Whether it has details, in `encodings`, as results of transformers' Rust tokenizers do."""
         return self._encodings is not None if self._later is None else self._later[0].is_fast
 
     @property

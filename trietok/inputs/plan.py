@@ -55,7 +55,7 @@ class Plan:
 
     @property
     def is_fast(self) -> bool:
-        """Whether the plan is of the Rust profile."""
+        """Whether its results have details, as those of transformers' Rust tokenizers do."""
         return self.rule.is_fast
 
     # ---- calls ------------------------------------------------------------------------------------------------------

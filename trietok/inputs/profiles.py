@@ -1,28 +1,32 @@
 """The two profiles: everything in which the rows of transformers' slow tokenizers and of the Rust ones differ.
 
-In: nothing. Out: `SLOW` and `RUST`, the `WindowRule` values that `Plan` reads.
+In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between them: the `WindowRule` values that
+`Plan` reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.call_inputs import empty_batch, ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_one_row
-from trietok.inputs.windows import cut_to_rows
+from trietok.inputs.windows import cut_to_more_rows, cut_to_rows
 
 if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.options import CallOptions, Strategies
 
 
+Profile = Literal["slow", "fast"]
+
+
 class WindowRule(NamedTuple):
     """How a profile treats one item of a call, from its texts to the columns of its rows.
 
     Attributes:
-        is_fast: the value of `is_fast` of a tokenizer and of its results.
+        is_fast: the value of `is_fast` of a tokenizer and of its results: whether these have details.
         ids_of: a function that gives the ids of one input; its arguments are the encoder, the input, whether it is
             words, and what errors call it.
         names_of_pair: what errors call the two inputs of a call for one item.
@@ -145,6 +149,16 @@ RUST = WindowRule(
     pads_empty_text=True,
     padding_counts=True,
     checks_side=True,
+    length_is_listed=True,
+    columns=_RUST_COLUMNS,
+    columns_of_batch=_RUST_COLUMNS,
+)
+# For programs that ask for details and for overflow in rows, and are to get the ids of the slow profile all the same.
+SLOW_WITH_DETAILS = SLOW._replace(
+    is_fast=True,
+    check=_check_rust,
+    cut=cut_to_more_rows,
+    overflows_to_rows=True,
     length_is_listed=True,
     columns=_RUST_COLUMNS,
     columns_of_batch=_RUST_COLUMNS,

@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trietok.errors import InputError
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, Window, Windows, check_room, whole
+from trietok.inputs.truncation import (
+    Cut,
+    Cutting,
+    TruncationStrategy,
+    Window,
+    Windows,
+    check_room,
+    cut_to_one_row,
+    whole,
+)
+
+_Sizes = tuple[int, ...]  # how many tokens of each text a row may have
 
 
 class Room(NamedTuple):
@@ -45,6 +56,25 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     return Cut(rows(lengths, room))
 
 
+def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
+    """Truncation whose first row is that of transformers' slow tokenizers; what does not fit becomes rows after it.
+
+    >>> pair = Cutting(6, TruncationStrategy.LONGEST_FIRST, 0, "right", 3, 2)
+    >>> cut_to_more_rows((3, 3), pair).rows[0], cut_to_rows((3, 3), pair).rows[0]
+    (((0, 2), (0, 1)), ((0, 1), (0, 2)))
+
+    Raises:
+        InputError: there is no room for the special tokens, or stride or side cannot be.
+    """
+    first = cut_to_one_row(lengths, cutting)
+    sizes = tuple(end - start for start, end in first.rows[0])
+    if sizes == lengths:
+        return first
+    assert cutting.max_length is not None  # else nothing is cut
+    _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
+    return Cut(_rows_of(lengths, sizes, cutting.stride, cutting.side))
+
+
 def _check_stride(stride: int, max_length: int, around_one: int) -> None:
     """Refuse a stride that is too long for `max_length` less the special tokens of one text, even if left out."""
     if not isinstance(stride, int) or stride < 0:
@@ -68,7 +98,11 @@ def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
     """
     if room is None or sum(lengths) <= room.size:
         return [whole(lengths)]
-    columns = [_windows(n, size, room) for n, size in zip(lengths, _sizes(lengths, room), strict=True)]
+    return _rows_of(lengths, _sizes(lengths, room), room.stride, room.side)
+
+
+def _rows_of(lengths: tuple[int, ...], sizes: _Sizes, stride: int, side: str) -> list[Windows]:
+    columns = [_windows(length, size, stride, side) for length, size in zip(lengths, sizes, strict=True)]
     if len(columns) == 1:
         return [(window,) for window in columns[0]]
     (first, *rest), second = columns
@@ -77,8 +111,8 @@ def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
     return found
 
 
-def _sizes(lengths: tuple[int, ...], room: Room) -> tuple[int, ...]:
-    """How many tokens of each text a row may have."""
+def _sizes(lengths: tuple[int, ...], room: Room) -> _Sizes:
+    """The sizes that leave no more than there is room for."""
     if room.size == 0:
         return (0,) * len(lengths)
     if room.strategy is TruncationStrategy.LONGEST_FIRST:
@@ -106,18 +140,18 @@ def _shares(first: int, second: int, size: int) -> tuple[int, int]:
     return (longer, shorter) if first > second else (shorter, longer)
 
 
-def _windows(length: int, size: int, room: Room) -> list[Window]:
+def _windows(length: int, size: int, stride: int, side: str) -> list[Window]:
     """Windows of `size` that cover a text: from its beginning, or backwards from its end where the left is cut."""
     if size >= length:
         return [(0, length)]
     if size == 0:
         return [(0, 0), (0, length)]
-    if room.stride >= size:
-        raise InputError(f"stride is {room.stride}, and truncation leaves {size} tokens of a text; it must be less")
+    if stride >= size:
+        raise InputError(f"stride is {stride}, and truncation leaves {size} tokens of a text; it must be less")
     spans = []
-    for step in range(0, length, size - room.stride):
+    for step in range(0, length, size - stride):
         start, end = step, min(step + size, length)
-        spans.append((start, end) if room.side == "right" else (length - end, length - start))
+        spans.append((start, end) if side == "right" else (length - end, length - start))
         if end == length:
             break
     return spans

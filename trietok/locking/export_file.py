@@ -118,7 +118,7 @@ def _texts(texts: Iterable[str] | None) -> list[str]:
 
 def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     """Write the file, with the arguments of its readers beside it, and load it by itself in the fast profile."""
-    if not tokenizer.is_fast:
+    if tokenizer.profile == "slow":
         problems = unsayable(tokenizer)
         if problems:
             raise NotSupportedError(
@@ -142,7 +142,7 @@ def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     """Write the directory of the file, and load it in the slow profile; and what its readers have to be told."""
     _require_sayable(tokenizer, list(_unsayable_in_vocab_txt(tokenizer)))
     tokenizer.save_vocabulary(folder, include_added=True)
-    kind = tokenizer.slow_tokenizer_class if tokenizer.is_fast else type(tokenizer)
+    kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else type(tokenizer)
     options = _options(tokenizer, kind)
     path = os.path.join(folder, VOCAB_FILE)
     reader = kind(path, **options)

@@ -52,7 +52,7 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
     return Lock(
         model=str(tokenizer.name_or_path) or None,
         tokenizer_class=state.kind,
-        profile=profile_of(tokenizer),
+        profile=tokenizer.profile,
         fingerprint=digest(state),
         special_tokens=tuple(special_ids(tokenizer)),
         added_tokens=len(state.added),
@@ -90,11 +90,6 @@ def _locked(tokenizer: Any, texts: Iterable[str]) -> Iterator[LockedText]:
             )
         ids = tokenizer.encode(text, verbose=False)
         yield LockedText(text, tokenizer.convert_ids_to_tokens(ids), ids)
-
-
-def profile_of(tokenizer: Any) -> str:
-    """The profile: `"slow"` or `"fast"`."""
-    return "fast" if tokenizer.is_fast else "slow"
 
 
 def special_ids(tokenizer: Any) -> Iterator[SpecialId]:

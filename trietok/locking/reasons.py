@@ -22,7 +22,7 @@ from trietok.explaining.values import TITLES
 from trietok.files.formats import json_line
 from trietok.files.save import save_files_of
 from trietok.locking.lock_file import Lock
-from trietok.locking.make_lock import profile_of, settings_of
+from trietok.locking.make_lock import settings_of
 from trietok.showing.characters import visible
 from trietok.tokenizer.auto import fast_class_of, load_any
 
@@ -129,7 +129,7 @@ class Reasons:
         changed = self._changed(self._tokenizer)
         if changed:
             yield _said(changed), _with(self._tokenizer, changed)
-        if profile_of(self._tokenizer) != self._lock.profile:
+        if self._tokenizer.profile != self._lock.profile:
             with contextlib.suppress(TrietokError):
                 other, what = _in_other_profile(self._tokenizer), f"the {self._lock.profile} profile"
                 yield what, other
@@ -144,7 +144,7 @@ class Reasons:
 
     def _like_an_engine(self) -> Iterator[tuple[str, Any]]:
         """Ours in the other profile, the model's files in that profile, and ours with one switch turned."""
-        other = "slow" if self._tokenizer.is_fast else "fast"
+        other = "slow" if self._tokenizer.profile == "fast" else "fast"
         with contextlib.suppress(TrietokError):
             yield f"the {other} profile", _in_other_profile(self._tokenizer)
         if self._model is not None:
@@ -199,9 +199,9 @@ def _said(switches: Mapping[str, Any]) -> str:
 
 def _in_other_profile(tokenizer: Any) -> Any:
     """The same tokenizer in the other profile."""
-    kind = tokenizer.slow_tokenizer_class if tokenizer.is_fast else fast_class_of(type(tokenizer))
+    kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else fast_class_of(type(tokenizer))
     if kind is None:
         raise TrietokError(f"{type(tokenizer).__name__} has no other profile")
     with tempfile.TemporaryDirectory(prefix="trietok-") as directory:
-        save_files_of(tokenizer, directory, legacy_format=True if tokenizer.is_fast else None)
+        save_files_of(tokenizer, directory, legacy_format=True if tokenizer.profile == "fast" else None)
         return kind.from_pretrained(directory)

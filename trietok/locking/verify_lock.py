@@ -16,7 +16,7 @@ from trietok.engines.worker import roles_of
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
 from trietok.files.settings import ADDITIONAL
 from trietok.locking.lock_file import Lock, LockedText, model_there
-from trietok.locking.make_lock import profile_of, settings_of, special_ids, versions_now
+from trietok.locking.make_lock import settings_of, special_ids, versions_now
 from trietok.locking.reasons import Reasons, Side
 from trietok.locking.verified import Change, ChangedText, Verified
 from trietok.tokenizer.auto import load_any
@@ -213,7 +213,7 @@ def _changed(tokenizer: Any, lock: Lock) -> dict[str, Change]:
     pairs: dict[str, Change] = {
         "fingerprint": (lock.fingerprint, fingerprint(tokenizer)),
         "class": (lock.tokenizer_class, type(tokenizer).__name__),
-        "profile": (lock.profile, profile_of(tokenizer)),
+        "profile": (lock.profile, tokenizer.profile),
         "tokens": (lock.tokens, len(tokenizer)),
         "max_id": (lock.max_id, tokenizer.max_id),
         "added_tokens": (lock.added_tokens, len(tokenizer.added_tokens_decoder)),

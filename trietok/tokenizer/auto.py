@@ -71,7 +71,8 @@ class _Registry:
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
-        base = name.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
+        use_fast = use_fast and not name.endswith("Legacy")  # transformers 5 has a BertTokenizerLegacy, a slow one
+        base = name.removesuffix("Fast").removesuffix("Legacy")
         slow = self.slow.get(base)
         pairs = [(slow, self.fast.get(base) if use_fast or slow is None else None)]
         pairs += (  # registered classes come after trietok's own, as in transformers

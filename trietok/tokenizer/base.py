@@ -34,6 +34,7 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of, reject_replaced
 from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation
 from trietok.inputs.pad import pad as inputs_pad
+from trietok.inputs.profiles import SLOW, Profile
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors, TensorType, to_python
 from trietok.inputs.truncation import TruncationStrategy, truncate
@@ -99,8 +100,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     padding_side: Side = "right"
     truncation_side: Side = "right"
     vocab_files_names: dict[str, str] = {}
+    _input_rules = SLOW
     pretrained_vocab_files_map: dict[str, dict[str, str]] = {}
     slow_tokenizer_class: type[PreTrainedTokenizerBase] | None = None
+    profile: Profile = "slow"  # whose ids it gives: those of transformers' Python tokenizers, or of its Rust ones
 
     def __init__(self, **kwargs: Any) -> None:
         for key in kwargs:
@@ -183,8 +186,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     @property
     def is_fast(self) -> bool:
-        """Whether this class gives the results of transformers' Rust tokenizers."""
-        raise NotImplementedError
+        """Whether results have details such as `word_ids`, as those of transformers' Rust tokenizers do."""
+        return self._input_rules.is_fast
 
     @property
     def vocab_size(self) -> int:
@@ -450,7 +453,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             others = {name: value for name, value in options.items() if name not in named}
             plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
             first, second = self._item(text, pair, words)
-            of = Explained(type(self).__name__, self.name_or_path, moment.table.vocabulary or Vocabulary([]))
+            vocabulary = moment.table.vocabulary or Vocabulary([])
+            of = Explained(type(self).__name__, self.name_or_path, vocabulary, self.profile)
             texts = (first,) if second is None else (first, second)
             return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
 
@@ -947,6 +951,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         with brief, bulk():
             tokenizer: Self = load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
         return tokenizer
+
+    def class_to_save(self) -> dict[str, Any]:
+        """What tokenizer_config.json says of the class: the slow one, since `AutoTokenizer` finds either from it."""
+        return {"tokenizer_class": type(self).__name__.removesuffix("Fast" if self.profile == "fast" else "")}
 
     def save_pretrained(
         self,

@@ -430,7 +430,7 @@ class BertTokenizer(PreTrainedTokenizer):
             if slot in self._table.added.encoder:
                 raise SpecialTokenError(f"the slot {slot!r} is an added token itself; remove_tokens frees it")
             token = AddedToken.of(token, special=special)
-            lowers = not self.is_fast and getattr(self, "do_lower_case", False)
+            lowers = self.profile == "slow" and getattr(self, "do_lower_case", False)
             if token.normalized and not token.special and lowers:
                 token = token.replace(content=token.content.lower())
             content = token.content

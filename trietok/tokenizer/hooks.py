@@ -112,7 +112,7 @@ class HookEncoder(TextEncoder):
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`, by `tokenize` and `convert_tokens_to_ids`."""
-        if self._tokenizer.is_fast:
+        if self._tokenizer.profile == "fast":
             stages, text = self._prepared_stages(text)
             return stages.ids(text)
         ids: list[int] = self._tokenizer.convert_tokens_to_ids(self._tokenizer.tokenize(text, **self._options))
@@ -121,7 +121,7 @@ class HookEncoder(TextEncoder):
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`: prepared, lower-cased, cut at the added tokens; `_tokenize` cuts the parts between."""
         require_text(text)
-        if self._tokenizer.is_fast:
+        if self._tokenizer.profile == "fast":
             stages, text = self._prepared_stages(text)
             return stages.tokens(text)
         tokenizer, options = self._tokenizer, dict(self._options)
@@ -193,7 +193,7 @@ class HookEncoder(TextEncoder):
                 f"{kind} does not tell which characters its tokens stand for", name="return_offsets_mapping"
             )
         stages, prepared = self._prepared_stages(text)
-        if self._tokenizer.is_fast:
+        if self._tokenizer.profile == "fast":
             return stages.locate(prepared)
         located = stages.locate(text)
         if located.tokens != self._tokenizer.tokenize(text, **self._options):
@@ -233,4 +233,4 @@ class HookEncoder(TextEncoder):
         """
         self.locate(text)
         stages, prepared = self._prepared_stages(text)
-        return (stages, prepared) if self._tokenizer.is_fast else (self._stages or stages, text)
+        return (stages, prepared) if self._tokenizer.profile == "fast" else (self._stages or stages, text)

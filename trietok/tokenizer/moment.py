@@ -90,7 +90,7 @@ class Moment:
         self.names = list(tokenizer.model_input_names)
         self._split_special_tokens = bool(tokenizer.split_special_tokens)
         self.goes_by_methods = not tokenizer._has_stages or (
-            is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and not tokenizer.is_fast)
+            is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and tokenizer.profile == "slow")
         )
         # Everything that ids depend on: an encoder stays valid as long as this is equal.
         self._rests_on = (
@@ -112,7 +112,7 @@ class Moment:
         self.prepares_by_methods = not hasattr(tokenizer, "_input_pieces") or (
             is_replaced(tokenizer, INPUT_HOOKS) or is_replaced(tokenizer, ROLE_HOOKS)
         )
-        self.builds_by_methods = self.prepares_by_methods and not tokenizer.is_fast
+        self.builds_by_methods = self.prepares_by_methods and tokenizer.profile == "slow"
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
@@ -130,7 +130,7 @@ class Moment:
 
     def builder_of_ids(self, tokenizer: Any) -> InputBuilder:
         """The builder for `prepare_for_model`, which follows the slow profile's rules in both profiles."""
-        if not tokenizer.is_fast:
+        if self.builder.settings.windows is SLOW:
             return self.builder
         if self._builder_of_ids is None:
             pieces = [tokenizer._template_pieces(self.table, pair) for pair in (False, True)]

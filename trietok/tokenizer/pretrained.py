@@ -18,7 +18,6 @@ from trietok.inputs.argument_types import TextKeywords, Unpack
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of, reject_unknown
 from trietok.inputs.padding import padded_length
-from trietok.inputs.profiles import SLOW
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.bulk import bulk
@@ -68,7 +67,6 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
-    _input_rules = SLOW
     _stage_names = ("basic_tokenizer", "wordpiece_tokenizer")  # what makes words, and what makes subwords
     _has_stages = False  # whether `_tokenize` uses trietok's `Stages`
 
@@ -109,10 +107,6 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         if getattr(self, "do_lower_case", False) and ordinary != sorted(ordinary):
             record["added_order"] = ordinary
         return record
-
-    @property
-    def is_fast(self) -> bool:
-        return False
 
     def __getstate__(self) -> dict[str, Any]:
         derived = ("_moment", "_size", "_alone", "_earlier_entries")
@@ -257,7 +251,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         2
         """
         given: Sequence[Any] = tokens if isinstance(tokens, (list, tuple)) else [tokens]
-        lowers = not self.is_fast and bool(getattr(self, "do_lower_case", False))
+        lowers = self.profile == "slow" and bool(getattr(self, "do_lower_case", False))
         known = self.get_vocab()
         return editing.known_among(self._table, given, known, special_tokens=special_tokens, lowers=lowers)
 

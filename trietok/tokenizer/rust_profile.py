@@ -53,6 +53,7 @@ class RustProfile(BertTokenizer):
     _encoder_class = RustChunkEncoder
     slow_tokenizer_class: Any = BertTokenizer
     basic_tokenizer: RustBasicTokenizer
+    profile = "fast"
     _input_rules = RUST
     # The settings of the normalizer that the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
@@ -247,10 +248,6 @@ class RustProfile(BertTokenizer):
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
         return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
-
-    @property
-    def is_fast(self) -> bool:
-        return True
 
     @property
     def can_save_slow_tokenizer(self) -> bool:

@@ -34,8 +34,7 @@ LEFT_OUT = {
         ("apply_chat_template", "encode_message_with_chat_template", "get_chat_template", "save_chat_templates"),
         "chat templates belong to chat models; render the text first and encode it",
     ),
-    "backend_tokenizer": "there is no Rust here; save_pretrained of a fast class writes a tokenizer.json that the "
-    "tokenizers package loads",
+    "backend_tokenizer": "there is no Rust here; trietok.clients.to_rust makes a tokenizers.Tokenizer",
     "push_to_hub": "save with save_pretrained and upload the directory with huggingface_hub.upload_folder",
     "register_for_auto_class": "trietok runs no code from model directories; import your class and use it",
     "as_target_tokenizer": "pass the target texts as text_target=... instead",

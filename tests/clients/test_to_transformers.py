@@ -1,0 +1,231 @@
+"""`to_transformers`: what transformers' programs get, and what transformers reads of what is saved."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+from typing import Any
+
+import pytest
+
+import trietok
+from trietok.clients import to_transformers
+
+transformers = pytest.importorskip("transformers")
+IS_FOUR = transformers.__version__.startswith("4.")
+# Letters that are newer than Unicode 9, a format character and an unassigned one: the profiles differ on them.
+TEXT = "the ĿL \u1d2c covid-19 people\u0378 x\u200by unaffable <ent> PEOPLE [X]"
+ROLES = ["unk", "cls", "sep", "pad", "mask"]
+PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
+FAMILY = [*PROFILES, trietok.DistilBertTokenizer, trietok.DistilBertTokenizerFast, trietok.MPNetTokenizerFast]
+
+
+class Shouting(trietok.BertTokenizer):
+    """A user's own class."""
+
+    def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
+        return [*super()._tokenize(text), "!"]
+
+
+def made(kind: type[Any], **kwargs: Any) -> Any:
+    if "MPNet" in kind.__name__:  # whose own tokens are others
+        kwargs |= {
+            "bos_token": "[CLS]",
+            "eos_token": "[SEP]",
+            **{f"{name}_token": f"[{name.upper()}]" for name in ROLES},
+        }
+    tokenizer = kind.from_pretrained("trietok-en", **kwargs)
+    tokenizer.add_tokens(["covid-19", trietok.AddedToken("<ent>", lstrip=True)])
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[X]"]})
+    return tokenizer
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_it_is_a_tokenizer_of_transformers_with_the_ids_of_trietoks(kind: type[Any]) -> None:
+    tokenizer = made(kind)
+    theirs = to_transformers(tokenizer)
+    assert isinstance(theirs, transformers.PreTrainedTokenizerBase)
+    assert isinstance(theirs, kind)
+    assert isinstance(theirs, transformers.PreTrainedTokenizerFast) == (tokenizer.profile == "fast")
+    assert theirs.is_fast
+    assert theirs.profile == tokenizer.profile
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        (TEXT, {}),
+        (TEXT, {"truncation": True, "max_length": 7, "return_offsets_mapping": True}),
+        (TEXT, {"add_special_tokens": False, "return_special_tokens_mask": True}),
+        ([TEXT, "a text"], {"padding": True, "return_tensors": "np"}),
+        ([(TEXT, TEXT), ("a", "b")], {"truncation": True, "max_length": 12}),
+        ([["two", "words"]], {"is_split_into_words": True}),
+    ]
+    for text, options in calls:
+        ours, others = tokenizer(text, **options), theirs(text, **options)
+        assert set(ours) == set(others)
+        for name, value in ours.items():
+            assert (value == others[name]) if isinstance(value, list) else (value == others[name]).all(), name
+    assert theirs.tokenize(TEXT) == tokenizer.tokenize(TEXT)
+    assert theirs.decode(theirs.encode(TEXT)) == tokenizer.decode(tokenizer.encode(TEXT))
+    assert theirs.get_vocab() == tokenizer.get_vocab()
+    assert len(theirs) == len(tokenizer)
+
+
+def test_it_goes_the_quick_way() -> None:
+    for kind in PROFILES:
+        moment = to_transformers(made(kind))._now()
+        assert moment.is_plain
+        assert moment.chunk_ids is not None
+
+
+@pytest.mark.parametrize("kind", PROFILES)
+def test_results_have_details_in_both_profiles(kind: type[Any]) -> None:
+    tokenizer = made(kind)
+    theirs = to_transformers(tokenizer)
+    encoding = theirs("unaffable people", "covid-19")
+    assert encoding.is_fast
+    assert encoding.tokens() == ["[CLS]", "un", "##aff", "##able", "people", "[SEP]", "covid-19", "[SEP]"]
+    assert encoding.word_ids() == [None, 0, 0, 0, 1, None, 0, None]
+    assert encoding.sequence_ids() == [None, 0, 0, 0, 0, None, 1, None]
+    assert encoding.char_to_token(3) == 2
+    rows = theirs("a b c d e", truncation=True, max_length=4, stride=1, return_overflowing_tokens=True)
+    assert [theirs.decode(row, skip_special_tokens=True) for row in rows.input_ids] == ["a b", "b c", "c d", "d e"]
+    assert rows["overflow_to_sample_mapping"] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_a_pair_is_cut_as_the_slow_profile_cuts_it(side: str) -> None:
+    tokenizer = made(trietok.BertTokenizer, truncation_side=side)
+    theirs = to_transformers(tokenizer)
+    for strategy in (True, "only_first", "only_second"):
+        for texts in (("a b c d", "e f g h"), ("a b c", "d e f g h"), ("a b c d e", "f g")):
+            for length in range(6, 12):
+                options = {"truncation": strategy, "max_length": length}
+                assert theirs(*texts, **options).input_ids == tokenizer(*texts, **options).input_ids
+                rows = theirs(*texts, return_overflowing_tokens=True, **options)
+                assert rows.input_ids[0] == tokenizer(*texts, **options).input_ids
+                kept = {token for row in rows.input_ids for token in row}
+                if strategy is True:
+                    assert kept == set(tokenizer(*texts).input_ids)
+
+
+def double_encoded(tokenizer: Any, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode(text)
+    return ids + ids
+
+
+@pytest.mark.parametrize("kind", [*FAMILY, Shouting])
+def test_copies_are_the_same(kind: type[Any]) -> None:
+    tokenizer = made(kind)
+    theirs = to_transformers(tokenizer, allow_differences=kind is Shouting)
+    ids = tokenizer.encode(TEXT)
+    for other in (pickle.loads(pickle.dumps(theirs)), copy.deepcopy(theirs), copy.copy(theirs)):
+        assert type(other) is type(theirs)
+        assert other.encode(TEXT) == ids
+        assert other.allow_differences == theirs.allow_differences
+    if kind is not Shouting:
+        assert pickle.loads(pickle.dumps(type(theirs))) is type(theirs)
+
+
+def test_it_survives_multiprocessing() -> None:
+    tokenizer = made(trietok.BertTokenizer)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        ids = pool.apply(double_encoded, (to_transformers(tokenizer), TEXT))
+    assert ids == tokenizer.encode(TEXT) * 2
+
+
+def test_it_is_a_copy_and_a_second_time_it_is_the_same() -> None:
+    tokenizer = made(trietok.BertTokenizer)
+    theirs = to_transformers(tokenizer)
+    tokenizer.add_tokens("<later>")
+    assert len(theirs) == len(tokenizer) - 1
+    assert to_transformers(theirs) is theirs
+    theirs.add_tokens(["zzz", "yyy"])
+    assert len(theirs) == len(tokenizer) + 1
+    theirs.pad_token = "[X]"
+    assert theirs.pad_token_id == theirs.convert_tokens_to_ids("[X]") != tokenizer.pad_token_id
+
+
+def read_by_transformers(directory: Any) -> Any:
+    return transformers.AutoTokenizer.from_pretrained(str(directory))
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_what_is_saved_is_read_with_the_same_ids_or_refused(kind: type[Any], tmp_path: Any) -> None:
+    tokenizer = made(kind)
+    to_transformers(tokenizer).save_pretrained(tmp_path)
+    if IS_FOUR and tokenizer.profile == "slow":
+        with pytest.raises(ValueError, match="BertTokenizerLegacy does not exist"):
+            read_by_transformers(tmp_path)
+        read = getattr(transformers, kind.__name__).from_pretrained(str(tmp_path))
+    else:
+        read = read_by_transformers(tmp_path)
+    assert read.encode(TEXT) == tokenizer.encode(TEXT)
+    assert list(read(TEXT)) == list(tokenizer(TEXT))
+    ours = trietok.AutoTokenizer.from_pretrained(tmp_path)
+    assert ours.profile == tokenizer.profile
+    assert ours.encode(TEXT) == tokenizer.encode(TEXT)
+    assert list(ours(TEXT)) == list(tokenizer(TEXT))
+    again = type(to_transformers(tokenizer)).from_pretrained(tmp_path)
+    assert isinstance(again, transformers.PreTrainedTokenizerBase)
+    assert again.encode(TEXT) == tokenizer.encode(TEXT)
+
+
+@pytest.mark.skipif(not IS_FOUR, reason="transformers 5 reads the name that is saved")
+def test_saving_says_who_reads_a_slow_tokenizer(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
+    theirs = to_transformers(made(trietok.BertTokenizer))
+    for _ in range(2):
+        theirs.save_pretrained(tmp_path)
+    assert len([record for record in caplog.records if "saved as a BertTokenizerLegacy" in record.message]) == 1
+
+
+def test_differences_can_be_allowed(tmp_path: Any) -> None:
+    tokenizer = made(trietok.BertTokenizer)
+    to_transformers(tokenizer, allow_differences=True).save_pretrained(tmp_path)
+    read = read_by_transformers(tmp_path)
+    assert read.encode("people <ent>") == tokenizer.encode("people <ent>")
+    assert read.encode(TEXT) != tokenizer.encode(TEXT)
+    assert read.encode(TEXT) == made(trietok.BertTokenizerFast).encode(TEXT)
+
+
+@pytest.mark.parametrize("kind", [trietok.MPNetTokenizer, trietok.FunnelTokenizer, Shouting])
+def test_what_no_class_of_transformers_reads_is_refused_at_once(kind: type[Any]) -> None:
+    tokenizer = made(kind)
+    with pytest.raises(trietok.NotSupportedError, match=r"allow_differences=True"):
+        to_transformers(tokenizer)
+    assert to_transformers(tokenizer, allow_differences=True).encode(TEXT) == tokenizer.encode(TEXT)
+
+
+def test_a_users_methods_are_called() -> None:
+    tokenizer = made(Shouting)
+    assert to_transformers(tokenizer, allow_differences=True).tokenize("a") == ["a", "!"]
+
+
+def test_it_takes_tokenizers_of_trietok_only() -> None:
+    with pytest.raises(trietok.InputTypeError, match="not a str; load it with"):
+        to_transformers("trietok-en")
+
+
+def test_nothing_is_registered() -> None:
+    auto = transformers.models.auto.tokenization_auto
+    before = dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})), dict(auto.TOKENIZER_MAPPING._extra_content)
+    to_transformers(made(trietok.BertTokenizerFast))
+    after = dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})), dict(auto.TOKENIZER_MAPPING._extra_content)
+    assert after == before
+
+
+def test_no_property_of_transformers_hides_an_attribute_of_trietok() -> None:
+    for kind in FAMILY:
+        tokenizer = made(kind)
+        theirs = to_transformers(tokenizer)
+        for name in vars(tokenizer):
+            if not name.startswith("_"):
+                assert type(getattr(theirs, name)) is type(getattr(tokenizer, name)), name
+
+
+def test_a_fast_one_has_a_rust_tokenizer_behind_it() -> None:
+    tokenizer = made(trietok.BertTokenizerFast)
+    theirs = to_transformers(tokenizer)
+    assert theirs.backend_tokenizer.encode(TEXT).ids == tokenizer.encode(TEXT)
+    assert theirs._tokenizer is theirs.backend_tokenizer
+    theirs.add_tokens(["unaffable"])
+    assert theirs.backend_tokenizer.encode(TEXT).ids == theirs.encode(TEXT) != tokenizer.encode(TEXT)
+    assert not hasattr(to_transformers(made(trietok.BertTokenizer)), "backend_tokenizer")

@@ -1,0 +1,228 @@
+"""`to_transformers`: a tokenizer that is one of transformers' too, for programs that ask by `isinstance`.
+
+In: a tokenizer. Out: a copy whose class inherits from the tokenizer's class first and from transformers' base second:
+every method that trietok has is trietok's. It works with transformers 4.57 and 5, and registers nothing there: a class
+of the name BertTokenizer that is registered would take over every BERT directory that the process loads.
+"""
+
+from __future__ import annotations
+
+import copy
+from threading import Lock
+from types import new_class
+from typing import TYPE_CHECKING, Any, Literal
+
+import trietok
+from trietok.clients.packages import package
+from trietok.clients.rust import to_rust
+from trietok.errors import InputTypeError, NotSupportedError, brief
+from trietok.files.settings import JAPANESE
+from trietok.inputs.profiles import SLOW_WITH_DETAILS
+from trietok.inputs.template import BERT
+from trietok.tokenizer import base, bert
+
+# Classes of trietok are not imported by name: under their names this module gives those for transformers.
+if TYPE_CHECKING:
+    _Ours = base.PreTrainedTokenizerBase
+else:
+    _Ours = object
+
+# The class of transformers 5 with the ids of the slow profile. transformers 4 has none of that name, and says so.
+_LEGACY = "BertTokenizerLegacy"
+
+
+def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
+    """A copy of a tokenizer that is a `transformers.PreTrainedTokenizerBase` too.
+
+    It gives the ids, the offsets and the errors of the tokenizer. Its `is_fast` is True in both profiles, since
+    programs take that to mean that results have `word_ids` and the like; so overflowing tokens make rows of their own.
+
+    What it saves, transformers' `AutoTokenizer` reads with the same ids or refuses. A slow tokenizer is saved as a
+    `BertTokenizerLegacy`, which transformers 5 has; `AutoTokenizer` of transformers 4 says that there is no such class,
+    where it would read a `BertTokenizer` as a `BertTokenizerFast`, with other ids. `transformers.BertTokenizer` of
+    version 4, and trietok, read it as it is.
+
+    Args:
+        tokenizer: of either profile; later changes of it do not change the copy.
+        allow_differences: save a slow tokenizer by its own name, which transformers reads as a fast one.
+
+    Raises:
+        InputTypeError: it is no tokenizer of trietok.
+        NotSupportedError: transformers has no class that would read it with the same ids once it is saved, and
+            `allow_differences` is False.
+        MissingDependencyError: transformers is not installed.
+
+    >>> import trietok
+    >>> from trietok.clients import to_transformers
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> theirs = to_transformers(tokenizer)  # doctest: +SKIP
+    >>> isinstance(theirs, transformers.PreTrainedTokenizerBase), theirs("a text").word_ids()  # doctest: +SKIP
+    (True, [None, 0, 1, 1, None])
+    """
+    with brief:
+        if not isinstance(tokenizer, base.PreTrainedTokenizerBase):
+            raise InputTypeError(
+                f"to_transformers takes a tokenizer of trietok, not a {type(tokenizer).__name__}; load it with "
+                "trietok.AutoTokenizer.from_pretrained",
+                value=tokenizer,
+            )
+        if isinstance(tokenizer, ForTransformers):
+            return tokenizer
+        if not allow_differences and _class_to_save(tokenizer) is None:
+            raise NotSupportedError(
+                f"transformers reads a saved {type(tokenizer).__name__} as one of its Rust tokenizers, which gives "
+                "some texts other ids; use the fast profile, or pass allow_differences=True if transformers is not to "
+                "read what you save",
+                name="to_transformers",
+            )
+        kind = class_for(type(tokenizer))
+        made = copy.deepcopy(tokenizer)
+        made.__class__ = kind
+        made.__dict__["allow_differences"] = allow_differences
+        return made
+
+
+def _class_to_save(tokenizer: Any) -> str | None:
+    """The name of the class as which transformers reads a saved tokenizer with the same ids; None if there is none."""
+    if tokenizer.profile == "fast":
+        return str(_name(tokenizer)).removesuffix("Fast")
+    if _name(tokenizer) == JAPANESE:
+        return JAPANESE
+    is_ours = getattr(trietok, _name(tokenizer), None) is _source(type(tokenizer))  # and no subclass of a user's
+    is_bert = isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT
+    return _LEGACY if is_ours and is_bert else None
+
+
+def _name(tokenizer: Any) -> str:
+    return _source(type(tokenizer)).__name__
+
+
+def _source(kind: type[Any]) -> type[Any]:
+    """The class of trietok that a class for transformers was made of; any other class itself."""
+    source: type[Any] = kind.__dict__.get("source", kind)
+    return source
+
+
+class ForTransformers(_Ours):
+    """What the classes for transformers have beside the methods of both sides. Not used by itself.
+
+    Attributes:
+        source: the class of trietok that the class was made of.
+        allow_differences: see `to_transformers`.
+    """
+
+    source: type[Any]
+    allow_differences: bool = False
+    # What transformers' own classes set when they are made.
+    verbose: bool = True
+    _processor_class: str | None = None
+    _in_target_context_manager: bool = False
+    _auto_class: str | None = None
+    _pad = None  # transformers' method, which nothing calls: a tokenizer that has one of its own pads by it
+
+    @property
+    def is_fast(self) -> Literal[True]:
+        """True: results have details, and overflow makes rows of its own."""
+        return True
+
+    @property
+    def backend_tokenizer(self) -> Any:
+        """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
+        mark = self._version.mark
+        kept = self.__dict__.get("_rust")
+        if kept is None or kept[0] is not mark:
+            kept = self.__dict__["_rust"] = mark, to_rust(self, allow_differences=self.allow_differences)
+        return kept[1]
+
+    @property
+    def _tokenizer(self) -> Any:  # what programs call it that reach behind the interface
+        return self.backend_tokenizer
+
+    @property
+    def max_token_id(self) -> int:
+        """The highest id, under the name that vLLM has for `max_id`."""
+        return int(self.max_id)  # type: ignore[attr-defined]
+
+    @property
+    def max_chars_per_token(self) -> int:
+        """The characters of the longest token."""
+        return max(map(len, self.get_vocab()))
+
+    def class_to_save(self) -> dict[str, Any]:
+        """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
+        name = _class_to_save(self)
+        if self.allow_differences or name is None:
+            name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
+        if name != _LEGACY:
+            return {"tokenizer_class": name}
+        if package("transformers", "save_pretrained").__version__.startswith("4."):
+            self.warn_once(
+                "saved-as-legacy",
+                f"the tokenizer is saved as a {_LEGACY}: transformers 5 reads it with the same ids, and AutoTokenizer "
+                "of transformers 4 refuses it, where it would read a BertTokenizer with the ids of BertTokenizerFast; "
+                "load it with transformers.BertTokenizer or trietok.AutoTokenizer, or use the fast profile",
+            )
+        # By itself that class gives no token type ids.
+        return {"tokenizer_class": name, "model_input_names": list(self.model_input_names)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__() or {})  # type: ignore[misc]
+        state.pop("_rust", None)
+        return state
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # By the class of trietok: the class here is made anew where the copy is.
+        return _empty, (self.source,), self.__getstate__()
+
+
+def _empty(source: type[Any]) -> Any:
+    return object.__new__(class_for(source))
+
+
+_classes: dict[type[Any], type[Any]] = {}
+_making = Lock()
+
+
+def class_for(source: type[Any]) -> type[Any]:
+    """The class for transformers of a class of trietok, or of a subclass; the same one for the same class.
+
+    Those of trietok's own classes are attributes of this module, so that they can be pickled.
+    """
+    with _making:
+        if source not in _classes:
+            transformers = package("transformers", "to_transformers")
+            # Only the fast profile has the Rust tokenizer that transformers' fast class promises.
+            name = "PreTrainedTokenizerFast" if source.profile == "fast" else "PreTrainedTokenizerBase"
+            body: dict[str, Any] = {"source": source, "__module__": __name__, "__doc__": source.__doc__}
+            if source.profile == "slow":
+                body["_input_rules"] = SLOW_WITH_DETAILS
+            theirs = getattr(transformers, name)
+            body |= {each: _Hidden(each) for each in _properties(theirs) if not _has((ForTransformers, source), each)}
+            bases = (ForTransformers, source, theirs)
+            _classes[source] = new_class(source.__name__, bases, exec_body=lambda space: space.update(body))
+        return _classes[source]
+
+
+def _has(kinds: tuple[type[Any], ...], name: str) -> bool:
+    return any(hasattr(kind, name) for kind in kinds)
+
+
+def _properties(kind: type[Any]) -> set[str]:
+    return {name for each in kind.__mro__ for name, value in vars(each).items() if isinstance(value, property)}
+
+
+class _Hidden:
+    """Stands in the way of a property of transformers, which would hide an attribute of the tokenizer's own."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type[Any]) -> Any:
+        raise AttributeError(f"{owner.__name__} has no attribute {self._name}")
+
+
+def __getattr__(name: str) -> type[Any]:
+    source = getattr(trietok, name, None) if not name.startswith("_") else None
+    if isinstance(source, type) and issubclass(source, base.PreTrainedTokenizerBase):
+        return class_for(source)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
