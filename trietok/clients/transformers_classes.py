@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from threading import Lock
-from types import new_class
+from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
@@ -23,7 +23,7 @@ from trietok.tokenizer import base, bert
 
 # Classes of trietok are not imported by name: under their names this module gives those for transformers.
 if TYPE_CHECKING:
-    _Ours = base.PreTrainedTokenizerBase
+    _Ours = bert.BertTokenizer
 else:
     _Ours = object
 
@@ -129,19 +129,23 @@ class ForTransformers(_Ours):
     def backend_tokenizer(self) -> Any:
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
         mark = self._version.mark
-        kept = self.__dict__.get("_rust")
+        kept = self._derived.get("rust")
         if kept is None or kept[0] is not mark:
-            kept = self.__dict__["_rust"] = mark, to_rust(self, allow_differences=self.allow_differences)
+            kept = self._derived["rust"] = mark, to_rust(self, allow_differences=self.allow_differences)
         return kept[1]
 
     @property
     def _tokenizer(self) -> Any:  # what programs call it that reach behind the interface
-        return self.backend_tokenizer
+        if self.profile == "fast" or self.allow_differences:
+            return self.backend_tokenizer
+        # Pipelines read the prefix alone, to know which tokens continue a word.
+        prefix = getattr(self.wordpiece_tokenizer, "continuing_subword_prefix", None)
+        return SimpleNamespace(model=SimpleNamespace(continuing_subword_prefix=prefix))
 
     @property
     def max_token_id(self) -> int:
         """The highest id, under the name that vLLM has for `max_id`."""
-        return int(self.max_id)  # type: ignore[attr-defined]
+        return int(self.max_id)
 
     @property
     def max_chars_per_token(self) -> int:
@@ -153,8 +157,11 @@ class ForTransformers(_Ours):
         name = _class_to_save(self)
         if self.allow_differences or name is None:
             name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
+        said = {"tokenizer_class": name}
+        if self._processor_class is not None:  # a processor says so before it saves its tokenizer
+            said["processor_class"] = self._processor_class
         if name != _LEGACY:
-            return {"tokenizer_class": name}
+            return said
         if package("transformers", "save_pretrained").__version__.startswith("4."):
             self.warn_once(
                 "saved-as-legacy",
@@ -163,12 +170,7 @@ class ForTransformers(_Ours):
                 "load it with transformers.BertTokenizer or trietok.AutoTokenizer, or use the fast profile",
             )
         # By itself that class gives no token type ids.
-        return {"tokenizer_class": name, "model_input_names": list(self.model_input_names)}
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__() or {})  # type: ignore[misc]
-        state.pop("_rust", None)
-        return state
+        return {**said, "model_input_names": list(self.model_input_names)}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # By the class of trietok: the class here is made anew where the copy is.
