@@ -8,6 +8,7 @@ of the name BertTokenizer that is registered would take over every BERT director
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from threading import Lock
 from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
@@ -128,10 +129,14 @@ class ForTransformers(_Ours):
     @property
     def backend_tokenizer(self) -> Any:
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
+        return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
+
+    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept until the tokenizer changes."""
         mark = self._version.mark
-        kept = self._derived.get("rust")
+        kept = self._derived.get(name)
         if kept is None or kept[0] is not mark:
-            kept = self._derived["rust"] = mark, to_rust(self, allow_differences=self.allow_differences)
+            kept = self._derived[name] = mark, make()
         return kept[1]
 
     @property
@@ -145,12 +150,12 @@ class ForTransformers(_Ours):
     @property
     def max_token_id(self) -> int:
         """The highest id, under the name that vLLM has for `max_id`."""
-        return int(self.max_id)
+        return int(self._kept("max_id", lambda: self.max_id))
 
     @property
     def max_chars_per_token(self) -> int:
         """The characters of the longest token."""
-        return max(map(len, self.get_vocab()))
+        return int(self._kept("longest", lambda: max(map(len, self.get_vocab()))))
 
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
