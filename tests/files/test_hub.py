@@ -94,6 +94,7 @@ def test_without_a_cache_a_hub_out_of_reach_is_asked_for_one_file(hub, load):
     for failure, words in (
         (500, "HTTP status 500 for vocab.txt"),
         (503, "HTTP status 503 for vocab.txt"),
+        (404, "HTTP status 404 for vocab.txt; check the name and HF_ENDPOINT"),
         ("not a hub", "is not the hub"),
         ("hang up", "vocab.txt"),
     ):
@@ -150,6 +151,33 @@ def test_a_push_during_the_load_does_not_mix_two_commits(hub, load):
     assert load(("org/model", {}))[0]["ids"] == CASED
     assert {revision for _, _, revision, path in hub.take_log() if path != "vocab.txt"} == {first}
     assert load(("org/model", {}))[0]["ids"] == [2, 5, 99, 3]
+
+
+@needs_hub
+def test_chat_templates_come_with_the_model(hub, load):
+    templates = {"chat_template.jinja": "a", "additional_chat_templates/rag.jinja": "b"}
+    commit = hub.add("org/model", {**MODEL, **templates, "additional_chat_templates/README.md": ""})
+    hub.add("org/one", {f"in/{name}": text for name, text in {**MODEL, "chat_template.jinja": "a"}.items()})
+    show = """
+import trietok
+class Shown(trietok.BertTokenizer):
+    def __call__(self, text):
+        return trietok.BatchEncoding({"input_ids": self.chat_template})
+trietok.BertTokenizer = Shown
+"""
+    both, one = ("org/model", {}), ("org/one", {"subfolder": "in"})
+    assert [result.get("ids") for result in load(both, one, prologue=show)] == [{"default": "a", "rag": "b"}, "a"]
+    listed = ("GET", "org/model", commit, "additional_chat_templates")
+    assert listed in hub.take_log()
+    # What the folder holds is asked for each time, since the cache does not know whether it has all of it.
+    assert load(("org/model", {"revision": commit}), prologue=show)[0]["ids"] == {"default": "a", "rag": "b"}
+    assert hub.take_log() == [listed]
+    assert load(both, prologue=show, HF_HUB_OFFLINE="1")[0]["ids"] == {"default": "a", "rag": "b"}
+    assert hub.take_log() == []
+    hub.fail["additional_chat_templates"] = 500
+    assert "HTTP status 500 for additional_chat_templates" in failed(load(both, prologue=show)[0])
+    hub.close()
+    assert load(both, prologue=show)[0]["ids"] == {"default": "a", "rag": "b"}
 
 
 @needs_hub

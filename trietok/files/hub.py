@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from trietok.errors import FileError, MissingDependencyError
+from trietok.files.chat_templates import checked_count, template_files
+from trietok.files.formats import CHAT_TEMPLATE_FILE, CHAT_TEMPLATE_FOLDER
 
 _PATIENCE = 1.5  # seconds for the hub to take a connection, unless HF_HUB_ETAG_TIMEOUT is set
 _UNREACHABLE = "the hub cannot be reached"
@@ -54,8 +56,12 @@ def download(
     if ".." in subfolder.split("/"):
         raise FileError(f"subfolder {subfolder} leads out of {name}; give a folder inside it", path=name)
     model = _Model(huggingface_hub, name, options, suggest)
+    prefix = f"{subfolder}/" if subfolder else ""
     for file in file_names:
-        model.fetch(file, f"{subfolder}/{file}" if subfolder else file)
+        model.fetch(file, prefix + file)
+    if CHAT_TEMPLATE_FILE in model.found:
+        for file in model.template_files(prefix):
+            model.fetch(file, prefix + file)
     if not model.found:
         if model.missing_offline is not None:
             model.fail("", model.missing_offline)
@@ -93,8 +99,8 @@ class _Model:
         revision = self._commit or self._asked_revision
         cached = self._in_cache(path, revision)
         is_at_hand = isinstance(cached, str) and re.fullmatch("[0-9a-f]{40}", revision or "")
-        if self._asks and not self._looked and not is_at_hand:
-            self._looked, self._unreachable = True, _unreachable(self._hub)
+        if not is_at_hand:
+            self._look()
         if cached is self._hub._CACHED_NO_EXIST and (self._commit or self._unreachable):
             return
         if self._unreachable:
@@ -103,6 +109,27 @@ class _Model:
             self._take(file, path, cached)
         else:
             self._download(file, path, revision)
+
+    def template_files(self, prefix: str) -> list[str]:
+        """The chat templates in the folder beside chat_template.jinja; without the hub, those that the cache holds."""
+        self._look()
+        if self._unreachable or not self._asks:
+            return template_files(os.path.dirname(self.found[CHAT_TEMPLATE_FILE]))
+        folder = prefix + CHAT_TEMPLATE_FOLDER
+        revision = self._commit or self._asked_revision
+        try:
+            entries = self._hub.list_repo_tree(self._name, folder, revision=revision, token=self._options["token"])
+            names = sorted(entry.path.removeprefix(prefix) for entry in entries if entry.path.endswith(".jinja"))
+        except self._errors.EntryNotFoundError:
+            return []
+        except Exception as error:  # as in `_download`
+            self.fail(folder, error)
+        return checked_count(names, f"{self._name}/{folder}")
+
+    def _look(self) -> None:
+        """Find out, once, whether the hub can be reached."""
+        if self._asks and not self._looked:
+            self._looked, self._unreachable = True, _unreachable(self._hub)
 
     def _in_cache(self, path: str, revision: str | None) -> Any:
         """The path of a file in huggingface_hub's cache, its mark for a file that the model lacks, or None."""
@@ -234,6 +261,8 @@ def _why(file: str, revision: str | None, error: BaseException, errors: Any) -> 
         why = "its owner wants to be asked first; ask on the model's page, then pass token=..."
     elif isinstance(reason, errors.RepositoryNotFoundError) or status in (401, 403):
         why = _NOT_OPEN
+    elif status == 404:  # from what is not the hub itself: that says what it is that it does not find
+        why = f"the server answers with HTTP status 404 for {file}; check the name and HF_ENDPOINT"
     elif status is not None:
         why = f"the hub answers with HTTP status {status} for {file}; try again later"
     elif isinstance(reason, errors.FileMetadataError):
