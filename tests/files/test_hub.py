@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.hub_loader import Loader, Parent
+from tests.files.hub_loader import Loader, Parent, clean_environment
 from tests.files.hub_server import Hub
 from tests.files.models import CASED, CONFIG, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 
@@ -216,7 +216,6 @@ socket.create_connection = lambda *arguments, **options: threading.Event().wait(
 @needs_hub
 @pytest.mark.parametrize("command", ["encode", "decode"])
 def test_a_command_says_it_in_one_line(tmp_path, command):
-    pytest.importorskip("typer")
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "HF_HOME": str(tmp_path)}
     env |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
     done = subprocess.run(
@@ -227,6 +226,27 @@ def test_a_command_says_it_in_one_line(tmp_path, command):
     assert done.stderr.startswith("trietok: error: cannot load trietok-em from the HuggingFace hub: ")
     assert done.stderr.endswith("; did you mean trietok-en?\n")
     assert done.stderr.count("\n") == 1
+
+
+@needs_hub
+def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
+    hub.add("org/model", MODEL)
+    env = {**clean_environment(), "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": hub.url, "NO_PROXY": "127.0.0.1"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        words = [sys.executable, "-m", "trietok", "encode", "-m", "org/model", "Hello", *arguments]
+        return subprocess.run(words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60)
+
+    done = run("--offline")
+    assert (done.returncode, hub.take_log()) == (1, [])
+    assert done.stderr.startswith(
+        "trietok: error: cannot load org/model from the HuggingFace hub: it is not in the cache"
+    )
+    assert done.stderr.count("\n") == 1
+    assert run().stdout != ""
+    assert hub.take_log() != []
+    assert run("--offline").stdout != ""
+    assert hub.take_log() == []
 
 
 @needs_hub

@@ -7,6 +7,7 @@ extra `cli` and are imported only when the command runs.
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 from trietok.cli.interrupts import stopped
 
@@ -14,8 +15,10 @@ from trietok.cli.interrupts import stopped
 def main() -> None:
     """Run the command with the arguments of the process, and leave with its exit code."""
     try:
-        import rich  # noqa: F401
         import typer  # noqa: F401
+
+        if find_spec("rich") is None:  # imported when something is shown on a terminal
+            raise ImportError
     except ImportError:
         print("trietok's command needs typer and rich: pip install 'trietok[cli]'", file=sys.stderr)
         sys.exit(1)

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import trietok
 from trietok.cli.interrupts import stopped
+from trietok.cli.offline import with_offline
 
 # Each is a module here, which holds a function of its name; `train` holds commands of its own.
 COMMANDS = (
@@ -66,7 +67,8 @@ def make_app(arguments: Iterable[str] = ()) -> typer.Typer:
         if name == "train":
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, context_settings=_SETTINGS.get(name))(getattr(module, name.replace("-", "_")))
+            run = with_offline(getattr(module, name.replace("-", "_")))
+            app.command(name, context_settings=_SETTINGS.get(name))(run)
     return app
 
 

@@ -15,6 +15,7 @@ import typer
 
 import trietok
 from trietok.cli import training_options as options
+from trietok.cli.offline import with_offline
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
@@ -38,6 +39,7 @@ _CHINESE = "chinese"
 
 
 @app.command()
+@with_offline
 def wordpiece(
     ctx: typer.Context,
     files: options.Files,
@@ -109,6 +111,7 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 
 
 @app.command()
+@with_offline
 def bpe(
     ctx: typer.Context,
     files: options.Files,
