@@ -228,4 +228,18 @@ def test_a_fast_one_has_a_rust_tokenizer_behind_it() -> None:
     assert theirs._tokenizer is theirs.backend_tokenizer
     theirs.add_tokens(["unaffable"])
     assert theirs.backend_tokenizer.encode(TEXT).ids == theirs.encode(TEXT) != tokenizer.encode(TEXT)
-    assert not hasattr(to_transformers(made(trietok.BertTokenizer)), "backend_tokenizer")
+    slow = to_transformers(made(trietok.BertTokenizer))
+    assert not hasattr(slow, "backend_tokenizer")
+    assert slow._tokenizer.model.continuing_subword_prefix == "##"
+
+
+@pytest.mark.parametrize("kind", PROFILES)
+def test_use_leaves_no_trace_in_what_is_pickled(kind: type[Any]) -> None:
+    # As `datasets` fingerprints a tokenizer: by its `__dict__` as it is.
+    theirs = to_transformers(made(kind))
+    before = pickle.dumps(vars(theirs)), pickle.dumps(theirs)
+    theirs(TEXT, padding=True, truncation=True, max_length=9)
+    assert len(theirs.decode(theirs.encode(TEXT))) > 9
+    assert len(theirs) > 8000
+    assert theirs._tokenizer is not None
+    assert (pickle.dumps(vars(theirs)), pickle.dumps(theirs)) == before

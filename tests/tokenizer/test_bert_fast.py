@@ -230,7 +230,7 @@ def test_a_keyword_that_nothing_takes(abc):
 
 
 def test_no_backend(abc):
-    with pytest.raises(NotSupportedError, match=r"tokenizer\.json"):
+    with pytest.raises(NotSupportedError, match=r"trietok\.clients\.to_rust"):
         abc.backend_tokenizer  # noqa: B018
     assert not hasattr(abc, "backend_tokenizer")
 

@@ -8,8 +8,9 @@ of the name BertTokenizer that is registered would take over every BERT director
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from threading import Lock
-from types import new_class
+from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
@@ -23,7 +24,7 @@ from trietok.tokenizer import base, bert
 
 # Classes of trietok are not imported by name: under their names this module gives those for transformers.
 if TYPE_CHECKING:
-    _Ours = base.PreTrainedTokenizerBase
+    _Ours = bert.BertTokenizer
 else:
     _Ours = object
 
@@ -128,33 +129,44 @@ class ForTransformers(_Ours):
     @property
     def backend_tokenizer(self) -> Any:
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
+        return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
+
+    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept until the tokenizer changes."""
         mark = self._version.mark
-        kept = self.__dict__.get("_rust")
+        kept = self._derived.get(name)
         if kept is None or kept[0] is not mark:
-            kept = self.__dict__["_rust"] = mark, to_rust(self, allow_differences=self.allow_differences)
+            kept = self._derived[name] = mark, make()
         return kept[1]
 
     @property
     def _tokenizer(self) -> Any:  # what programs call it that reach behind the interface
-        return self.backend_tokenizer
+        if self.profile == "fast" or self.allow_differences:
+            return self.backend_tokenizer
+        # Pipelines read the prefix alone, to know which tokens continue a word.
+        prefix = getattr(self.wordpiece_tokenizer, "continuing_subword_prefix", None)
+        return SimpleNamespace(model=SimpleNamespace(continuing_subword_prefix=prefix))
 
     @property
     def max_token_id(self) -> int:
         """The highest id, under the name that vLLM has for `max_id`."""
-        return int(self.max_id)  # type: ignore[attr-defined]
+        return int(self._kept("max_id", lambda: self.max_id))
 
     @property
     def max_chars_per_token(self) -> int:
         """The characters of the longest token."""
-        return max(map(len, self.get_vocab()))
+        return int(self._kept("longest", lambda: max(map(len, self.get_vocab()))))
 
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
         name = _class_to_save(self)
         if self.allow_differences or name is None:
             name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
+        said = {"tokenizer_class": name}
+        if self._processor_class is not None:  # a processor says so before it saves its tokenizer
+            said["processor_class"] = self._processor_class
         if name != _LEGACY:
-            return {"tokenizer_class": name}
+            return said
         if package("transformers", "save_pretrained").__version__.startswith("4."):
             self.warn_once(
                 "saved-as-legacy",
@@ -163,12 +175,7 @@ class ForTransformers(_Ours):
                 "load it with transformers.BertTokenizer or trietok.AutoTokenizer, or use the fast profile",
             )
         # By itself that class gives no token type ids.
-        return {"tokenizer_class": name, "model_input_names": list(self.model_input_names)}
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__() or {})  # type: ignore[misc]
-        state.pop("_rust", None)
-        return state
+        return {**said, "model_input_names": list(self.model_input_names)}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # By the class of trietok: the class here is made anew where the copy is.

@@ -46,7 +46,7 @@ from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer import methods
-from trietok.tokenizer.moment import NEVER, Moment
+from trietok.tokenizer.moment import NEVER, Derived, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 kind = type(self).__name__
                 raise NotSupportedError(f"{key} conflicts with the method {key} in {kind}", name=key)
         self.__dict__["_moment"] = NEVER
+        self.__dict__["_derived"] = Derived()
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
         self.deprecation_warnings: dict[str, bool] = {}  # the keys of the warnings that have been logged

@@ -178,7 +178,7 @@ class BertTokenizer(PreTrainedTokenizer):
     def _snapshot_of_wordpiece(self, wordpiece: WordpieceTokenizer, table: TokenTable) -> WordpieceTokenizer:
         """WordPiece with the vocabulary of `table`; another thread may have replaced the vocabulary since."""
         snapshot = wordpiece.snapshot()
-        if any(snapshot.vocab is entries for entries in (self.vocab, self.__dict__.get("_earlier_entries"))):
+        if any(snapshot.vocab is entries for entries in (self.vocab, self._derived.get("earlier_entries"))):
             snapshot.vocab = table.entries
         return snapshot
 
@@ -389,7 +389,7 @@ class BertTokenizer(PreTrainedTokenizer):
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
         """Replace the vocabulary."""
         vocabulary = Vocabulary(tokens)
-        self.__dict__["_earlier_entries"] = self.vocab  # a thread that reads the state before may still need it
+        self._derived["earlier_entries"] = self.vocab  # a thread that reads the state before may still need it
         self._changes.table = self._table.replace(vocabulary=vocabulary)
         getattr(self, self._stage_names[1]).vocab = vocabulary.token_to_id
 

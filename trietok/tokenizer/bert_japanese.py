@@ -209,7 +209,7 @@ class BertJapaneseTokenizer(BertTokenizer):
             return None
         if not live:
             word, subword = None if word is None else word.snapshot(), subword.snapshot()
-            if any(subword.vocab is entries for entries in (self.vocab, self.__dict__.get("_earlier_entries"))):
+            if any(subword.vocab is entries for entries in (self.vocab, self._derived.get("earlier_entries"))):
                 subword.vocab = table.entries
         characters = subword if isinstance(subword, CharacterTokenizer) else None
         wordpiece = subword if isinstance(subword, WordpieceTokenizer) else None

@@ -265,5 +265,18 @@ class _Never:
         """Never."""
         return False
 
+    def __reduce__(self) -> Any:
+        return _Never, ()
+
+
+class Derived(dict[str, Any]):
+    """What a tokenizer has worked out of its state and keeps: name → value. A copy of it is empty."""
+
+    def __reduce__(self) -> Any:
+        return Derived, ()
+
+    def __copy__(self) -> Derived:
+        return Derived()
+
 
 NEVER: Any = _Never()

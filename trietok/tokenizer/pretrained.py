@@ -29,7 +29,7 @@ from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
 from trietok.tokenizer.hooks import is_replaced
-from trietok.tokenizer.moment import NEVER
+from trietok.tokenizer.moment import NEVER, Derived
 from trietok.tokenizer.token_table import Token, TokenTable
 
 
@@ -109,9 +109,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return record
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_moment", "_size", "_alone", "_earlier_entries")
-        state = {name: value for name, value in self.__dict__.items() if name not in derived}
-        return {**state, "_moment": NEVER}
+        return {**self.__dict__, "_moment": NEVER, "_derived": Derived()}
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """The stages that texts go through now; None for a class that defines `_tokenize` only.
@@ -216,9 +214,9 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     def __len__(self) -> int:
         table = self._table
-        kept: tuple[TokenTable, int] | None = self.__dict__.get("_size")
+        kept: tuple[TokenTable, int] | None = self._derived.get("size")
         if kept is None or kept[0] is not table:
-            kept = self.__dict__["_size"] = table, len(self.get_vocab())
+            kept = self._derived["size"] = table, len(self.get_vocab())
         return kept[1]
 
     @property
@@ -508,13 +506,13 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     def _standing_alone(self, table: TokenTable) -> frozenset[str]:
         """The added tokens that decoding joins by themselves: all but tokens of roles that are in the vocabulary."""
-        kept: tuple[TokenTable, frozenset[str]] | None = self.__dict__.get("_alone")
+        kept: tuple[TokenTable, frozenset[str]] | None = self._derived.get("alone")
         if kept is None or kept[0] is not table:
             size = self.vocab_size
             listed = list(map(str, table.roles[ADDITIONAL]))
             additional = {token for token, i in zip(listed, self._ids_of(table, listed), strict=True) if i >= size}
             alone = frozenset(table.added.encoder.flat().keys() - table.special_set | additional)
-            kept = self.__dict__["_alone"] = table, alone
+            kept = self._derived["alone"] = table, alone
         return kept[1]
 
 

@@ -95,6 +95,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         additional_special_tokens_ids: list[int]
         _moment: Any
         _own_version: Version
+        _derived: dict[str, Any]
 
         @overload
         def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
