@@ -74,8 +74,7 @@ def config_of(**options: Any) -> Any:
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=LONGEST,
-        initializer_range=0.5,  # so that different ids give clearly different numbers
-        **options,
+        **{"initializer_range": 0.5, **options},  # wide, so that different ids give clearly different numbers
     )
 
 

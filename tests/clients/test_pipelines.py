@@ -63,6 +63,16 @@ def test_zero_shot(tokenizer, theirs):
         assert ours(TEXTS, labels, multi_label=multi) == others(TEXTS, labels, multi_label=multi)
 
 
+def tagger() -> Any:
+    """A model whose labels follow from each token by itself, so that a text has many entities of several labels."""
+    import torch
+
+    model = model_of("BertForTokenClassification", initializer_range=0.02, **names(LABELS))
+    torch.nn.init.normal_(model.bert.embeddings.word_embeddings.weight, std=3.0)
+    torch.nn.init.normal_(model.classifier.weight, std=1.0)
+    return model
+
+
 # transformers' slow tokenizer has no offsets, so the fast one is what both profiles are compared with, on texts whose
 # ids are the same; the words of a group are put together by each tokenizer's own `convert_tokens_to_string`.
 @pytest.mark.parametrize("strategy", ["none", "simple", "first", "average", "max"])
@@ -70,7 +80,7 @@ def test_zero_shot(tokenizer, theirs):
 def test_token_classification(strategy: str, stride: int | None, tokenizer: Any, directory: Path):
     if stride is not None and strategy == "none":
         pytest.skip("transformers takes a stride with a strategy only")
-    model = model_of("BertForTokenClassification", **names(LABELS))
+    model = tagger()
     others = their_tokenizer("fast", directory)
     if stride is not None:
         tokenizer.model_max_length = others.model_max_length = 32
@@ -88,20 +98,22 @@ def test_token_classification(strategy: str, stride: int | None, tokenizer: Any,
     assert without_words(ours) == without_words(wanted)
     if tokenizer.profile == "fast":
         assert ours == wanted
-    assert any(entity["start"] > 0 for entities in ours for entity in entities)
+    assert len(ours[0]) > 3
 
 
-def without_words(results: list[list[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
-    return [[{key: value for key, value in entity.items() if key != "word"} for entity in each] for each in results]
+def without_words(results: Any) -> Any:
+    if isinstance(results, list):
+        return [without_words(each) for each in results]
+    return {key: value for key, value in results.items() if key != "word"}
 
 
 def test_token_classification_of_words(tokenizer, directory):
-    model = model_of("BertForTokenClassification", **names(LABELS))
+    model = tagger()
     words = ["The", "people", "flurbomycin", "héllo"]
     ours = run("pipelines: token-classification", model, tokenizer, aggregation_strategy="simple", stride=None)
     others = made("token-classification", model, their_tokenizer("fast", directory), aggregation_strategy="simple")
     options = {"is_split_into_words": True, "delimiter": " "}
-    assert without_words([ours(words, **options)]) == without_words([others(words, **options)])
+    assert without_words(ours(words, **options)) == without_words(others(words, **options))
 
 
 @pytest.mark.skipif(is_five(), reason="transformers 5 has no such pipeline")
