@@ -132,7 +132,7 @@ def test_model2vec_distills(tokenizer, directory):
     assert (made[0].encode(TEXTS) == made[1].encode(TEXTS)).all()
 
 
-def test_spacy_transformers(directory, tokenizer):
+def test_spacy_transformers(directory, tokenizer, theirs):
     spacy = pytest.importorskip("spacy", reason="spacy is not installed")
     pytest.importorskip("spacy_transformers", reason="spacy-transformers is not installed")
 
@@ -153,7 +153,7 @@ def test_spacy_transformers(directory, tokenizer):
             for doc in docs
         ]  # fmt: skip
 
-    assert made(tokenizer, True) == made(their_tokenizer("fast", directory), False)
+    assert made(tokenizer, True) == made(theirs, False)
 
 
 def test_visualizer(tokenizer, directory):
