@@ -61,7 +61,11 @@ def test_save_and_load(library, directory, tokenizer, tmp_path):
         with pytest.raises(ValueError, match="Unrecognized processing class"):
             encoder(library, tmp_path)
         return
-    assert (encoder(library, tmp_path).encode(TEXTS) == model.encode(TEXTS)).all()
+    loaded = encoder(library, tmp_path)
+    assert (loaded.encode(TEXTS) == model.encode(TEXTS)).all()
+    capital = "Flurbomycin"  # the one thing that the page says of it
+    has_same_ids = loaded.tokenizer(capital)["input_ids"] == model.tokenizer(capital)["input_ids"]
+    assert has_same_ids == (tokenizer.profile == "fast")
 
 
 def test_cross_encoder(library, directory, tokenizer, theirs, tmp_path):
