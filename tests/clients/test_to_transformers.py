@@ -243,3 +243,17 @@ def test_use_leaves_no_trace_in_what_is_pickled(kind: type[Any]) -> None:
     assert len(theirs) > 8000
     assert theirs._tokenizer is not None
     assert (pickle.dumps(vars(theirs)), pickle.dumps(theirs)) == before
+
+
+@pytest.mark.parametrize("kind", PROFILES)
+def test_results_are_transformers_too(kind: type[Any]) -> None:
+    tokenizer = made(kind)
+    result, plain = to_transformers(tokenizer)([TEXT, "a text"]), tokenizer([TEXT, "a text"])
+    assert isinstance(result, transformers.BatchEncoding)
+    assert isinstance(result, trietok.BatchEncoding)
+    theirs = {name for each in transformers.BatchEncoding.__mro__[:1] for name in vars(each) if name[0] != "_"}
+    assert [name for name in theirs if getattr(type(result), name) is getattr(transformers.BatchEncoding, name)] == []
+    for each in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        assert type(each) is type(result)
+        assert each == plain
+        assert each.word_ids(0) == result.encodings[0].word_ids

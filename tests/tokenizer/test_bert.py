@@ -448,6 +448,14 @@ def test_copies_are_alike(small):
         assert "<z>" not in tokenizer.get_vocab()
 
 
+def test_a_tokenizer_that_has_warned_is_pickled_as_before(small):
+    tokenizer = small("a", model_max_length=3)
+    before = pickle.dumps(tokenizer)
+    tokenizer("a a a a")
+    assert tokenizer.deprecation_warnings
+    assert pickle.dumps(tokenizer) == before
+
+
 def test_repr_shows_the_settings(abc):
     assert repr(abc).startswith("BertTokenizer(name_or_path='', vocab_size=8, model_max_length=")
     assert '\t2: AddedToken("[CLS]", rstrip=False' in repr(abc)

@@ -131,6 +131,12 @@ class ForTransformers(_Ours):
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
         return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the tokenizer gives, as a `BatchEncoding` that is one of transformers' too: spaCy asks for that."""
+        result = super().__call__(*args, **kwargs)
+        result.__class__ = _class_of_results()
+        return result
+
     def _kept(self, name: str, make: Callable[[], Any]) -> Any:
         """What `make` gives, kept until the tokenizer changes."""
         mark = self._version.mark
@@ -210,6 +216,19 @@ def class_for(source: type[Any]) -> type[Any]:
         return _classes[source]
 
 
+_results: list[type[Any]] = []
+
+
+def _class_of_results() -> type[Any]:
+    """The class of results for transformers: all its methods are trietok's."""
+    if not _results:
+        with _making:
+            bases = (trietok.BatchEncoding, package("transformers", "to_transformers").BatchEncoding)
+            body = {"__module__": __name__, "__doc__": trietok.BatchEncoding.__doc__}
+            _results[:] = _results or [new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body))]
+    return _results[0]
+
+
 def _has(kinds: tuple[type[Any], ...], name: str) -> bool:
     return any(hasattr(kind, name) for kind in kinds)
 
@@ -229,6 +248,8 @@ class _Hidden:
 
 
 def __getattr__(name: str) -> type[Any]:
+    if name == "BatchEncoding":
+        return _class_of_results()
     source = getattr(trietok, name, None) if not name.startswith("_") else None
     if isinstance(source, type) and issubclass(source, base.PreTrainedTokenizerBase):
         return class_for(source)
