@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.clients.conftest import is_five
+
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 _SETS = re.compile(r"[\w.\[\]]+ = ")
 _ROW = re.compile(r"^\| (?P<client>[^|]+) \| (?P<versions>[^|]+) \| `(?P<line>[^`]+)` \|", re.MULTILINE)
@@ -24,6 +26,13 @@ def rust_of(tokenizer: Any) -> dict[str, Any]:
     from trietok.clients import to_rust
 
     return {"to_rust": partial(to_rust, allow_differences=tokenizer.profile == "slow")}
+
+
+def saved_anyway(tokenizer: Any) -> dict[str, Any]:
+    """What `to_transformers` is in a line whose client saves the tokenizer: with the option that the page names."""
+    from trietok.clients import to_transformers
+
+    return {"to_transformers": partial(to_transformers, allow_differences=tokenizer.profile == "slow" and is_five())}
 
 
 def run_line(client: str, **names: Any) -> Any:

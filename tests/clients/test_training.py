@@ -9,7 +9,7 @@ import pytest
 
 import trietok
 from tests.clients.conftest import LONG, TEXTS, model_of
-from tests.clients.page import run_line
+from tests.clients.page import run_line, saved_anyway
 from trietok.clients import to_transformers
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
@@ -62,7 +62,7 @@ def test_trainer_with_two_workers(form: str, tokenizer: Any, theirs: Any, tmp_pa
         trainer.save_model(str(folder / "saved"))
         return weights
 
-    ours = tokenizer if form == "as it is" else to_transformers(tokenizer)
+    ours = tokenizer if form == "as it is" else saved_anyway(tokenizer)["to_transformers"](tokenizer)
     assert torch.equal(trained(ours, tmp_path / "ours"), trained(theirs, tmp_path / "theirs"))
     kind = trietok.BertTokenizer if tokenizer.profile == "slow" else trietok.BertTokenizerFast
     assert kind.from_pretrained(tmp_path / "ours" / "saved")(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]
@@ -120,7 +120,7 @@ def test_processor(tokenizer, theirs, tmp_path):
         def __init__(self, tokenizer: Any = None, **options: Any) -> None:
             super().__init__(tokenizer, **options)
 
-    processor = run_line("ProcessorMixin", Processor=Processor, tokenizer=tokenizer)
+    processor = run_line("ProcessorMixin", Processor=Processor, tokenizer=tokenizer, **saved_anyway(tokenizer))
     assert processor.tokenizer(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]
     processor.save_pretrained(tmp_path)
     kind = "fast" if tokenizer.profile == "fast" else "slow"

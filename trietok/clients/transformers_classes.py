@@ -41,11 +41,13 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     What it saves, transformers' `AutoTokenizer` reads with the same ids or refuses. A slow tokenizer is saved as a
     `BertTokenizerLegacy`, which transformers 5 has; `AutoTokenizer` of transformers 4 says that there is no such class,
     where it would read a `BertTokenizer` as a `BertTokenizerFast`, with other ids. `transformers.BertTokenizer` of
-    version 4, and trietok, read it as it is.
+    version 4, and trietok, read it as it is. That class of transformers 5 finds some added tokens in fewer texts: with
+    transformers 5, saving a slow tokenizer that has such a token is an error.
 
     Args:
         tokenizer: of either profile; later changes of it do not change the copy.
-        allow_differences: save a slow tokenizer by its own name, which transformers reads as a fast one.
+        allow_differences: save a slow tokenizer all the same: as what transformers 5 reads best, or by its own name,
+            which transformers 4 reads as a fast one.
 
     Raises:
         InputTypeError: it is no tokenizer of trietok.
@@ -92,6 +94,17 @@ def _class_to_save(tokenizer: Any) -> str | None:
     is_ours = getattr(trietok, _name(tokenizer), None) is _source(type(tokenizer))  # and no subclass of a user's
     is_bert = isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT
     return _LEGACY if is_ours and is_bert else None
+
+
+def _missed_by_legacy(tokenizer: Any) -> str | None:
+    """An added token that transformers 5's slow class finds in fewer texts than ours, and in which; None if none is."""
+    lowers = tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.do_lower_case
+    for token in tokenizer.added_tokens_decoder.values():
+        if lowers and token.content == token.content.lower() != token.content.upper():
+            return f"{token.content!r:.60} as it is written, not in {token.content.upper()!r:.60}"
+        if token.single_word:
+            return f"{token.content!r:.60} between spaces, not beside punctuation"
+    return None
 
 
 def _name(tokenizer: Any) -> str:
@@ -166,19 +179,28 @@ class ForTransformers(_Ours):
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
         name = _class_to_save(self)
-        if self.allow_differences or name is None:
+        is_four = package("transformers", "save_pretrained").__version__.startswith("4.")
+        if name is None or (self.allow_differences and is_four):
             name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
         said = {"tokenizer_class": name}
         if self._processor_class is not None:  # a processor says so before it saves its tokenizer
             said["processor_class"] = self._processor_class
         if name != _LEGACY:
             return said
-        if package("transformers", "save_pretrained").__version__.startswith("4."):
+        missed = _missed_by_legacy(self)
+        if missed and not (is_four or self.allow_differences):
+            raise NotSupportedError(
+                f"transformers reads what would be saved as a {_LEGACY}, which finds the added token {missed}; save "
+                "the tokenizer that to_transformers was given, for trietok to read, or pass it allow_differences=True",
+                name="save_pretrained",
+            )
+        if is_four:
             self.warn_once(
                 "saved-as-legacy",
-                f"the tokenizer is saved as a {_LEGACY}: transformers 5 reads it with the same ids, and AutoTokenizer "
-                "of transformers 4 refuses it, where it would read a BertTokenizer with the ids of BertTokenizerFast; "
-                "load it with transformers.BertTokenizer or trietok.AutoTokenizer, or use the fast profile",
+                f"the tokenizer is saved as a {_LEGACY}, which AutoTokenizer of transformers 4 refuses, where it would "
+                "read a BertTokenizer with the ids of BertTokenizerFast; load it with transformers.BertTokenizer or "
+                "trietok.AutoTokenizer, or use the fast profile. transformers 5 reads it with the same ids"
+                + (f", but finds the added token {missed}" if missed else ""),
             )
         # By itself that class gives no token type ids.
         return {**said, "model_input_names": list(self.model_input_names)}
