@@ -138,8 +138,8 @@ def test_without_jinja2_the_error_says_what_to_install(tokenizer, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["../out", "a/b", "..", ".hidden", "a\\b", "", "a\0"])
-def test_a_template_is_not_saved_outside_of_its_folder(tokenizer, tmp_path, name):
-    tokenizer.chat_template = {"default": "a", name: "b"}
+def test_a_template_is_not_saved_outside_of_its_folder(tmp_path, name):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template={"default": "a", name: "b"})
     with pytest.raises(InputError, match="rename it"):
         tokenizer.save_pretrained(tmp_path / "saved")
     assert not list(tmp_path.rglob("*"))
@@ -147,7 +147,8 @@ def test_a_template_is_not_saved_outside_of_its_folder(tokenizer, tmp_path, name
     assert BertTokenizer.from_pretrained(tmp_path / "saved").chat_template == tokenizer.chat_template
 
 
-def test_a_save_takes_away_the_templates_of_an_earlier_one(tokenizer, tmp_path):
+def test_a_save_takes_away_the_templates_of_an_earlier_one(tmp_path):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=TEMPLATE)
     for templates in ({"default": "a", "rag": "b", "tool_use": "c"}, {"rag": "d"}, "e", None, {"default": "f"}):
         tokenizer.chat_template = templates
         paths = tokenizer.save_pretrained(tmp_path)
@@ -161,7 +162,8 @@ def test_a_save_takes_away_the_templates_of_an_earlier_one(tokenizer, tmp_path):
         tokenizer.save_pretrained(tmp_path)
 
 
-def test_the_argument_comes_before_the_files_and_those_before_the_config(tokenizer, tmp_path):
+def test_the_argument_comes_before_the_files_and_those_before_the_config(tmp_path):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=TEMPLATE)
     tokenizer.save_pretrained(tmp_path)
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "chat_template": "of the config"}))
@@ -172,7 +174,8 @@ def test_the_argument_comes_before_the_files_and_those_before_the_config(tokeniz
 
 
 @pytest.mark.parametrize("value", [5, [{"name": "a"}], ["a"], {"a": 1}])
-def test_a_config_with_another_kind_of_template_is_refused(tokenizer, tmp_path, value):
+def test_a_config_with_another_kind_of_template_is_refused(tmp_path, value):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=TEMPLATE)
     tokenizer.save_pretrained(tmp_path, save_jinja_files=False)
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "chat_template": value}))
@@ -180,7 +183,8 @@ def test_a_config_with_another_kind_of_template_is_refused(tokenizer, tmp_path, 
         BertTokenizer.from_pretrained(tmp_path)
 
 
-def test_a_folder_of_too_many_templates_is_refused(tokenizer, tmp_path):
+def test_a_folder_of_too_many_templates_is_refused(tmp_path):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=TEMPLATE)
     tokenizer.save_pretrained(tmp_path)
     (tmp_path / "additional_chat_templates").mkdir()
     for number in range(101):

@@ -92,7 +92,9 @@ class _Model:
         self._asked_revision = self._options.pop("revision", None)
         self._suggest = suggest
         self._commit: str | None = None
-        self._asks = not (options.get("local_files_only") or hub.constants.HF_HUB_OFFLINE)
+        self._asks = not (options.get("local_files_only") or hub.constants.HF_HUB_OFFLINE or _is_offline())
+        if not self._asks:
+            self._options["local_files_only"] = True
         self._looked = False  # whether the hub can be reached
         self._unreachable: str | None = None  # why not
         self._current: str | None = None  # the commit that the hub has now, where it said so
@@ -210,6 +212,11 @@ class _Model:
         if self.found:
             return f"{why}check the network, or pass local_files_only=True to take only what is in the cache"
         return f"{why}check the name and the network{self._suggest()}"
+
+
+def _is_offline() -> bool:
+    """Whether the environment says so now; huggingface_hub asks it only when it is imported."""
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def _unreachable(hub: Any) -> str | None:
