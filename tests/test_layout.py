@@ -44,7 +44,7 @@ def test_importing_loads_nothing_that_is_not_needed():
         "torch",
         "transformers",
         "huggingface_hub",
-        "typer",
+        "click",
         "rich",
         "regex",
         "pygtrie",
