@@ -12,8 +12,8 @@ import click
 import trietok
 from trietok.cli.interrupts import stopped
 
-# Each is a module here, which holds a command of its name. What they do is said here in short, so that nothing has to be
-# imported to list them.
+# Each is a module here, which holds a command of its name. What it does is said in short here too: listing the commands
+# imports none of them.
 COMMANDS = {
     "encode": "Turn texts into ids, special tokens included.",
     "tokenize": "Split texts into tokens, without special tokens around them.",
