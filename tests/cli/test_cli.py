@@ -151,6 +151,16 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
         assert "--offline" in shown
 
 
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("trietok enc", ["plain,encode", "plain,encode-files"]), ("trietok encode --file te", ["file,te"])],
+)
+def test_the_shell_completes_commands_and_names_of_files(typed, completed):
+    asked = {"_TRIETOK_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    stdout, stderr = process(env=environment(**asked)).communicate()
+    assert (stdout.decode().split(), stderr) == (completed, b"")
+
+
 def test_output_of_a_process_is_utf8_whatever_the_locale(tiny):
     env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     child = process("tokenize", "-m", tiny, env=env)

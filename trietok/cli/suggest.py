@@ -102,7 +102,7 @@ def suggest(
     """Say which words of a text to add to a tokenizer, ranked by the tokens that saves.
 
     FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz. - is standard input, read without FILES too.
+    with .gz; - is standard input, read without FILES too.
 
     The tokenizer stays as it is; with --apply OUT a copy with the words added is saved.
     """

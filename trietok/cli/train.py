@@ -102,7 +102,7 @@ def wordpiece(
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
 
     FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz or .zst. - reads texts from standard input.
+    with .gz or .zst; - is standard input.
 
     The five special tokens of BERT come first, then those given with --special-token, then the unused slots.
     """
@@ -199,7 +199,7 @@ def bpe(
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
 
     FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz or .zst. - reads texts from standard input.
+    with .gz or .zst; - is standard input.
 
     With --recipe chinese the text is taken as sentences of characters; vocab.txt and train.log are written, and with
     --test the sentences of a file, segmented by two rules.

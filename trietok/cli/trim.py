@@ -72,8 +72,8 @@ def trim(
     """Make a smaller tokenizer that keeps what a text needs: the text keeps its tokens, and that is proved.
 
     NAME_OR_DIR is the tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub. FILES are files or
-    quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also with .gz or .zst. -
-    reads texts from standard input.
+    quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also with .gz or .zst; -
+    is standard input.
 
     Each text is encoded with both tokenizers. The ids move, and the rows of a model have to follow.
     """
