@@ -195,11 +195,13 @@ def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
     )
 
 
-def test_options_that_do_not_go_together(text):
+def test_options_that_do_not_go_together(text, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # which --offline sets for good
     command = ("train", "bpe", text, "-o", "out")
     assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")
     message = usage_error(*command, "--recipe", "chinese", "--min-frequency", "0")
     assert "--min-frequency does not go with --recipe chinese." in message
+    assert out(*command, "--recipe", "chinese", "--offline")
     assert "--test goes with --recipe chinese." in usage_error(*command, "--test", text)
     assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
 

@@ -9,12 +9,14 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError
 from trietok.files.formats import CHAT_TEMPLATE_FILE, CHAT_TEMPLATE_FOLDER, write_text
 from trietok.text.vocab_txt import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path  # takes longer to import than most modules that encode
 
 DEFAULT = "default"  # the name of the template in chat_template.jinja
 MOST_TEMPLATES = 100
