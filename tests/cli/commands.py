@@ -31,7 +31,13 @@ def run(*arguments: str, stdin: str | bytes = ""):
         runner = CliRunner(mix_stderr=False)
     except TypeError:  # newer versions never mix
         runner = CliRunner()
-    return runner.invoke(app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+    environment = dict(os.environ)
+    try:
+        return runner.invoke(app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+    finally:
+        if os.environ != environment:  # --offline
+            os.environ.clear()
+            os.environ.update(environment)
 
 
 def out(*arguments: str, stdin: str | bytes = "") -> list[str]:
