@@ -195,8 +195,7 @@ def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
     )
 
 
-def test_options_that_do_not_go_together(text, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # which --offline sets for good
+def test_options_that_do_not_go_together(text):
     command = ("train", "bpe", text, "-o", "out")
     assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")
     message = usage_error(*command, "--recipe", "chinese", "--min-frequency", "0")
