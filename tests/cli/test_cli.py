@@ -209,9 +209,13 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
 
 @pytest.mark.parametrize(
     ("typed", "completed"),
-    [("trietok enc", ["plain,encode", "plain,encode-files"]), ("trietok encode --file te", ["file,te"])],
+    [
+        ("trietok enc", ["plain,encode", "plain,encode-files"]),
+        ("trietok encode --file te", ["file,te"]),
+        ("trietok encode-files --format n", ["plain,npy"]),
+    ],
 )
-def test_the_shell_completes_commands_and_names_of_files(typed, completed):
+def test_the_shell_completes_commands_names_of_files_and_choices(typed, completed):
     asked = {"_TRIETOK_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     stdout, stderr = process(env=environment(**asked)).communicate()
     assert (stdout.decode().split(), stderr) == (completed, b"")
