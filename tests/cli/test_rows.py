@@ -112,6 +112,9 @@ def test_mistakes(model, new, tmp_path):
     assert "is there already" in error("rows", model, new, "--tokenizer", new)
     assert "no row plan" in error("rows", model, target, "--plan", f"{model}/config.json")
     assert "not there" in error("rows", f"{model}/nowhere", target, "--plan", _plan(tmp_path))
+    wanted = "give the directory of a model, with its config.json and weights"
+    assert error("rows", "nowhere", target, "--tokenizer", new) == f"nowhere is not there; {wanted}"
+    assert error("rows", new, target, "--tokenizer", new) == f"{new} has no config.json; {wanted}"
     assert not (tmp_path / "out").exists()
 
 
