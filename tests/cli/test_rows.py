@@ -55,7 +55,7 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
 
 
 def test_json(model, new, two, tmp_path):
-    (line,) = out("rows", model, str(tmp_path / "out"), "-t", new, "--multiple-of", "8", "--json")
+    (line,) = out("rows", model, str(tmp_path / "out"), "--tokenizer", new, "--multiple-of", "8", "--json")
     values = json.loads(line)
     assert values["plan"] == {
         **{"before": two[2].before, "after": two[2].after, "rows_before": ROWS, "rows_after": AFTER},

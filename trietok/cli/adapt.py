@@ -20,6 +20,7 @@ from trietok.cli.suggest import words_of
 @rows_options.out
 @click.option(
     "--texts",
+    "-t",
     type=options.PATH,
     required=True,
     multiple=True,

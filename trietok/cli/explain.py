@@ -64,7 +64,7 @@ _STYLES = {
 @click.option(
     "--against",
     type=options.PATH,
-    metavar="MODEL",
+    metavar="NAME_OR_DIR",
     help="Show another tokenizer beside it, and where they part; slow or fast is the same model in that profile.",
 )
 @click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser to FILE.")

@@ -50,13 +50,12 @@ multiple_of = click.option(
 @out
 @click.option(
     "--tokenizer",
-    "-t",
     type=options.PATH,
-    metavar="DIR",
+    metavar="NAME_OR_DIR",
     help="The tokenizer that the model is to have; it is saved to OUT too.",
 )
 @click.option("--plan", type=options.PATH, metavar="FILE", help="Take the plan from a file, as --save-plan wrote it.")
-@click.option("--save-plan", type=options.PATH, metavar="FILE", help="Write the plan to a file, too.")
+@changed_vocabulary.save_plan
 @new
 @also
 @leave
