@@ -39,7 +39,7 @@ def test_what_it_says(files, tmp_path):
 
 
 def test_json(files, tmp_path):
-    (line,) = out(*files, "--most", "1", "--as", "unused", "--json")
+    (line,) = out(*files, "-n", "1", "--as", "unused", "--json")
     values = json.loads(line)
     assert values["out"] == str(tmp_path / "out")
     assert list(values["terms"]["added"]) == ["covid"]

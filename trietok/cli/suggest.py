@@ -44,7 +44,7 @@ leave_out = click.option(
 @click.command()
 @click.argument("files", nargs=-1, type=options.PATH)
 @options.model
-@click.option("--most", type=options.POSITIVE, default=500, metavar="N", help="Suggest at most N words.")
+@click.option("--most", "-n", type=options.POSITIVE, default=500, metavar="N", help="Suggest at most N words.")
 @min_frequency
 @click.option(
     "--unknown-weight",
