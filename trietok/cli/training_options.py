@@ -35,6 +35,10 @@ LimitAlphabet = Annotated[
     Optional[int],
     typer.Option("--limit-alphabet", min=0, metavar="N", help="Start from so many characters, the most frequent."),
 ]
+NumMerges = Annotated[
+    Optional[int],
+    typer.Option("--num-merges", min=0, metavar="N", help="With a recipe: make so many merges at most."),
+]
 InitialAlphabet = Annotated[
     str, typer.Option("--initial-alphabet", metavar="CHARS", help="Characters to have in any case.", show_default=False)
 ]
