@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
-from trietok.files.settings import ANY_KIND
+from trietok.files.other_kinds import trained_kind
+from trietok.files.settings import ANY_KIND, GENERIC_FAST
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
@@ -102,6 +103,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
 
 
 _registry = _Registry((*CLASSES, BertJapaneseTokenizer))
+_RECIPE_CLASS = "ChineseBpeTokenizer"
 
 
 class AutoTokenizer:
@@ -205,11 +207,27 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     name = os.fspath(name)
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    if kind is None and value in (None, GENERIC_FAST, _RECIPE_CLASS):
+        kind = _of_trained(os.path.join(name, options.get("subfolder") or ""), value)
     if kind is None:
         _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
-    if value is None:
-        _undecided(name)
-    return _missing(name, key, value) if kind is None else kind
+    if kind is not None:
+        return kind
+    return _undecided(name) if value is None else _missing(name, key, value)
+
+
+def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
+    """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other."""
+    made_by = trained_kind(path)
+    if made_by == "bpe":
+        from trietok.tokenizer.bpe_fast import PreTrainedTokenizerFast  # few directories need it
+
+        return PreTrainedTokenizerFast
+    if made_by == "recipe" or saved_class == _RECIPE_CLASS:
+        from trietok.tokenizer.chinese_bpe import ChineseBpeTokenizer
+
+        return ChineseBpeTokenizer
+    return None
 
 
 def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:

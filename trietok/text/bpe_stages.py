@@ -1,0 +1,39 @@
+"""The stages of a byte-pair encoding that is loaded from a tokenizer.json, and their fast path.
+
+In: a text. Out: its tokens, ids and spans. Around words everything is as in the Rust profile of BERT: added tokens,
+normalization, the cut into words. The words are split by merges.
+"""
+
+from __future__ import annotations
+
+from trietok.text.alignment import AlignedText, Span
+from trietok.text.bpe import BpeTokenizer
+from trietok.text.rust_chunk_encoder import RustChunkEncoder
+from trietok.text.rust_stages import RustStages
+
+
+class BpeStages(RustStages):
+    """`RustStages` with a `BpeTokenizer` in place of WordPiece."""
+
+    wordpiece: BpeTokenizer  # type: ignore[assignment]
+
+    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
+        """The spans of the tokens; a character that is left out belongs to none."""
+        places = self.wordpiece.places_of(word.text[start:end])
+        ends = [*(place for _, place in places[1:]), end - start][: len(places)]
+        spans = []
+        for (token, place), stop in zip(places, ends, strict=True):
+            if self.wordpiece.unk_token is None:  # characters may be missing
+                stop = place + self.wordpiece.length(token, place)
+            spans.append(word.span(start + place, start + stop))
+        return spans
+
+
+class BpeChunkEncoder(RustChunkEncoder):
+    """`RustChunkEncoder` for `BpeStages`: the compiled kernel knows WordPiece only, and so do the cached spans."""
+
+    def _can_hand_over(self) -> bool:
+        return False
+
+    def _has_chunked_spans(self, text: str) -> bool:
+        return False
