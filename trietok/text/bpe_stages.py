@@ -10,12 +10,17 @@ from trietok.text.alignment import AlignedText, Span
 from trietok.text.bpe import BpeTokenizer
 from trietok.text.rust_chunk_encoder import RustChunkEncoder
 from trietok.text.rust_stages import RustStages
+from trietok.text.watch import StageName
 
 
 class BpeStages(RustStages):
     """`RustStages` with a `BpeTokenizer` in place of WordPiece."""
 
     wordpiece: BpeTokenizer  # type: ignore[assignment]
+
+    @property
+    def order(self) -> tuple[StageName, ...]:
+        return super().order[:-1]  # all but WordPiece
 
     def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
         """The spans of the tokens; a character that is left out belongs to none."""

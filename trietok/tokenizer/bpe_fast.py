@@ -27,10 +27,6 @@ _OF_BERT = ("do_lower_case", "tokenize_chinese_chars", "strip_accents", "do_basi
 _ROLES = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
-class _NoWordPieceError(NotSupportedError, AttributeError):
-    """A byte-pair encoding was asked for its WordPiece tokenizer."""
-
-
 class PreTrainedTokenizerFast(RustProfile):
     """A byte-pair encoding, from a tokenizer.json.
 
@@ -143,19 +139,6 @@ class PreTrainedTokenizerFast(RustProfile):
             NotSupportedError: always; `trietok.train_bpe` trains one.
         """
         raise NotSupportedError("trietok.train_bpe trains byte-pair encodings", name="train_new_from_iterator")
-
-    @property
-    def wordpiece_tokenizer(self) -> NoReturn:  # type: ignore[override]
-        """There is none.
-
-        Raises:
-            NotSupportedError: always; it is an `AttributeError` too.
-        """
-        raise _NoWordPieceError(
-            "this is a byte-pair encoding, which has merges and no WordPiece: what looks into WordPiece (explain, "
-            "unknown, suggest, add, trim, adapt) does not do it",
-            name="wordpiece_tokenizer",
-        )
 
     @property
     def can_save_slow_tokenizer(self) -> bool:
