@@ -51,7 +51,7 @@ BOTH = pytest.mark.parametrize("name", ["bpe", "recipe"])
 
 @BOTH
 def test_every_command_reads_the_directory(request, name, tmp_path):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     from tests.cli.commands import run
 
     model = str(request.getfixturevalue(name))
