@@ -17,7 +17,7 @@ import trietok
 from trietok.clients.packages import package
 from trietok.clients.rust import to_rust
 from trietok.errors import InputTypeError, NotSupportedError, brief
-from trietok.files.settings import JAPANESE
+from trietok.files.settings import GENERIC_FAST, JAPANESE
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
 from trietok.tokenizer import base, bert
@@ -72,10 +72,15 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         if isinstance(tokenizer, ForTransformers):
             return tokenizer
         if not allow_differences and _class_to_save(tokenizer) is None:
+            name = type(tokenizer).__name__
+            why = (
+                f"transformers reads a saved {name} as one of its Rust tokenizers, which gives some texts other ids; "
+                "use the fast profile, or"
+                if isinstance(tokenizer, bert.BertTokenizer)
+                else f"transformers has no {name} to read a saved one with;"
+            )
             raise NotSupportedError(
-                f"transformers reads a saved {type(tokenizer).__name__} as one of its Rust tokenizers, which gives "
-                "some texts other ids; use the fast profile, or pass allow_differences=True if transformers is not to "
-                "read what you save",
+                f"{why} pass allow_differences=True if transformers is not to read what you save",
                 name="to_transformers",
             )
         kind = class_for(type(tokenizer))
@@ -88,7 +93,7 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
 def _class_to_save(tokenizer: Any) -> str | None:
     """The name of the class as which transformers reads a saved tokenizer with the same ids; None if there is none."""
     if tokenizer.profile == "fast":
-        return str(_name(tokenizer)).removesuffix("Fast")
+        return _without_fast(_name(tokenizer))
     if _name(tokenizer) == JAPANESE:
         return JAPANESE
     is_ours = getattr(trietok, _name(tokenizer), None) is _source(type(tokenizer))  # and no subclass of a user's
@@ -105,6 +110,11 @@ def _missed_by_legacy(tokenizer: Any) -> str | None:
         if token.single_word:
             return f"{token.content!r:.60} between spaces, not beside punctuation"
     return None
+
+
+def _without_fast(name: str) -> str:
+    """The name of a fast class as tokenizer_config.json has it."""
+    return name if name == GENERIC_FAST else name.removesuffix("Fast")
 
 
 def _name(tokenizer: Any) -> str:
@@ -181,7 +191,7 @@ class ForTransformers(_Ours):
         name = _class_to_save(self)
         is_four = package("transformers", "save_pretrained").__version__.startswith("4.")
         if name is None or (self.allow_differences and is_four):
-            name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
+            name = _without_fast(_name(self)) if self.profile == "fast" else _name(self)
         said = {"tokenizer_class": name}
         if self._processor_class is not None:  # a processor says so before it saves its tokenizer
             said["processor_class"] = self._processor_class

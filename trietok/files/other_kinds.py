@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from trietok.errors import TrietokError
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, read_json_object
+from trietok.files.settings import RECIPE_CLASS
 from trietok.text.vocab_txt import read_vocab_lines
 
 BPE_VOCAB_FILE = "vocab.json"
@@ -67,16 +68,21 @@ def _is_of_bpe_save(path: str) -> bool:
 
 
 def _is_of_recipe(directory: str, files: set[str]) -> bool:
-    if not {VOCAB_FILE, RECIPE_LOG_FILE} <= files or files & {TOKENIZER_FILE, TOKENIZER_CONFIG_FILE}:
+    if VOCAB_FILE not in files:
         return False
     try:
+        if TOKENIZER_CONFIG_FILE in files:  # saved by the class that loads it
+            config = read_json_object(os.path.join(directory, TOKENIZER_CONFIG_FILE))
+            return config.get("tokenizer_class") == RECIPE_CLASS
+        if RECIPE_LOG_FILE not in files or TOKENIZER_FILE in files:
+            return False
         return "[UNK]" not in read_vocab_lines(os.path.join(directory, VOCAB_FILE))
-    except TrietokError:
+    except (TrietokError, ValueError, RecursionError):
         return False
 
 
 def _recipe(directory: str) -> str:
     return (
-        f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE} and {RECIPE_LOG_FILE}), "
+        f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE}), "
         "made by `trietok train bpe --recipe chinese`, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
     )

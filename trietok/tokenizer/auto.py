@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
-from trietok.files.settings import ANY_KIND, GENERIC_FAST
+from trietok.files.settings import ANY_KIND, GENERIC_FAST, RECIPE_CLASS
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -110,7 +110,6 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
 
 
 _registry = _Registry(CLASSES)
-_RECIPE_CLASS = "ChineseBpeTokenizer"
 
 
 class AutoTokenizer:
@@ -214,7 +213,7 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     name = os.fspath(name)
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
-    if kind is None and value in (None, GENERIC_FAST, _RECIPE_CLASS):
+    if kind is None and value in (None, GENERIC_FAST, RECIPE_CLASS):
         kind = _of_trained(os.path.join(name, options.get("subfolder") or ""), value)
     if kind is None:
         _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
@@ -232,7 +231,7 @@ def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
         from trietok.tokenizer.bpe_fast import PreTrainedTokenizerFast
 
         return PreTrainedTokenizerFast
-    if made_by == "recipe" or saved_class == _RECIPE_CLASS:
+    if made_by == "recipe" or saved_class == RECIPE_CLASS:
         from trietok.tokenizer.chinese_bpe import ChineseBpeTokenizer
 
         return ChineseBpeTokenizer
