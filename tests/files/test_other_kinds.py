@@ -50,25 +50,6 @@ BOTH = pytest.mark.parametrize("name", ["bpe", "recipe"])
 
 
 @BOTH
-def test_every_command_reads_the_directory(request, name, tmp_path):
-    pytest.importorskip("click")
-    from tests.cli.commands import run
-
-    model = str(request.getfixturevalue(name))
-    text, tokens = {"bpe": ("lowest", "lowest"), "recipe": ("向天天上", "向 天天 上")}[name]
-    assert run("tokenize", "-m", model, text).stdout.split() == tokens.split()
-    ids = run("encode", "-m", model, text).stdout.split()
-    assert "<unk>" not in run("decode", "-m", model, *ids).stdout
-    assert run("check", model).stdout.endswith("no errors, no warnings, no notes\n")
-    (tmp_path / "texts.txt").write_text(text + "\n", encoding="utf-8")
-    result = run("encode-files", str(tmp_path / "texts.txt"), "-m", model, "-o", str(tmp_path / "out"))
-    assert result.exit_code == 0, result.stderr
-    result = run("unknown", "-m", model, text)
-    assert result.exit_code == 1
-    assert result.stderr.startswith("trietok: error: find_unknown looks into BertTokenizer and its relatives")
-
-
-@BOTH
 def test_damaged_files_are_found(request, name):
     directory = request.getfixturevalue(name)
     if name == "bpe":

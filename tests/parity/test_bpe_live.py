@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import unicodedata
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer as TheirAutoTokenizer
 
-from trietok import AutoTokenizer, train_bpe
+from trietok import AutoTokenizer, TokenizeBatch, encode_files, train_bpe
+from trietok.clients import to_rust, to_transformers
 
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 TEXTS = [
@@ -73,6 +75,33 @@ def test_every_kind_of_character(both):
     for code in range(0, 0x30000, step):
         if unicodedata.category(chr(code)) not in ("Cs", "Cn"):
             same(*both, f"l{chr(code)}o")
+
+
+def test_what_others_are_given(both, tmp_path):
+    ours, theirs = both
+    rust, client = to_rust(ours), to_transformers(ours)
+    client.save_pretrained(tmp_path)
+    saved = TheirAutoTokenizer.from_pretrained(tmp_path)
+    for text in TEXTS:
+        ids = theirs.encode(text).ids
+        assert rust.encode(text).ids == client(text).input_ids == saved(text).input_ids == ids
+        if ours.bpe_tokenizer.unk_token is not None:
+            assert client(text).word_ids() == theirs.encode(text).word_ids
+
+
+def test_corpora(both, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    ours, theirs = both
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    expected = [theirs.encode(text).ids for text in TEXTS]
+    encode_files(path, tmp_path / "out", ours, workers=1)
+    table = parquet.read_table(tmp_path / "out" / "part-00000.parquet")
+    assert table.column("input_ids").to_pylist() == expected
+    encoded = TokenizeBatch(ours, "text")(pyarrow.table({"text": TEXTS}))
+    assert encoded.column("input_ids").to_pylist() == expected
 
 
 def test_saved_with_more_tokens_transformers_reads_it(both, tmp_path):
