@@ -21,9 +21,9 @@ knows in which chains each pair occurs, and a merge touches only these.
 
 from __future__ import annotations
 
-import heapq
 import logging
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
@@ -38,6 +38,7 @@ from trietok.text.characters import (
     is_punctuation,
     is_whitespace,
 )
+from trietok.training.most_frequent import MostFrequent
 from trietok.training.pairs import Pairs
 from trietok.training.progress import COUNTING_WORDS, MERGING, OnProgress, Progress
 from trietok.training.spelling import alphabet
@@ -281,17 +282,20 @@ class _Merging:
         """Make the merges."""
         pair_counts = self.pairs.counts
         where = self.pairs.count(report, least=2)
-        heap = [self._entry(pair) for pair in where]
-        heapq.heapify(heap)
+        waiting: MostFrequent[tuple[str, str, str]] = MostFrequent()
+        for pair in where:
+            waiting.push(pair_counts[pair], self._entry(pair))
         size = len(self.names)
         merges: list[ChineseMerge] = []
         line = ""
-        while heap and (vocab_size is None or size < vocab_size) and (num_merges is None or len(merges) < num_merges):
-            negative, left_name, right_name, pair = heapq.heappop(heap)
+        most = sys.maxsize if num_merges is None else num_merges
+        while waiting and (vocab_size is None or size < vocab_size) and len(merges) < most:
+            noted, entry = waiting.pop()
+            left_name, right_name, pair = entry
             count = pair_counts[pair]
-            if count != -negative:  # changed since it was put there
+            if count != noted:  # changed since it was put there
                 if count > 1:
-                    heapq.heappush(heap, self._entry(pair))
+                    waiting.push(count, entry)
                 continue
             if count < 2:
                 break
@@ -301,7 +305,7 @@ class _Merging:
             for come_up, in_chains in new.items():
                 where[come_up] = where[come_up] + in_chains if come_up in where else in_chains
                 if pair_counts[come_up] > 1:
-                    heapq.heappush(heap, self._entry(come_up))
+                    waiting.push(pair_counts[come_up], self._entry(come_up))
             size += self._moved(ord(pair[0]), ord(pair[1]), merged, made)
             merges.append(ChineseMerge(left_name, right_name, count))
             line = f"{len(merges)} merges, vocabulary {size}, best pair {left_name + right_name!r} ({count})"
@@ -313,8 +317,8 @@ class _Merging:
         report(Progress(MERGING, size, size, "tokens"))
         return merges
 
-    def _entry(self, pair: str) -> tuple[int, str, str, str]:
-        return -self.pairs.counts[pair], self.names[ord(pair[0])], self.names[ord(pair[1])], pair
+    def _entry(self, pair: str) -> tuple[str, str, str]:
+        return self.names[ord(pair[0])], self.names[ord(pair[1])], pair
 
     def _id(self, name: str) -> int:
         if name not in self.ids:

@@ -2,28 +2,28 @@
 
 In: a `Spelling`. Out: the merges in their order; the spelling's tokens and words, grown and shortened in place.
 
-`Pairs` keeps the counts of pairs up to date merge by merge, and a heap brings the best pair: a merge costs what it
-changes, the words that hold the pair. No merge looks at all words again. A heap entry whose count has changed since is
-corrected when it is taken off the heap.
+`Pairs` keeps the counts of pairs up to date merge by merge, and `MostFrequent` hands out the best pair: a merge costs
+what it changes, the words that hold the pair. No merge looks at all words again. An entry whose count has changed since
+is put in again when it is taken out.
 
 The order is that of `BpeTrainer` in tokenizers 0.22.2: the higher count first; of equal counts the lower id of the
 left token, then of the right one. Three more of its rules matter only where two merges make the same
 token, as in words that contain the prefix themselves ("#" + "###" and "##" + "##"):
 
-- Each heap entry has its own words, noted when the pair came up; they are merged when that entry's turn comes.
+- Each entry has its own words, noted when the pair came up; they are merged when that entry's turn comes.
 - Merging a pair does not reset its count: if the pair occurs again later, the earlier occurrences are still included.
 - A pair that is merged once more moves to the end of the merges.
 """
 
 from __future__ import annotations
 
-import heapq
 import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
 from trietok.errors import VocabularyError
 from trietok.text.bulk import bulk
+from trietok.training.most_frequent import MostFrequent
 from trietok.training.pairs import Pairs
 from trietok.training.progress import MERGING, OnProgress, Progress
 from trietok.training.spelling import Options, Spelling
@@ -70,17 +70,19 @@ class _Merging:
     def run(self) -> list[Merge]:
         pair_counts = self.pairs.counts
         where = self.pairs.count(self.report)
-        heap = [(-pair_counts[pair], pair, 0, positions) for pair, positions in where.items()]
-        heapq.heapify(heap)
+        waiting: MostFrequent[tuple[str, int, list[int]]] = MostFrequent()
+        for pair, positions in where.items():
+            waiting.push(pair_counts[pair], (pair, 0, positions))
         vocab_size, least = self.options.vocab_size, max(self.options.min_frequency, 1)
         merges: dict[str, int] = {}
         serial = 0
-        while heap and len(self.tokens) < vocab_size:
-            negative, pair, number, positions = heapq.heappop(heap)
+        while waiting and len(self.tokens) < vocab_size:
+            noted, entry = waiting.pop()
+            pair, _, positions = entry
             count = pair_counts[pair]
-            if count != -negative:  # changed since it was put there
+            if count != noted:  # changed since it was put there
                 if count > 0:
-                    heapq.heappush(heap, (-count, pair, number, positions))
+                    waiting.push(count, entry)
                 continue
             if count < least:
                 break
@@ -91,7 +93,7 @@ class _Merging:
             for come_up, in_words in new.items():
                 if pair_counts[come_up] > 0:
                     serial += 1
-                    heapq.heappush(heap, (-pair_counts[come_up], come_up, serial, in_words))
+                    waiting.push(pair_counts[come_up], (come_up, serial, in_words))
             if not len(merges) % _MERGES_PER_REPORT:
                 self.report(Progress(MERGING, len(self.tokens), vocab_size, "tokens"))
         self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
