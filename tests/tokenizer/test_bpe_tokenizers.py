@@ -57,6 +57,14 @@ def test_composed_words_and_their_spans(directory):
     assert offsets[-1] == (6, 8)
 
 
+def test_characters_that_are_left_out_have_places(tmp_path):
+    train_bpe(TEXTS, vocab_size=60).save(tmp_path, do_lower_case=False)
+    result = AutoTokenizer.from_pretrained(tmp_path)("x\u2603low \u2603 lo\u2603w", return_offsets_mapping=True)
+    assert result.tokens() == ["low", "low"]
+    assert result.offset_mapping == [(2, 5), (8, 12)]
+    assert result.word_ids() == [0, 1]
+
+
 def test_changes_are_saved(directory, tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(directory)
     assert tokenizer.add_tokens(["covid-19"]) == 1

@@ -68,7 +68,7 @@ class BpeTokenizer(Changeable):
 
     >>> parts = BpeParts({"l": 0, "o": 1, "w": 2, "lo": 3, "low": 4}, [("l", "o"), ("lo", "w")])
     >>> BpeTokenizer(parts).places_of("lowlo")
-    [('low', 0), ('lo', 3)]
+    [('low', 0, 3), ('lo', 3, 5)]
 
     Raises:
         VocabularyError: as `BpeParts.ranks`.
@@ -85,18 +85,15 @@ class BpeTokenizer(Changeable):
 
     def pieces_of(self, word: str) -> list[str]:
         """The tokens of one word. O(n log n) for n characters."""
-        return [token for token, _ in self.places_of(word)]
+        symbols, _ = self._characters(word)
+        return [symbols[number] for number in self._merged(symbols)]
 
-    def places_of(self, word: str) -> list[tuple[str, int]]:
-        """The tokens of one word, each with the place of its first character."""
+    def places_of(self, word: str) -> list[tuple[str, int, int]]:
+        """The tokens of one word, each with the place of its first character and the one behind its last."""
         symbols, places = self._characters(word)
-        return [(symbols[number], places[number]) for number in self._merged(symbols)]
-
-    def length(self, token: str, place: int) -> int:
-        """How many characters of a word a token stands for that begins at `place`; the unknown token is not meant."""
-        suffix = self.parts.end_of_word_suffix or ""
-        marked = len(self.continuing_subword_prefix) if place else 0
-        return len(token.removesuffix(suffix)) - marked
+        first = list(self._merged(symbols))
+        behind = [*first[1:], len(symbols)]
+        return [(symbols[start], places[start], places[end - 1] + 1) for start, end in zip(first, behind, strict=False)]
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of the words between whitespace."""

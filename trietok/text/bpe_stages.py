@@ -25,13 +25,7 @@ class BpeStages(RustStages):
     def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
         """The spans of the tokens; a character that is left out belongs to none."""
         places = self.wordpiece.places_of(word.text[start:end])
-        ends = [*(place for _, place in places[1:]), end - start][: len(places)]
-        spans = []
-        for (token, place), stop in zip(places, ends, strict=True):
-            if self.wordpiece.unk_token is None:  # characters may be missing
-                stop = place + self.wordpiece.length(token, place)
-            spans.append(word.span(start + place, start + stop))
-        return spans
+        return [word.span(start + first, start + behind) for _, first, behind in places]
 
 
 class BpeChunkEncoder(RustChunkEncoder):
