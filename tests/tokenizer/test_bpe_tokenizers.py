@@ -14,9 +14,12 @@ from trietok import (
     BertTokenizerFast,
     Bpe,
     ChineseBpeTokenizer,
+    FileError,
     FileFormatError,
     NotSupportedError,
     PreTrainedTokenizerFast,
+    VocabularyError,
+    check,
     train_bpe,
     train_chinese_bpe,
 )
@@ -126,12 +129,19 @@ def test_what_it_does_not_do_is_an_error(directory, key, value, message):
     path.write_text(json.dumps(content))
     with pytest.raises(FileFormatError, match=message):
         PreTrainedTokenizerFast(tokenizer_file=path)
+    with pytest.raises((FileError, FileFormatError, VocabularyError), match=message):
+        AutoTokenizer.from_pretrained(directory)
+    assert not check(directory).ok
 
 
 def test_a_wordpiece_file_is_named_as_such(tmp_path):
     BertTokenizerFast.from_pretrained("trietok-en").save_pretrained(tmp_path)
     with pytest.raises(FileFormatError, match="BertTokenizerFast loads it"):
         PreTrainedTokenizerFast(tokenizer_file=tmp_path / "tokenizer.json")
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text(config.read_text().replace('"BertTokenizer"', '"PreTrainedTokenizerFast"'))
+    with pytest.raises(FileFormatError, match="BertTokenizerFast loads it"):
+        AutoTokenizer.from_pretrained(tmp_path)
 
 
 # ---- the Chinese recipe ---------------------------------------------------------------------------------------------
@@ -156,6 +166,15 @@ def test_the_recipe_cuts_the_longest_token_first(recipe, tmp_path):
     assert isinstance(again, ChineseBpeTokenizer)
     assert again.get_vocab() == tokenizer.get_vocab()
     assert again.encode("[CLS]夜来") == tokenizer.encode("[CLS]夜来")
+
+
+def test_a_directory_of_another_kind(directory, recipe):
+    with pytest.raises(FileFormatError, match=r"tokenizer.json is no vocab.txt"):
+        ChineseBpeTokenizer(directory / "tokenizer.json")
+    with pytest.raises(FileError, match=r"has no vocab.txt, which ChineseBpeTokenizer needs"):
+        ChineseBpeTokenizer.from_pretrained(directory)
+    with pytest.raises(FileError, match=r"has no tokenizer.json, which PreTrainedTokenizerFast needs"):
+        PreTrainedTokenizerFast.from_pretrained(recipe)
 
 
 def test_the_unknown_token_of_bert(recipe):

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
-from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
+from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, read_json_object
 from trietok.files.settings import ANY_KIND, GENERIC_FAST, RECIPE_CLASS
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
@@ -223,11 +223,15 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
 
 
 def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
-    """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other."""
+    """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other.
+
+    A tokenizer.json of the class without a name of its own is left to `PreTrainedTokenizerFast`, which says what of it
+    trietok does not have.
+    """
     from trietok.files.other_kinds import trained_kind  # few directories need it
 
     made_by = trained_kind(path)
-    if made_by == "bpe":
+    if made_by == "bpe" or (saved_class == GENERIC_FAST and os.path.isfile(os.path.join(path, TOKENIZER_FILE))):
         from trietok.tokenizer.bpe_fast import PreTrainedTokenizerFast
 
         return PreTrainedTokenizerFast

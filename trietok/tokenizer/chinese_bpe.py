@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from trietok.errors import FileFormatError
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
@@ -33,6 +34,7 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
 
     Raises:
         FileError: the file is missing or cannot be read.
+        FileFormatError: it is a tokenizer.json.
         VocabularyError: it is empty.
 
     >>> import tempfile
@@ -50,6 +52,12 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     vocab_files_names = {"vocab_file": VOCAB_FILE}
 
     def __init__(self, vocab_file: str | os.PathLike[str], unk_token: Token | None = None, **kwargs: Any) -> None:
+        if os.fspath(vocab_file).endswith(".json"):
+            raise FileFormatError(
+                f"{os.fspath(vocab_file)} is no {VOCAB_FILE}, of which a {type(self).__name__} is made; AutoTokenizer "
+                "finds the class of a directory",
+                path=vocab_file,
+            )
         self._vocabulary = Vocabulary.from_file(vocab_file)
         if unk_token is None:
             has_other = UNKNOWN not in self._vocabulary and _BERT_UNKNOWN in self._vocabulary
