@@ -57,6 +57,8 @@ _HOMES = {
         "tokenizer.bert": "BertTokenizer",
         "tokenizer.bert_fast": "BertTokenizerFast",
         "tokenizer.bert_japanese": "BertJapaneseTokenizer",
+        "tokenizer.bpe_fast": "PreTrainedTokenizerFast",
+        "tokenizer.chinese_bpe": "ChineseBpeTokenizer",
         "tokenizer.dpr_reader": "DPRReaderOutput DPRSpanPrediction",
         "tokenizer.fast_relatives": """
             ConvBertTokenizerFast DPRContextEncoderTokenizerFast DPRQuestionEncoderTokenizerFast

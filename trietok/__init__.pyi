@@ -71,6 +71,8 @@ from trietok.tokenizer.auto import AutoTokenizer as AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer as BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast as BertTokenizerFast
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer as BertJapaneseTokenizer
+from trietok.tokenizer.bpe_fast import PreTrainedTokenizerFast as PreTrainedTokenizerFast
+from trietok.tokenizer.chinese_bpe import ChineseBpeTokenizer as ChineseBpeTokenizer
 from trietok.tokenizer.dpr_reader import DPRReaderOutput as DPRReaderOutput
 from trietok.tokenizer.dpr_reader import DPRSpanPrediction as DPRSpanPrediction
 from trietok.tokenizer.fast_relatives import ConvBertTokenizerFast as ConvBertTokenizerFast

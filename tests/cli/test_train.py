@@ -202,6 +202,7 @@ def test_options_that_do_not_go_together(text):
     assert "--min-frequency does not go with --recipe chinese." in message
     assert out(*command, "--recipe", "chinese", "--offline")
     assert "--test goes with --recipe chinese." in usage_error(*command, "--test", text)
+    assert "--num-merges goes with --recipe chinese." in usage_error(*command, "--num-merges", "3")
     assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
 
 
@@ -210,6 +211,20 @@ def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr.startswith("trietok: warning: more than 6 different words: those that occurred no more than ")
     assert json.loads(result.stdout)["pruned_below"] > 0
+
+
+def test_the_sizes_of_the_recipe(text):
+    pathlib.Path("zh.txt").write_text("春眠不觉晓，处处闻啼鸟。\n处处闻啼鸟\n", encoding="utf-8")
+    command = ("train", "bpe", "zh.txt", "--recipe", "chinese", "--json")
+    few = json.loads(run(*command, "-o", "few", "--num-merges", "2").stdout)
+    assert (few["merges"], few["subwords"]) == (2, 8)
+    limited = json.loads(run(*command, "-o", "limited", "--limit-alphabet", "4").stdout)
+    assert limited["subwords"] < few["subwords"]
+    message = error(*command, "-o", "small", "--vocab-size", "3")
+    assert "a vocabulary of 3 has no room for the 9 different characters" in message
+    assert "--vocab-size" in message
+    assert "--limit-alphabet" in message
+    assert not pathlib.Path("small").exists()
 
 
 def test_what_is_segmented_is_read_before_the_training(text, monkeypatch):

@@ -8,9 +8,33 @@ from collections import Counter
 from trietok.text.characters import is_control, is_punctuation, is_whitespace
 
 
+def is_space(char: str) -> bool:
+    return is_whitespace(char) or char.isspace()
+
+
+def is_removed(char: str) -> bool:
+    return is_space(char) or is_control(char) or is_punctuation(char) or char == "\ufffd"
+
+
 def characters(sentence: str) -> list[str]:
-    left_out = (is_whitespace, str.isspace, is_control, is_punctuation, "\ufffd".__eq__)
-    return [char for char in sentence if not any(test(char) for test in left_out)]
+    return [char for char in sentence if not is_removed(char)]
+
+
+def chains(sentence: str) -> list[list[str]]:
+    """The characters between what is removed; the spaces of a sentence that is spelled out end no chain."""
+    if is_spelled_out(sentence):
+        sentence = "".join(char for char in sentence if char == "\n" or not is_space(char))
+    found: list[list[str]] = [[]]
+    for char in sentence:
+        if is_removed(char):
+            found.append([])
+        else:
+            found[-1].append(char)
+    return [chain for chain in found if chain]
+
+
+def is_spelled_out(sentence: str) -> bool:
+    return not any(not is_removed(left) and not is_removed(right) for left, right in itertools.pairwise(sentence))
 
 
 def pair_counts(sentences: list[list[str]]) -> Counter[tuple[str, str]]:
@@ -35,10 +59,13 @@ def best_pair(counts: Counter[tuple[str, str]]) -> tuple[str, str]:
 
 
 def train(
-    texts: list[str], vocab_size: int, most: int | None = None
+    texts: list[str], vocab_size: int, most: int | None = None, across: bool = False
 ) -> tuple[Counter[str], list[tuple[str, str, int]]]:
-    """The sub-words with their counts, and the merges with theirs; `most` merges at most."""
-    sentences = [characters(text) for text in texts]
+    """The sub-words with their counts, and the merges with theirs; `most` merges at most.
+
+    `across`: pairs reach across what is removed, so that each sentence is one chain.
+    """
+    sentences = [characters(text) for text in texts] if across else [part for text in texts for part in chains(text)]
     merges: list[tuple[str, str, int]] = []
     while True:
         vocabulary = Counter(symbol for sentence in sentences for symbol in sentence)

@@ -31,9 +31,53 @@ def test_the_order_of_sentences_does_not_matter(texts):
 
 
 def test_spaces_and_punctuation_are_taken_out_and_punctuation_put_back():
-    bpe = train_chinese_bpe(["明月，明 月", "明\u3000月\ufeff\ufffd!"])
+    bpe = train_chinese_bpe(["明月，明月", "明\u3000月 \ufeff\ufffd!"])
     assert bpe.tokens == ["<unk>", "明月", "!", "，"]
     assert bpe.merges == [("明", "月", 3)]
+
+
+def test_no_pair_reaches_across_what_is_taken_out():
+    for between in ("（", " ", "，", "\ufffd", "\u200b", "\t", "\n"):
+        texts = [f"元年{between}一二", f"元年{between}一三", "二三"]
+        assert train_chinese_bpe(texts).merges == [("元", "年", 2)], repr(between)
+    assert train_chinese_bpe(["天\n下"] * 2).merges == train_chinese_bpe(["天\n下", "天\n下", "雨 雪雨"]).merges == []
+
+
+def test_the_spaces_of_a_sentence_that_is_spelled_out_end_nothing():
+    assert train_chinese_bpe(["元 年 （ 一 二", "元 年 ）"]).counts == {"元年": 2, "一": 1, "二": 1}
+    assert train_chinese_bpe(["元 年 一二"] * 2).counts == {"一二": 2, "元": 2, "年": 2}
+
+
+@given(sentences, st.integers(1, 9), st.integers(0, 5))
+def test_every_token_stands_in_the_text_as_it_is(texts, limit, merges):
+    if not any(map(reference.characters, texts)):
+        return
+    text = "\n".join("".join(chain) for sentence in texts for chain in reference.chains(sentence))
+    bpe = train_chinese_bpe(texts, num_merges=merges, limit_alphabet=limit)
+    assert all(token in text for token in bpe.counts)
+    assert len(bpe.merges) <= merges
+    assert len(set("".join(bpe.counts))) <= limit
+
+
+def test_the_number_of_merges_and_of_characters():
+    texts = ["甲乙丙", "甲乙丙", "甲乙", "丁", "戊"]
+    assert [merge[:2] for merge in train_chinese_bpe(texts).merges] == [("甲", "乙"), ("甲乙", "丙")]
+    assert train_chinese_bpe(texts, num_merges=1).counts == {"甲乙": 3, "丙": 2, "丁": 1, "戊": 1}
+    assert train_chinese_bpe(texts, num_merges=0).merges == []
+    assert train_chinese_bpe(texts, num_merges=3, vocab_size=5).merges == []  # whichever is reached first
+    # 甲 and 乙 occur three times; 丙 is removed, and so ends a chain.
+    limited = train_chinese_bpe(["甲丙乙", *texts], limit_alphabet=2)
+    assert limited.counts == {"甲乙": 3, "乙": 1, "甲": 1}
+    assert train_chinese_bpe(["丙乙", "甲"], limit_alphabet=2).counts == {"乙": 1, "丙": 1}  # the lower code points
+    assert train_chinese_bpe(texts, limit_alphabet=9).merges == train_chinese_bpe(texts).merges
+    # The default size is a limit only where the number of merges is none.
+    many = [chr(0x4E00 + number) for number in range(10_001)]
+    assert len(train_chinese_bpe(many, num_merges=3).counts) == 10_001
+    with pytest.raises(
+        VocabularyError, match=r"10,000 has no room for the 10,001 .* or keep fewer characters with limit_"
+    ):
+        train_chinese_bpe(many)
+    assert len(train_chinese_bpe(many, limit_alphabet=10_000).counts) == 10_000
 
 
 def test_the_same_character_twice():
@@ -83,8 +127,11 @@ def test_bad_input_is_refused():
         train_chinese_bpe(["天下雨雪"], vocab_size=3)
     with pytest.raises(InputTypeError, match="not NoneType"):
         train_chinese_bpe([None])
-    with pytest.raises(InputError, match="vocab_size"):
-        train_chinese_bpe(["天"], vocab_size=0)
+    for option in ("vocab_size", "limit_alphabet"):
+        with pytest.raises(InputError, match=f"{option} is a whole number from 1, not 0"):
+            train_chinese_bpe(["天"], **{option: 0})
+    with pytest.raises(InputError, match="num_merges is a whole number from 0"):
+        train_chinese_bpe(["天"], num_merges=-1)
     with pytest.raises(InputError, match="empty"):
         Segmenter(["<unk>"])
 

@@ -32,7 +32,6 @@ from trietok import (
     train_bpe,
     train_wordpiece,
 )
-from trietok.training import word_counts
 from trietok.training.spelling import alphabet
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -76,12 +75,12 @@ def test_words_that_reach_across_spaces_stay_whole():
     assert count_words(["New York New York"], words=lambda text: [text[:8]]) == {"New York": 1}
 
 
-def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr("trietok.training.word_counts._REMEMBERED", 5)
-    count = word_counts._Count(None, True)
-    for number in range(3):
-        count([" ".join(f"{number}w{n}" for n in range(40)), "x" * 100])
-        assert len(count._remembered) <= 5
+def test_chunks_are_split_a_thousand_at_once(monkeypatch):
+    monkeypatch.setattr("trietok.training.word_counts._CHUNKS_AT_ONCE", 3)
+    tokenizer = BasicTokenizer(do_lower_case=False)
+    texts = [" ".join(f"{number % 7}w,{number}" for number in range(50)), "Σ. Σ", "x\u0301 \u0301"] * 2
+    expected = Counter(word for text in texts for word in tokenizer.tokenize(text))
+    assert count_words(texts, do_lower_case=False) == expected
 
 
 def test_texts_do_not_run_into_each_other():
@@ -276,17 +275,17 @@ def test_the_merges_split_the_words_as_training_left_them(counts, prefix):
 
 
 def test_a_merge_looks_only_at_the_words_that_hold_the_pair(monkeypatch):
-    from trietok.training import merging
+    from trietok.training.pairs import Pairs
 
     looked_at = 0
-    original = merging._Merging._merge
+    original = Pairs._merged
 
-    def counted(self, left, right, merged, positions):
+    def counted(self, pair, merged, positions):
         nonlocal looked_at
         looked_at += len(positions)
-        original(self, left, right, merged, positions)
+        return original(self, pair, merged, positions)
 
-    monkeypatch.setattr(merging._Merging, "_merge", counted)
+    monkeypatch.setattr(Pairs, "_merged", counted)
     rng = random.Random(5)
     counts = {"".join(rng.choices("abcdefghij", k=8)): rng.randrange(1, 9) for _ in range(2000)}
     bpe = train_bpe(counts, vocab_size=1000)

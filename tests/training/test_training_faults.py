@@ -9,6 +9,8 @@ import pickle
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trietok import (
     Bpe,
@@ -78,21 +80,53 @@ def test_what_is_no_iterable_of_texts_is_refused(train, texts):
 )
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
 def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
-    from trietok.training import merging
+    from trietok.training import pairs
 
+    monkeypatch.setattr(pairs, "LONG", 1_000_000)
     steps, merges = 0, 0
-    original = merging._Merging._merge
+    original = pairs.Pairs._merged
 
-    def counted(self, left, right, merged, positions):
+    def counted(self, pair, merged, positions):
         nonlocal steps, merges
         merges += 1
         steps += sum(len(self.words[position]) for position in positions)
-        original(self, left, right, merged, positions)
+        return original(self, pair, merged, positions)
 
-    monkeypatch.setattr(merging._Merging, "_merge", counted)
+    monkeypatch.setattr(pairs.Pairs, "_merged", counted)
     train({word: 1, "ab": 1}, vocab_size=400)
     assert merges > 5
     assert steps <= merges * (len(word) + 2)
+
+
+def test_all_merges_of_a_very_long_word_take_linear_steps(monkeypatch):
+    from trietok.training.pairs import LongWord
+
+    visits, merges = 0, 0
+    original = LongWord.merge
+
+    def counted(self, pair, merged):
+        nonlocal visits, merges
+        merges += 1
+        visits += len(self._places.get(pair, ()))
+        yield from original(self, pair, merged)
+
+    monkeypatch.setattr(LongWord, "merge", counted)
+    word = "".join(random.Random(3).choices("abcdefgh", k=20_000))
+    bpe = train_bpe({word: 1}, vocab_size=3_000)
+    assert merges == len(bpe.merges) > 2_900
+    assert visits <= 4 * len(word)  # each merge makes the word shorter by one, and notes two places
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=30), min_size=1, max_size=6, unique=True), st.integers(0, 8))
+def test_a_long_word_is_merged_as_a_short_one(words, limit):
+    from trietok.training import pairs
+
+    counts = {word: number + 1 for number, word in enumerate(words)}
+    expected = train_bpe(counts, vocab_size=40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "LONG", limit)
+        trained = train_bpe(counts, vocab_size=40)
+    assert (trained.vocab, trained.merges) == (expected.vocab, expected.merges)
 
 
 # ---- loading a byte-pair encoding -----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from trietok.suggesting.report import Suggestions
 from trietok.suggesting.suggest import suggest_tokens
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
 
 # How words are added → how they are suggested, and how `add_terms` calls it.
 _WAYS = {
@@ -195,19 +196,13 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     fast = slow
     if os.path.isfile(os.path.join(model_dir, TOKENIZER_FILE)):
         fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
-    fast_bert, slow_bert = _require_bert(fast), _require_bert(slow)
+    fast_bert, slow_bert = require_wordpiece(fast, "adapt"), require_wordpiece(slow, "adapt")
     if fast_bert.get_vocab() != slow_bert.get_vocab():
         raise InputError(
             f"the vocab.txt and the tokenizer.json of {os.fspath(model_dir)} hold different tokens; remove the one "
             "that the model was not trained with (trietok check says what differs)"
         )
     return fast_bert, slow_bert
-
-
-def _require_bert(tokenizer: object) -> BertTokenizer:
-    if not isinstance(tokenizer, BertTokenizer):
-        raise InputTypeError(f"adapt takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    return tokenizer
 
 
 def _suggested(
@@ -280,7 +275,7 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
             f"what was written has faults, and is taken away again: {report.errors[0].message}; if `leave` (--leave) "
             "names a tensor with rows for tokens, it must not"
         )
-    written = _require_bert(AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast"))
+    written = require_wordpiece(AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast"), "adapt")
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
     for token, token_id in terms.added.items():

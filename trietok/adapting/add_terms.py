@@ -17,6 +17,7 @@ from trietok.files.read_again import checked
 from trietok.showing.lists import alternatives, number_of
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
 from trietok.training.word_counts import WordCounts
 
 WAYS = ("wordpiece", "added", "single-word", "unused")
@@ -61,7 +62,8 @@ def add_terms(
     """Add terms to a tokenizer. An error leaves the tokenizer as it was.
 
     Args:
-        tokenizer: a `BertTokenizer` or one of its relatives, in either profile.
+        tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair encoding, which takes
+            added tokens only.
         terms: words or phrases as people write them, without the spaces around; they are lower-cased where the
             tokenizer does so.
         way: `"wordpiece"`, entries of the vocabulary, for single words, and for pieces such as `##ology`; `"added"`,
@@ -87,6 +89,8 @@ def add_terms(
     """
     if not isinstance(tokenizer, BertTokenizer):
         raise InputTypeError(f"add_terms takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    if way == "wordpiece":
+        require_wordpiece(tokenizer, "add_terms in the way 'wordpiece'")
     if isinstance(terms, (str, bytes)):
         raise InputTypeError(f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms)
     if way not in WAYS:

@@ -23,6 +23,7 @@ from trietok.errors import InputError, InputTypeError, UnknownTokenError, Vocabu
 from trietok.files.read_again import read_again
 from trietok.showing.lists import first_few
 from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
 from trietok.training.word_counts import require_texts
 
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
@@ -128,12 +129,11 @@ def require_plain(tokenizer: object) -> None:
     """Raise unless the stages of a tokenizer are trietok's own, in either profile.
 
     Raises:
-        InputTypeError: it is no `BertTokenizer`, or a method or stage is a user's.
+        InputTypeError: it is no `BertTokenizer` with WordPiece, or a method or stage is a user's.
     """
-    if not isinstance(tokenizer, BertTokenizer):
-        raise InputTypeError(f"this takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
-    wordpiece = tokenizer.wordpiece_tokenizer
-    if not tokenizer.is_plain or (wordpiece.vocab is not tokenizer.vocab and wordpiece.vocab != tokenizer.vocab):
+    bert = require_wordpiece(tokenizer, "this")
+    wordpiece = bert.wordpiece_tokenizer
+    if not bert.is_plain or (wordpiece.vocab is not bert.vocab and wordpiece.vocab != bert.vocab):
         raise InputTypeError(
             f"{type(tokenizer).__name__} has methods, or a stage, of its own, so which entries its texts need cannot "
             "be told; this takes a tokenizer that cuts texts as BertTokenizer does",

@@ -14,6 +14,8 @@ from typing import Any
 from trietok.benchmarking.report import Agreement, Benchmark, Difference, Round, Throughput
 from trietok.engines.process import EngineWork, model_of
 from trietok.errors import InputError, InputTypeError
+from trietok.files.other_kinds import trained_kind
+from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 
 __all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
@@ -130,8 +132,10 @@ class _Workers:
         if unknown:
             raise InputError(f"nobody knows a contender {unknown[0]!r}; there are {', '.join(CONTENDERS)}")
         self.names = list(dict.fromkeys((OURS, *against)))
-        self.tokenizer = BertTokenizer.from_pretrained(model)  # what it cannot load is no benchmark
-        self._work = EngineWork(model_of(os.fspath(model), self.tokenizer, ("BertTokenizer",)))
+        is_trained = trained_kind(os.fspath(model)) is not None  # a byte-pair encoding
+        kind: Any = AutoTokenizer if is_trained else BertTokenizer
+        self.tokenizer = kind.from_pretrained(model)  # what it cannot load is no benchmark
+        self._work = EngineWork(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
         self._given = texts
         self.lines = self.size = 0
 

@@ -11,14 +11,18 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from trietok.checking.files import read_files
 from trietok.checking.report import CheckReport, Finding
 from trietok.checking.rules import added_tokens, ids, model, options, record, roles, tokenizer_json
 from trietok.checking.rules.facts import Facts, Rule
+from trietok.errors import TrietokError
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.tokenizer.auto import fast_class_of
+from trietok.files.other_kinds import MERGES_FILE, trained_kind
+from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
+from trietok.training.bpe_files import read_bpe
 
 logger = logging.getLogger("trietok")
 
@@ -82,6 +86,8 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
 
     Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
     """
+    if trained_kind(os.fspath(path)) is not None:
+        return CheckReport(os.fspath(path), _trained(os.fspath(path)))
     files = read_files(path)
     facts = Facts(files)
     findings = files.findings
@@ -93,6 +99,18 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
     if any(finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in found):
         found = [finding for finding in found if finding.code not in _WITHOUT_OTHERS]
     return CheckReport(os.fspath(path), found)
+
+
+def _trained(path: str) -> list[Finding]:
+    """Whether what `trietok train bpe` wrote loads, and its files agree."""
+    tokenizer = load_quietly(path, AutoTokenizer)
+    found = tokenizer if isinstance(tokenizer, Exception) else None
+    if found is None and os.path.isfile(os.path.join(path, MERGES_FILE)):
+        try:
+            read_bpe(Path(path))
+        except TrietokError as error:
+            found = error
+    return [] if found is None else [Finding("error", "does-not-load", str(found).replace(f"{path}{os.sep}", ""))]
 
 
 def _loaded(facts: Facts) -> Iterator[Finding]:

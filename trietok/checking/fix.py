@@ -32,6 +32,7 @@ from trietok.files.formats import (
     write_json,
     write_vocab_lines,
 )
+from trietok.files.other_kinds import trained_kind
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.special_tokens import EXTRA
@@ -121,6 +122,12 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise FileError(f"{target} is there already; give a directory that does not exist or is empty", path=target)
     before = check(path)
+    if trained_kind(os.fspath(path)) is not None:
+        raise FileFormatError(
+            f"cannot repair {before.path}: it holds a byte-pair encoding, whose vocabulary goes with its merges, and "
+            "only WordPiece vocabularies are repaired; train it again (trietok train bpe)",
+            path=before.path,
+        )
     for finding in before.errors:
         if finding.code in _UNREADABLE:
             where = f" ({finding.place})" if finding.place else ""

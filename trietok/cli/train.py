@@ -21,7 +21,6 @@ from trietok.cli.reporting import reporting
 from trietok.files.atomic import finish_save
 from trietok.files.texts import STANDARD_INPUT
 from trietok.training import save_chinese_bpe, train_chinese_bpe
-from trietok.training.chinese import VOCAB_SIZE as CHINESE_VOCAB_SIZE
 from trietok.training.progress import OnProgress
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
@@ -158,6 +157,9 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 @click.option("--recipe", metavar="NAME", help="chinese: sentences of characters, without words.")
 @click.option("--test", type=options.PATH, metavar="FILE", help="With a recipe: segment this file's sentences.")
 @training_options.vocab_size
+@click.option(
+    "--num-merges", type=options.NOT_NEGATIVE, metavar="N", help="With a recipe: make so many merges at most."
+)
 @training_options.min_frequency
 @training_options.limit_alphabet
 @training_options.initial_alphabet
@@ -181,6 +183,7 @@ def bpe(
     recipe: str | None,
     test: str | None,
     vocab_size: int | None,
+    num_merges: int | None,
     min_frequency: int,
     limit_alphabet: int | None,
     initial_alphabet: str,
@@ -206,8 +209,10 @@ def bpe(
     """
     if recipe is not None:
         _check_recipe(ctx, recipe)
-    elif test is not None:
-        ctx.fail("--test goes with --recipe chinese.")
+    else:
+        for name, value in (("--test", test), ("--num-merges", num_merges)):
+            if value is not None:
+                ctx.fail(f"{name} goes with --recipe {_CHINESE}.")
     if test == STANDARD_INPUT and STANDARD_INPUT in files:
         ctx.fail("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
@@ -215,7 +220,8 @@ def bpe(
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
             sentences = None if test is None else list(training_options.text_files([test], column, errors))
-            _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
+            sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
+            _chinese(run, texts, sentences, sizes, as_json)
             return
         with _progress() as on_progress:
             counts = trietok.count_words(
@@ -240,18 +246,19 @@ def bpe(
 
 
 def _chinese(
-    run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, output: str, vocab_size: int, as_json: bool
+    run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None], as_json: bool
 ) -> None:
     log: list[str] = []
     with _progress() as on_progress:
-        trained = train_chinese_bpe(texts, vocab_size=vocab_size, on_progress=on_progress, log=log.append)
+        trained = train_chinese_bpe(texts, **sizes, on_progress=on_progress, log=log.append)
     run.saving = True
-    save_chinese_bpe(trained, output, log=log, sentences=sentences)
+    save_chinese_bpe(trained, run.output, log=log, sentences=sentences)
     numbers = {"subwords": len(trained.counts), "punctuation": len(trained.punctuation), "merges": len(trained.merges)}
     run.finish(as_json, {"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
 
 
-_OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "column", "errors", "as_json", "offline"}
+_OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "num_merges", "limit_alphabet"}
+_OF_THE_RECIPE |= {"column", "errors", "as_json", "offline"}
 
 
 def _check_recipe(ctx: click.Context, recipe: str) -> None:

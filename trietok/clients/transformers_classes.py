@@ -80,9 +80,7 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
             return tokenizer
         if not allow_differences and _class_that_reads(tokenizer) is None:
             raise NotSupportedError(
-                f"transformers reads a saved {type(tokenizer).__name__} as one of its Rust tokenizers, which gives "
-                f"some texts other ids{_advice(tokenizer)}, or pass allow_differences=True if transformers is not to "
-                "read what you save",
+                f"{_why_not(tokenizer)}, or pass allow_differences=True if transformers is not to read what you save",
                 name="to_transformers",
             )
         kind = class_for(type(tokenizer))
@@ -106,9 +104,7 @@ def _class_that_reads(tokenizer: Any) -> str | None:
     if _has_methods_of_its_own(tokenizer):
         return None
     if tokenizer.profile == "fast":
-        return (
-            class_of_ours(tokenizer).__name__.removesuffix("Fast") if _is_of_its_settings(tokenizer) else GENERIC_FAST
-        )
+        return _without_fast(class_of_ours(tokenizer)) if _is_of_its_settings(tokenizer) else GENERIC_FAST
     if class_of_ours(tokenizer).__name__ == JAPANESE:
         return JAPANESE
     return _LEGACY if isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT else None
@@ -140,10 +136,15 @@ def _is_of_its_settings(tokenizer: Any) -> bool:
     )
 
 
-def _advice(tokenizer: Any) -> str:
-    """What else the owner of a tokenizer can do that no class of transformers reads."""
-    has_fast = tokenizer.profile == "slow" and fast_class_of(class_of_ours(tokenizer)) is not None
-    return "; use the fast profile" if has_fast else ", or refuses it; keep your own class"
+def _why_not(tokenizer: Any) -> str:
+    """Why no class of transformers reads a saved tokenizer with the same ids, and what else its owner can do."""
+    name = type(tokenizer).__name__
+    if not isinstance(tokenizer, bert.BertTokenizer):
+        return f"transformers has no {name} to read a saved one with; use the tokenizer as it is"
+    differs = f"transformers reads a saved {name} as one of its Rust tokenizers, which gives some texts other ids"
+    if tokenizer.profile == "slow" and fast_class_of(class_of_ours(tokenizer)) is not None:
+        return f"{differs}; use the fast profile"
+    return f"{differs}, or refuses it; use the tokenizer as it is"
 
 
 def _lowers(tokenizer: Any) -> bool:
@@ -159,6 +160,11 @@ def _missed_by_legacy(tokenizer: Any) -> str | None:
         if token.single_word:
             return f"{token.content!r:.60} between spaces, not beside punctuation"
     return None
+
+
+def _without_fast(kind: type[Any]) -> str:
+    """The name of a class as tokenizer_config.json has it."""
+    return kind.__name__ if kind.__name__ == GENERIC_FAST else kind.__name__.removesuffix("Fast")
 
 
 def _source(kind: type[Any]) -> type[Any]:
@@ -231,7 +237,7 @@ class ForTransformers(_Ours):
         name = _class_that_reads(self)
         is_four = _is_four()
         if name is None or (self.allow_differences and is_four):
-            name = _source(type(self)).__name__.removesuffix("Fast")
+            name = _without_fast(_source(type(self)))
         # Some classes of transformers 5 give fewer inputs by themselves: that of the slow profile no token type ids.
         said = {"tokenizer_class": name, "model_input_names": list(self.model_input_names)}
         if self._processor_class is not None:  # a processor says so before it saves its tokenizer

@@ -19,6 +19,7 @@ from trietok.engines.worker import ENGINES, OTHERS
 from trietok.errors import FileError, InputTypeError
 from trietok.files.find import find_files
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.settings import GENERIC_FAST
 
 __all__ = ["ENGINES", "OTHERS", "EngineWork", "classes_of", "model_of"]
 
@@ -66,6 +67,8 @@ def model_of(model: str, tokenizer: Any, classes: Sequence[str]) -> dict[str, An
 def classes_of(tokenizer: Any) -> list[str]:
     """The names of a tokenizer's class and of those it comes from, as far as transformers may have them too."""
     names = [kind.__name__ for kind in type(tokenizer).__mro__]
+    if GENERIC_FAST in names:
+        return [GENERIC_FAST]
     return [
         name for name in names if name.endswith(("Tokenizer", "TokenizerFast")) and not name.startswith("PreTrained")
     ]

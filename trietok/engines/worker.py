@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 _WARM_UP = "warm up 1"
+_BASE = "PreTrainedTokenizer"
 MOST_IN_A_WINDOW = 12  # ids of a difference that are reported
 
 
@@ -52,7 +53,7 @@ class MissingError(ProblemError):
 
 def _trietok(job: dict[str, Any]) -> Loaded:
     trietok = import_module("trietok")
-    tokenizer = trietok.BertTokenizer.from_pretrained(job["model"])
+    tokenizer = getattr(trietok, job["classes"][0]).from_pretrained(job["model"])
     return Loaded(trietok.__version__, tokenizer.encode, tokenizer.convert_ids_to_tokens)
 
 
@@ -78,6 +79,8 @@ def _of_transformers(job: dict[str, Any], profile: str) -> Loaded:
     tokenizer_class = next(filter(None, (getattr(transformers, name, None) for name in names)), None)
     if tokenizer_class is None:
         raise ProblemError(f"transformers {version} has no {names[0]}")
+    if tokenizer_class.__name__ == _BASE:  # it loads nothing
+        raise ProblemError(f"transformers {version} has no slow {job['classes'][0]}")
     if job["model"] == job["vocab_file"]:
         tokenizer = tokenizer_class(vocab_file=job["vocab_file"])
     else:

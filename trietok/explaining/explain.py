@@ -22,6 +22,7 @@ from trietok.text.alignment import Located
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 
+ONLY_WORDPIECE = "only ids of WordPiece can be explained; these are of another kind"
 StagesFor = Callable[[str], tuple[Stages, str]]
 
 
@@ -108,7 +109,7 @@ def _traced(stages_for: StagesFor, given: Any) -> _Traced:
     for number, segment in enumerate([given] if is_text else given):
         stages, text = stages_for(segment)
         if "wordpiece" not in stages.order:
-            raise NotSupportedError("only ids of WordPiece can be explained; these are of another kind", name="explain")
+            raise NotSupportedError(ONLY_WORDPIECE, name="explain")
         if trace is None:
             trace = Trace(stages)
         trace.begin(text)

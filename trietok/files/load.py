@@ -42,6 +42,7 @@ from trietok.files.settings import (
     GENERIC_FAST,
     HIGHEST_ID,
     JAPANESE,
+    RECIPE_CLASS,
     TOKEN_KEYS,
     WORDPIECE_FAMILY,
     check_settings,
@@ -118,9 +119,7 @@ def _load_once(
         check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
         _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
     model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
-    if os.path.isfile(
-        model_config
-    ):  # beside the tokenizer's files in a local directory; not worth a request to the hub
+    if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
     return tokenizer
@@ -130,7 +129,8 @@ def _refuse_other_kind(cls: Any, path: str) -> None:
     """After a WordPiece tokenizer could not be loaded: raise an error that says what is there, if it is known."""
     from trietok.files.other_kinds import other_kind  # needed only where loading fails
 
-    message = other_kind(path) if VOCAB_FILE in cls.vocab_files_names.values() else None
+    is_for_it = VOCAB_FILE not in cls.vocab_files_names.values() or cls.__name__ == RECIPE_CLASS
+    message = None if is_for_it else other_kind(path)
     if message is not None:
         raise FileError(message, path=path) from None
 
@@ -239,9 +239,9 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
     if saved in (*ANY_KIND, *_own_names(cls)) or (saved_class == GENERIC_FAST and cls.profile == "fast"):
         return
-    if saved == JAPANESE:
+    if saved in (JAPANESE, RECIPE_CLASS):
         raise FileFormatError(
-            f"{source}: the tokenizer was saved as a {JAPANESE}, and a {cls.__name__} makes other words; load it "
+            f"{source}: the tokenizer was saved as a {saved}, and a {cls.__name__} makes other words; load it "
             "with that class or AutoTokenizer, or pass tokenizer_class=None to load it all the same",
             path=source,
         )

@@ -77,6 +77,10 @@ def save_files_of(
             "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
             "for a tokenizer.json beside it"
         )
+    if legacy_format is True and not getattr(tokenizer, "can_save_slow_tokenizer", True):
+        raise InputError(
+            f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
+        )
     write_json_file = None if legacy_format is True else fast
     if tokenizer_json and write_json_file is None:
         write_json_file = fast or getattr(tokenizer, "_write_slow_tokenizer_json", None)

@@ -28,6 +28,8 @@ WORDPIECE_FAMILY = (
 ).split()
 # A class on the same vocabulary format with stages of its own: no class of the family loads what it has saved.
 JAPANESE = "BertJapaneseTokenizer"
+# The class of what `trietok train bpe --recipe chinese` writes.
+RECIPE_CLASS = "ChineseBpeTokenizer"
 # Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
 ANY_KIND = ("TokenizersBackend", "PythonBackend")
 

@@ -134,13 +134,18 @@ def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]
     for other in set(os.listdir(folder)) - {TOKENIZER_FILE}:
         os.remove(os.path.join(folder, other))  # an engine that has to read the file alone shall not find them
     said = {name: value for name, value in settings.items() if value is not None}
-    write_json(Path(folder, TOKENIZER_CONFIG_FILE), {**said, "tokenizer_class": BertTokenizerFast.__name__})
-    return BertTokenizerFast(tokenizer_file=os.path.join(folder, TOKENIZER_FILE), **settings), {}
+    kind = type(tokenizer) if _is_bpe(tokenizer) else BertTokenizerFast
+    write_json(Path(folder, TOKENIZER_CONFIG_FILE), {**said, "tokenizer_class": kind.__name__})
+    return kind(tokenizer_file=os.path.join(folder, TOKENIZER_FILE), **settings), {}
+
+
+def _is_bpe(tokenizer: Any) -> bool:
+    return hasattr(tokenizer, "bpe_tokenizer")
 
 
 def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     """Write the directory of the file, and load it in the slow profile; and what its readers have to be told."""
-    _require_sayable(tokenizer, list(_unsayable_in_vocab_txt(tokenizer)))
+    _require_sayable(tokenizer, ["it has merges"] if _is_bpe(tokenizer) else list(_unsayable_in_vocab_txt(tokenizer)))
     tokenizer.save_vocabulary(folder, include_added=True)
     kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else type(tokenizer)
     options = _options(tokenizer, kind)

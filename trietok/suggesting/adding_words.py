@@ -20,6 +20,7 @@ from trietok.suggesting.phrases import LONGEST, Joining, WordSequences
 from trietok.text.added_token import AddedToken
 from trietok.text.word_characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
 
 # Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
 _SPACES = re.compile(r"[ \t\n\r]+")
@@ -373,8 +374,7 @@ def require_bert(tokenizer: object) -> BertTokenizer:
         InputTypeError: it is another object, or a subclass that cuts texts in a way of its own.
         InputError: nothing marks its entries that continue a word.
     """
-    if not isinstance(tokenizer, BertTokenizer):
-        raise InputTypeError(f"this takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    bert = require_wordpiece(tokenizer, "this")
     for name in _STAGES:
         if getattr(type(tokenizer), name) is not getattr(BertTokenizer, name) or name in vars(tokenizer):
             raise InputTypeError(
@@ -382,9 +382,9 @@ def require_bert(tokenizer: object) -> BertTokenizer:
                 "a tokenizer that cuts texts as BertTokenizer does",
                 value=tokenizer,
             )
-    if not tokenizer.wordpiece_tokenizer.continuing_subword_prefix:
+    if not bert.wordpiece_tokenizer.continuing_subword_prefix:
         raise InputError(
             "this tokenizer has no continuing_subword_prefix, so a word added would be matched inside others too; set "
             "one"
         )
-    return tokenizer
+    return bert

@@ -175,7 +175,7 @@ class WordMemory(Memory):
             if ids is not None:
                 return tuple(ids)
         pieces = self._wordpiece.pieces_of(word)
-        if pieces[0] is self._unknown:  # the commonest of those that are added tokens too
+        if len(pieces) == 1 and pieces[0] is self._unknown:  # the commonest of those that are added tokens too
             if self._unknown_ids is None:
                 self._unknown_ids = (self.stages.to_id(self._unknown),)
             return self._unknown_ids

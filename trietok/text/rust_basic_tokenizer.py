@@ -13,7 +13,7 @@ from functools import cache
 
 from trietok.text import rust_characters
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.characters import TranslationTable
+from trietok.text.characters import TranslationTable, normalize
 from trietok.text.rust_characters import character_class, is_in
 
 
@@ -95,6 +95,7 @@ class RustBasicTokenizer(BasicTokenizer):
     """
 
     composes = False
+    composes_at_last = False  # to NFC, when all else is done
 
     def __init__(
         self,
@@ -157,3 +158,42 @@ class RustBasicTokenizer(BasicTokenizer):
         if not self.clean_text:
             normalized = _split_space().sub(" ", normalized)
         return [word for word in normalized.translate(PUNCTUATION).split(" ") if word]
+
+
+class RustWordSplitter(RustBasicTokenizer):
+    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it.
+
+    Args:
+        do_lower_case, tokenize_chinese_chars, strip_accents, clean_text: see `RustBasicTokenizer`.
+        composes_at_last: compose to NFC, when all else is done.
+        splits_punctuation: make every punctuation character a word of its own.
+
+    >>> RustWordSplitter(False, composes_at_last=True).tokenize("cafe\u0301!") == ["caf\xe9", "!"]
+    True
+    >>> RustWordSplitter(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
+    ['Now,', 'now!']
+    """
+
+    def __init__(
+        self,
+        do_lower_case: bool = True,
+        tokenize_chinese_chars: bool = True,
+        strip_accents: bool | None = None,
+        clean_text: bool = True,
+        *,
+        composes_at_last: bool = False,
+        splits_punctuation: bool = True,
+    ) -> None:
+        super().__init__(do_lower_case, tokenize_chinese_chars, strip_accents, clean_text)
+        self.composes_at_last = composes_at_last
+        self.do_split_on_punc = splits_punctuation
+
+    def normalize(self, text: str) -> str:
+        text = super().normalize(text)
+        return normalize("NFC", text) if self.composes_at_last and not text.isascii() else text
+
+    def words(self, normalized: str) -> list[str]:
+        """Cut a normalized text at whitespace, and around punctuation."""
+        if self.do_split_on_punc:
+            return super().words(normalized)
+        return [word for word in _split_space().sub(" ", normalized).split(" ") if word]

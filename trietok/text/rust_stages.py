@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from trietok.text import rust_characters
 from trietok.text.alignment import AlignedText, Located, Span, places
+from trietok.text.characters import normalize
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import LOWER, MARKS, PUNCTUATION, RustBasicTokenizer
 from trietok.text.rust_characters import is_in
@@ -58,7 +59,7 @@ class RustStages(Stages):
         return self._skipping(special - allowed, self.wordpiece.without(special))
 
     def _skipping(self, skip: Collection[str], wordpiece: WordpieceTokenizer) -> RustStages:
-        return RustStages(
+        return type(self)(
             self.basic,
             wordpiece,
             self.vocab,
@@ -138,7 +139,7 @@ def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch | 
         lowered = stripped.translated(LOWER) if basic.do_lower_case else stripped
     if watch is not None:
         watch.changed("lower-case", stripped, lowered)
-    return lowered
+    return composed(lowered) if basic.composes_at_last else lowered
 
 
 def decomposed(aligned: AlignedText) -> AlignedText:
@@ -149,10 +150,55 @@ def decomposed(aligned: AlignedText) -> AlignedText:
     """
     if rust_characters.nfd(aligned.text) == aligned.text:
         return aligned
-    ordered: list[tuple[str, bool]] = []  # the character, and whether it takes the next span
+    ordered = _in_order(aligned.text)
+    dealt = -1
+    starts, ends = [], []
+    for _, takes_next in ordered:
+        dealt += takes_next
+        starts.append(aligned.starts[max(dealt, 0)])
+        ends.append(aligned.ends[max(dealt, 0)])
+    return AlignedText("".join([char for char, _ in ordered]), starts, ends)
+
+
+def composed(aligned: AlignedText) -> AlignedText:
+    """NFC. A character that is composed of several takes the next span that is left, and drops one for each other.
+
+    One of its parts that another character brought along, as a later part of its decomposition, had no span to drop.
+    """
+    text = aligned.text
+    if text.isascii() or normalize("NFC", text) == text:
+        return aligned
+    chars: list[str] = []
+    taken: list[int] = []  # how many spans each character takes; 0 for that of the character before
+    starter: int | None = None
+    last_class = 0
+    for char, is_first in _in_order(text):
+        combining_class = unicodedata.combining(char)
+        if starter is not None and (len(chars) == starter + 1 or last_class < combining_class):
+            joined = unicodedata.normalize("NFC", chars[starter] + char)
+            if len(joined) == 1:
+                chars[starter] = joined
+                taken[starter] += is_first
+                continue
+        if not combining_class:
+            starter = len(chars)
+        chars.append(char)
+        taken.append(int(is_first))
+        last_class = combining_class
+    dealt = 0
+    places = []
+    for number in taken:
+        places.append(dealt if number else max(dealt - 1, 0))
+        dealt += number
+    return AlignedText("".join(chars), [aligned.starts[i] for i in places], [aligned.ends[i] for i in places])
+
+
+def _in_order(text: str) -> list[tuple[str, bool]]:
+    """The characters of a text in NFD, each with whether it is the first of the character that it comes from."""
+    ordered: list[tuple[str, bool]] = []
     run: list[tuple[str, bool]] = []
-    parts_of = {char: _parts_of(char) for char in set(aligned.text)}
-    for char in aligned.text:
+    parts_of = {char: _parts_of(char) for char in set(text)}
+    for char in text:
         for part, is_first, is_moved in parts_of[char]:
             if is_moved:
                 run.append((part, is_first))
@@ -161,14 +207,7 @@ def decomposed(aligned: AlignedText) -> AlignedText:
                 ordered += sorted(run, key=_combining_class)
                 run = []
             ordered.append((part, is_first))
-    ordered += sorted(run, key=_combining_class)
-    dealt = -1
-    starts, ends = [], []
-    for _, takes_next in ordered:
-        dealt += takes_next
-        starts.append(aligned.starts[max(dealt, 0)])
-        ends.append(aligned.ends[max(dealt, 0)])
-    return AlignedText("".join([char for char, _ in ordered]), starts, ends)
+    return ordered + sorted(run, key=_combining_class)
 
 
 def _parts_of(char: str) -> list[tuple[str, bool, bool]]:

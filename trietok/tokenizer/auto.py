@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
-from trietok.files.settings import ANY_KIND, GENERIC_FAST
+from trietok.files.settings import ANY_KIND, GENERIC_FAST, RECIPE_CLASS
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -213,13 +213,36 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     name = os.fspath(name)
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    is_generic = settings.get("tokenizer_class") == GENERIC_FAST
+    if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
+        path = os.path.join(name, options.get("subfolder") or "")
+        kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
     if kind is None:
         _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
-    if kind is None and settings.get("tokenizer_class") == GENERIC_FAST:
-        return _registry.fast["BertTokenizer"]
+    if kind is None and is_generic:
+        kind = _registry.fast["BertTokenizer"]
     if kind is not None:
         return kind
     return _undecided(name) if value is None else _missing(name, key, value)
+
+
+def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
+    """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other.
+
+    What others have made is left to `PreTrainedTokenizerFast`, which says what of it trietok does not have.
+    """
+    from trietok.files.other_kinds import has_other_model, trained_kind  # few directories need it
+
+    made_by = trained_kind(path)
+    if made_by == "bpe" or (saved_class == GENERIC_FAST and has_other_model(path)):
+        from trietok.tokenizer.bpe_fast import PreTrainedTokenizerFast
+
+        return PreTrainedTokenizerFast
+    if made_by == "recipe" or saved_class == RECIPE_CLASS:
+        from trietok.tokenizer.chinese_bpe import ChineseBpeTokenizer
+
+        return ChineseBpeTokenizer
+    return None
 
 
 def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:

@@ -44,7 +44,6 @@ from trietok.text.bulk import bulk
 from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
-from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer import chat, methods
 from trietok.tokenizer.moment import NEVER, Derived, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
@@ -449,13 +448,15 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                         f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
                         value=given,
                     )
-            from trietok.explaining.explain import Explained, explain  # not needed to encode
+            from trietok.explaining.explain import ONLY_WORDPIECE, Explained, explain  # not needed to encode
 
             named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
             others = {name: value for name, value in options.items() if name not in named}
             plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
             first, second = self._item(text, pair, words)
-            vocabulary = moment.table.vocabulary or Vocabulary([])
+            vocabulary = moment.table.vocabulary
+            if vocabulary is None:
+                raise NotSupportedError(ONLY_WORDPIECE, name="explain")
             of = Explained(type(self).__name__, self.name_or_path, vocabulary, self.profile)
             texts = (first,) if second is None else (first, second)
             return explain(of, plan, moment.stages_for(others, words), texts, input_ids)

@@ -80,6 +80,7 @@ class BertTokenizer(PreTrainedTokenizer):
     """
 
     vocab_files_names = {"vocab_file": VOCAB_FILE}
+    wordpiece_tokenizer: WordpieceTokenizer
     _has_stages = True
 
     def __init__(
@@ -108,7 +109,7 @@ class BertTokenizer(PreTrainedTokenizer):
                 tokenize_chinese_chars=tokenize_chinese_chars,
                 strip_accents=strip_accents,
             )
-        self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(vocabulary, str(unk_token))
+        setattr(self, self._stage_names[1], self._new_wordpiece_tokenizer(vocabulary, str(unk_token)))
         super().__init__(
             do_lower_case=do_lower_case,
             do_basic_tokenize=do_basic_tokenize,
@@ -141,7 +142,7 @@ class BertTokenizer(PreTrainedTokenizer):
     def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
         return BasicTokenizer(**options)
 
-    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> WordpieceTokenizer:
+    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
         return WordpieceTokenizer(vocabulary.token_to_id, unk_token=unk_token)
 
     if not TYPE_CHECKING:

@@ -57,6 +57,7 @@ class RustProfile(BertTokenizer):
     _input_rules = RUST
     # The settings of the normalizer that the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    _is_bpe = False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
     def __init__(
@@ -79,7 +80,12 @@ class RustProfile(BertTokenizer):
             from trietok.files.tokenizer_json.of_object import tokenizer_json_of_object
             from trietok.files.tokenizer_json.of_tokenizer import added_tokens_of
 
-            self._file = read_tokenizer_json(tokenizer_file) if given is None else tokenizer_json_of_object(given)
+            bpe = self._is_bpe
+            self._file = (
+                read_tokenizer_json(tokenizer_file, bpe=bpe)
+                if given is None
+                else tokenizer_json_of_object(given, bpe=bpe)
+            )
             saved = kwargs.get("added_tokens_decoder") or {}
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
@@ -113,7 +119,7 @@ class RustProfile(BertTokenizer):
                     token=unknown,
                 )
             self.post_processor: PostProcessor | None = template_processing_of(self, self.rust_template)
-            self.decoder: WordPieceDecoder | None = WordPieceDecoder()
+            self.decoder: Any = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
         self._file, self._saved_ids, self._saved = None, [], {}
@@ -149,7 +155,7 @@ class RustProfile(BertTokenizer):
             if getattr(self.basic_tokenizer, attribute) != self._asked[name]:
                 setattr(self.basic_tokenizer, attribute, self._asked[name])
 
-    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> WordpieceTokenizer:
+    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
         if self._file is None:
             return super()._new_wordpiece_tokenizer(vocabulary, unk_token)
         return WordpieceTokenizer(

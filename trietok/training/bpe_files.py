@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.errors import FileError, FileFormatError, VocabularyError
 from trietok.files.atomic import files_of_interrupted_save, save_files
@@ -22,30 +22,23 @@ from trietok.files.formats import (
     write_text,
 )
 from trietok.files.other_kinds import BPE_SPLITTING, BPE_VOCAB_FILE, MERGES_FILE
+from trietok.files.tokenizer_json.bpe import MARKS
+from trietok.files.tokenizer_json.format import tokenizer_json_object
+from trietok.files.tokenizer_json.parts import BertNormalizer, BpeDecoder, TokenizerJson, WordPieceDecoder
+from trietok.text.added_token import AddedToken
+from trietok.text.bpe import BpeParts
 from trietok.text.vocab_txt import read_text
 
 VOCAB_FILE = BPE_VOCAB_FILE
 
 _SPACE = re.compile(r"\s")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-_MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
 _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MASK]": "mask_token"}
 _ROLES |= {"<pad>": "pad_token", "<s>": "bos_token", "</s>": "eos_token", "<mask>": "mask_token"}
 
 
-class BpeParts(NamedTuple):
-    """The attributes of a `Bpe`."""
-
-    vocab: Mapping[str, int]
-    merges: Sequence[tuple[str, str]]
-    unk_token: str | None
-    continuing_subword_prefix: str | None
-    end_of_word_suffix: str | None
-    special_tokens: Sequence[str]
-
-
-def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list[Path]:
+def save_bpe(bpe: BpeParts, special_tokens: Sequence[str], directory: Path, do_lower_case: bool | None) -> list[Path]:
     """`Bpe.save`."""
     marks = (bpe.continuing_subword_prefix or "", bpe.end_of_word_suffix or "")
     require_utf8([*bpe.vocab, *marks])
@@ -58,18 +51,28 @@ def save_bpe(bpe: BpeParts, directory: Path, do_lower_case: bool | None) -> list
                 )
 
     def write(folder: Path) -> None:
-        ordered = dict(sorted(bpe.vocab.items(), key=lambda entry: entry[1]))
-        write_text(folder / VOCAB_FILE, json.dumps(ordered, ensure_ascii=False, separators=(",", ":")))
-        lines = ["#version: 0.2", *(f"{left} {right}" for left, right in bpe.merges)]
-        write_text(folder / MERGES_FILE, "\n".join(lines) + "\n")
-        tokenizer = json.dumps(tokenizer_json(bpe, do_lower_case), ensure_ascii=False, indent=2)
-        write_text(folder / TOKENIZER_FILE, tokenizer)
-        write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe))
+        write_text(folder / VOCAB_FILE, vocab_text(bpe.vocab))
+        write_text(folder / MERGES_FILE, merges_text(bpe.merges))
+        tokenizer = tokenizer_json_object(_values(bpe, special_tokens, do_lower_case))
+        write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
+        write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe.unk_token, special_tokens))
 
     return save_files(directory, write)
 
 
-def read_bpe(directory: Path) -> BpeParts:
+def vocab_text(vocab: Mapping[str, int]) -> str:
+    """vocab.json."""
+    return json.dumps(
+        dict(sorted(vocab.items(), key=lambda entry: entry[1])), ensure_ascii=False, separators=(",", ":")
+    )
+
+
+def merges_text(merges: Iterable[tuple[str, str]]) -> str:
+    """merges.txt."""
+    return "\n".join(["#version: 0.2", *(f"{left} {right}" for left, right in merges)]) + "\n"
+
+
+def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     """`Bpe.from_directory`."""
     wanted = (VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
     paths = files_of_interrupted_save(directory, wanted)
@@ -90,10 +93,10 @@ def read_bpe(directory: Path) -> BpeParts:
             "come from one save",
             path=path,
         )
-    unknown, prefix, suffix = (model.get(name) for name in _MARKS)
+    unknown, prefix, suffix = (model.get(name) for name in MARKS)
     if not all(mark is None or isinstance(mark, str) for mark in (unknown, prefix, suffix)):
-        raise FileFormatError(f"{path}: {', '.join(_MARKS)} are strings or null", path=path)
-    return BpeParts(vocab, merges, unknown, prefix, suffix, special)
+        raise FileFormatError(f"{path}: {', '.join(MARKS)} are strings or null", path=path)
+    return BpeParts(vocab, merges, unknown, prefix, suffix), special
 
 
 def _read_vocab(path: Path) -> dict[str, int]:
@@ -161,68 +164,30 @@ def require_utf8(tokens: Iterable[str]) -> None:
             )
 
 
-def tokenizer_json(bpe: BpeParts, do_lower_case: bool | None) -> dict[str, Any]:
-    """The content of a tokenizer.json."""
+def _values(bpe: BpeParts, special_tokens: Sequence[str], do_lower_case: bool | None) -> TokenizerJson:
+    """The tokenizer.json. Its normalizer does what `BasicTokenizer` does before it splits, NFC included."""
     plain = do_lower_case is None
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [
-            {
-                "id": bpe.vocab[token],
-                "content": token,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-                "special": True,
-            }
-            for token in bpe.special_tokens
-        ],
-        "normalizer": None if plain else _bert_normalizer(bool(do_lower_case)),
-        "pre_tokenizer": {"type": BPE_SPLITTING[0 if plain else 1]},
-        "post_processor": None,
-        "decoder": _decoder(bpe),
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": bpe.unk_token,
-            "continuing_subword_prefix": bpe.continuing_subword_prefix,
-            "end_of_word_suffix": bpe.end_of_word_suffix,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": dict(sorted(bpe.vocab.items(), key=lambda entry: entry[1])),
-            "merges": [list(pair) for pair in bpe.merges],
-        },
-    }
+    return TokenizerJson(
+        vocabulary=bpe.vocab,
+        normalizer=None if plain else BertNormalizer(lowercase=bool(do_lower_case)),
+        decoder=_decoder(bpe),
+        added_tokens={bpe.vocab[token]: AddedToken(token, special=True) for token in special_tokens},
+        bpe=bpe,
+        composes=do_lower_case is False,
+        splits_punctuation=not plain,
+    )
 
 
-def _bert_normalizer(lowercase: bool) -> dict[str, Any]:
-    """What `BasicTokenizer` does before it splits; it composes too, which BertNormalizer does not."""
-    normalizer = {
-        "type": "BertNormalizer",
-        "clean_text": True,
-        "handle_chinese_chars": True,
-        "strip_accents": None,
-        "lowercase": lowercase,
-    }
-    return normalizer if lowercase else {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
-
-
-def _decoder(bpe: BpeParts) -> dict[str, Any] | None:
+def _decoder(bpe: BpeParts) -> BpeDecoder | WordPieceDecoder | None:
     if bpe.end_of_word_suffix:
-        return {"type": "BPEDecoder", "suffix": bpe.end_of_word_suffix}
-    if bpe.continuing_subword_prefix:
-        return {"type": "WordPiece", "prefix": bpe.continuing_subword_prefix, "cleanup": False}
-    return None
+        return BpeDecoder(bpe.end_of_word_suffix)
+    return WordPieceDecoder(bpe.continuing_subword_prefix, cleanup=False) if bpe.continuing_subword_prefix else None
 
 
-def _tokenizer_config(bpe: BpeParts) -> dict[str, Any]:
-    roles = {_ROLES[token]: token for token in bpe.special_tokens if token in _ROLES}
-    if bpe.unk_token is not None:
-        roles["unk_token"] = bpe.unk_token
+def _tokenizer_config(unk_token: str | None, special_tokens: Sequence[str]) -> dict[str, Any]:
+    roles = {_ROLES[token]: token for token in special_tokens if token in _ROLES}
+    if unk_token is not None:
+        roles["unk_token"] = unk_token
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,

@@ -1,18 +1,19 @@
-"""Byte-pair encoding: a word to tokens, by the merges in their order.
+"""A trained byte-pair encoding: words to tokens and ids, and the files.
 
-In: a word. Out: tokens. It gives what the BPE model of tokenizers 0.22.2 gives for the same vocabulary and merges.
+In: vocabulary and merges. Out: a `Bpe`, whose words are split by `BpeTokenizer`.
 """
 
 from __future__ import annotations
 
-import heapq
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from trietok.errors import VocabularyError
+from trietok.files.tokenizer_json.bpe import MARKS
+from trietok.text.bpe import BpeParts, BpeTokenizer
 from trietok.text.read_only import ReadOnlyDict
-from trietok.training.bpe_files import BpeParts, read_bpe, save_bpe
+from trietok.training.bpe_files import read_bpe, save_bpe
 
 _REMEMBERED = 10_000  # words
 _LONGEST_REMEMBERED = 256  # characters; so the cache stays below a few megabytes
@@ -57,17 +58,8 @@ class Bpe:
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
         self.special_tokens = tuple(special_tokens)
-        self._ranks: dict[tuple[str, str], tuple[int, str]] = {}
-        for rank, (left, right) in enumerate(self.merges):
-            merged = left + right[len(continuing_subword_prefix or "") :]
-            for token in (left, right, merged):
-                if token not in self.vocab:
-                    raise VocabularyError(
-                        f"merge {rank}, {left!r} and {right!r}, needs the token {token!r}, which is not in the "
-                        "vocabulary; vocabulary and merges have to come from one training",
-                        token=token,
-                    )
-            self._ranks[left, right] = rank, merged
+        parts = (self.vocab, self.merges, unk_token, continuing_subword_prefix, end_of_word_suffix)
+        self._splitter = BpeTokenizer(BpeParts(*parts))
         self._check_tokens()
         self._remembered: dict[str, tuple[str, ...]] = {}
 
@@ -89,22 +81,11 @@ class Bpe:
             FileFormatError: one of them is damaged, they disagree, or tokenizer.json holds what `Bpe` does not do.
             VocabularyError: as `Bpe`.
         """
-        parts = read_bpe(Path(directory))
-        return cls(
-            parts.vocab,
-            parts.merges,
-            unk_token=parts.unk_token,
-            continuing_subword_prefix=parts.continuing_subword_prefix,
-            end_of_word_suffix=parts.end_of_word_suffix,
-            special_tokens=parts.special_tokens,
-        )
+        parts, special_tokens = read_bpe(Path(directory))
+        marks = {name: getattr(parts, name) for name in MARKS}
+        return cls(parts.vocab, parts.merges, **marks, special_tokens=special_tokens)
 
     def _check_tokens(self) -> None:
-        if self.unk_token is not None and self.unk_token not in self.vocab:
-            raise VocabularyError(
-                f"the unknown token {self.unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
-                token=self.unk_token,
-            )
         for token in self.special_tokens:
             if token not in self.vocab:
                 raise VocabularyError(
@@ -116,7 +97,7 @@ class Bpe:
         """Split one word into tokens. O(n log n) for n characters."""
         tokens = self._remembered.get(word)
         if tokens is None:
-            tokens = tuple(self._merged(self._characters(word)))
+            tokens = tuple(self._splitter.pieces_of(word))
             if len(word) <= _LONGEST_REMEMBERED:
                 if len(self._remembered) >= _REMEMBERED:
                     self._remembered = {}
@@ -145,57 +126,4 @@ class Bpe:
             VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
                 surrogate pair.
         """
-        parts = BpeParts(
-            self.vocab,
-            self.merges,
-            self.unk_token,
-            self.continuing_subword_prefix,
-            self.end_of_word_suffix,
-            self.special_tokens,
-        )
-        return save_bpe(parts, Path(directory), do_lower_case)
-
-    def _characters(self, word: str) -> list[str]:
-        prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
-        last = len(word) - 1
-        symbols = []
-        for place, char in enumerate(word):
-            symbol = prefix * (place > 0) + char + suffix * (place == last)
-            if symbol in self.vocab:
-                symbols.append(symbol)
-            elif self.unk_token is not None:
-                symbols.append(self.unk_token)
-        return symbols
-
-    def _merged(self, symbols: list[str]) -> list[str]:
-        """Make the merges. The symbols stay where they are, each with the places of its neighbours."""
-        ranks = self._ranks
-        end = len(symbols)
-        after = list(range(1, end + 1))
-        before = list(range(-1, end))
-        heap: list[tuple[int, int, str]] = []  # rank, place of the left one, what they become
-
-        def consider(left: int, right: int) -> None:
-            if left >= 0 and right < end:
-                found = ranks.get((symbols[left], symbols[right]))
-                if found is not None:
-                    heapq.heappush(heap, (found[0], left, found[1]))
-
-        for place in range(end - 1):
-            consider(place, place + 1)
-        gone = [False] * end
-        while heap:
-            _, place, merged = heapq.heappop(heap)
-            right = after[place]
-            if gone[place] or right >= end:
-                continue
-            found = ranks.get((symbols[place], symbols[right]))
-            if found is None or found[1] != merged:  # its neighbours have changed since
-                continue
-            symbols[place] = merged
-            gone[right] = True
-            after[place] = after[right]
-            before[after[place]] = place
-            consider(before[place], place)
-            consider(place, after[place])
-        return [symbol for symbol, is_gone in zip(symbols, gone, strict=True) if not is_gone]
+        return save_bpe(self._splitter.parts, self.special_tokens, Path(directory), do_lower_case)

@@ -2,44 +2,52 @@
 
 In: sentences. Out: a `ChineseBpe`: the sub-words that make up the sentences after the last merge, and the punctuation.
 
-The recipe. Whitespace, control characters, U+FFFD and punctuation are removed from every sentence, which leaves a
-sequence of characters. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then
-the next. The vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its occurrences from
-its two parts, and a part without occurrences is dropped. In 天天 both parts are the same character, which loses two
-occurrences a merge. It ends when the vocabulary has its size or the best pair occurs once. Then punctuation is put back
-as single tokens.
+The recipe. Whitespace, control characters, U+FFFD and punctuation are removed from every sentence, and so are rare
+characters where `limit_alphabet` says so. What stands between them is a chain of characters. No pair reaches across
+what was removed, so every sub-word stands in the text as it is. Only the spaces of a sentence that is spelled out, each
+character by itself, end no chain. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to
+right; then the next. The vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its
+occurrences from its two parts, and a part without occurrences is dropped. In 天天 both parts are the same character,
+which loses two occurrences a merge. It ends when the vocabulary has its size, after `num_merges`, or when the best pair
+occurs once. Then punctuation is put back as single tokens.
 
 A pair's count is the number of places where it occurs, so 天天天 holds 天天 twice, though one merge uses both up. Of
 equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order
 of the sentences does not matter.
 
-The obvious way counts all pairs again for every merge. Here the sentences are one chain of symbols; each pair knows its
-places and its count, and a merge touches only these and their neighbours. Every merge makes the chain shorter, so all
-merges together touch each character a few times.
+The obvious way counts all pairs again for every merge. Here each different chain is held once, with its count; `Pairs`
+knows in which chains each pair occurs, and a merge touches only these.
 """
 
 from __future__ import annotations
 
-import heapq
 import logging
+import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.text.bulk import bulk
-from trietok.text.characters import REPLACEMENT_CHARACTER, is_control, is_punctuation, is_whitespace
-from trietok.training.progress import COUNTING_PAIRS, COUNTING_WORDS, MERGING, OnProgress, Progress
+from trietok.text.characters import (
+    REPLACEMENT_CHARACTER,
+    TranslationTable,
+    is_control,
+    is_punctuation,
+    is_whitespace,
+)
+from trietok.training.most_frequent import MostFrequent
+from trietok.training.pairs import Pairs
+from trietok.training.progress import COUNTING_WORDS, MERGING, OnProgress, Progress
+from trietok.training.spelling import alphabet
 from trietok.training.word_counts import require_texts
 
 UNKNOWN = "<unk>"
 VOCAB_SIZE = 10_000
 MERGES_PER_LOG_LINE = 10
 _SENTENCES_PER_REPORT = 500
-_SHIFT = 32  # a pair of ids as one int, left << 32 | right
-_RIGHT = (1 << _SHIFT) - 1
-_END = 0  # the symbol between two sentences
-_GONE = -1  # where the right part of a merged pair was
 
 logger = logging.getLogger("trietok")
 
@@ -77,16 +85,22 @@ class ChineseBpe(NamedTuple):
 def train_chinese_bpe(
     sentences: Iterable[str],
     *,
-    vocab_size: int = VOCAB_SIZE,
+    vocab_size: int | None = None,
+    num_merges: int | None = None,
+    limit_alphabet: int | None = None,
     on_progress: OnProgress | None = None,
     log: Callable[[str], None] = logger.info,
 ) -> ChineseBpe:
     """Train the recipe's vocabulary; the module says how.
 
     Args:
-        sentences: strings of characters, with spaces between them or without. All are held in memory, at about 220
-            bytes a character.
-        vocab_size: the number of sub-words to stop at. `<unk>` and punctuation come on top.
+        sentences: strings of characters, or of characters with spaces between them all. Each different chain is held
+            in memory.
+        vocab_size: the number of sub-words to stop at. `<unk>` and punctuation come on top. None: 10,000, or no limit
+            where there is `num_merges`.
+        num_merges: the most merges.
+        limit_alphabet: the most characters to start from, the most frequent ones; of equally frequent ones those with
+            the lower code points. Others are removed, and so unknown.
         on_progress: called with a `Progress` every now and then.
         log: called with a line after every ten merges, and after the last.
 
@@ -98,122 +112,201 @@ def train_chinese_bpe(
     天 itself is gone: every 天 became part of 天天, and no other pair occurs twice.
 
     Raises:
-        InputError: there is no sentence, or nothing in them but punctuation.
+        InputError: there is no sentence, nothing in them but punctuation, or an option is out of range.
         InputTypeError: `sentences` is one string, a path or no iterable, or a sentence is no str.
-        VocabularyError: the sentences have more different characters than `vocab_size`.
+        VocabularyError: the sentences have more different characters than `vocab_size`. No merge has been made.
     """
     report = on_progress or (lambda progress: None)
-    if type(vocab_size) is not int or vocab_size < 1:
-        raise InputError(f"vocab_size is a whole number from 1, not {vocab_size!r}")
+    for name, value, least in (
+        ("vocab_size", vocab_size, 1),
+        ("num_merges", num_merges, 0),
+        ("limit_alphabet", limit_alphabet, 1),
+    ):
+        if value is not None and (type(value) is not int or value < least):
+            raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+    if vocab_size is None and num_merges is None:
+        vocab_size = VOCAB_SIZE
     require_texts(sentences, "sentences", "sentence")
     with bulk():
-        chain = _Chain()
-        number = 0
-        for number, sentence in enumerate(sentences, start=1):
-            if not isinstance(sentence, str):
-                raise InputTypeError(
-                    f"a sentence is a str, not {type(sentence).__name__}: {sentence!r:.60}", value=sentence
-                )
-            chain.add(sentence)
-            if not number % _SENTENCES_PER_REPORT:
-                total = getattr(sentences, "total_bytes", None)
-                read = getattr(sentences, "bytes_read", None)
-                report(Progress(COUNTING_WORDS, *((number, None, "texts") if read is None else (read, total, "bytes"))))
-        if not number:
-            raise InputError("there is no sentence to train on; the files or the iterator are empty")
-        chain.check(number, vocab_size)
-        merges = chain.merge(vocab_size, report, log)
-        counts = dict(sorted(chain.counts().items(), key=lambda entry: (-entry[1], entry[0])))
-    return ChineseBpe(counts, sorted(chain.punctuation), merges, number)
+        read = _Sentences(sentences, report)
+        chains, characters = read.chains, read.characters()
+        if limit_alphabet is not None and len(characters) > limit_alphabet:
+            kept = set(alphabet(characters, limit_alphabet, ()))
+            chains = _between(chains, characters.keys() - kept)
+            characters = {char: count for char, count in characters.items() if char in kept}
+        _check_size(vocab_size, characters)
+        merging = _Merging(chains, characters)
+        del chains, read.chains
+        merges = merging.run(vocab_size, num_merges, report, log)
+    return ChineseBpe(merging.subwords(), read.punctuation(), merges, read.number)
 
 
-_LEFT_OUT, _PUNCTUATION, _OF_THE_SENTENCE = range(3)
+def _check_size(vocab_size: int | None, characters: Mapping[str, int]) -> None:
+    if vocab_size is not None and len(characters) > vocab_size:
+        raise VocabularyError(
+            f"a vocabulary of {vocab_size:,} has no room for the {len(characters):,} different characters of the "
+            f"sentences; raise vocab_size (--vocab-size) to {len(characters):,} at least, or keep fewer characters "
+            "with limit_alphabet (--limit-alphabet)"
+        )
 
 
-class _CharacterClasses(dict[str, int]):
-    """Character → one of the three below."""
-
-    def __missing__(self, char: str) -> int:
-        left_out = is_whitespace(char) or char.isspace() or is_control(char) or char == REPLACEMENT_CHARACTER
-        kind = _LEFT_OUT if left_out else _PUNCTUATION if is_punctuation(char) else _OF_THE_SENTENCE
-        self[char] = kind
-        return kind
+# ---- sentences to chains --------------------------------------------------------------------------------------------
 
 
-_CLASSES = _CharacterClasses()
+class _Ends(TranslationTable):
+    """Turns whitespace into a space, and a line feed and all else that ends a chain into a line feed."""
+
+    def replacement(self, char: str) -> str:
+        if char != "\n" and (is_whitespace(char) or char.isspace()):
+            return " "
+        return (
+            "\n" if char == "\n" or is_control(char) or char == REPLACEMENT_CHARACTER or is_punctuation(char) else char
+        )
 
 
-def characters(sentence: str) -> tuple[list[str], list[str]]:
-    """The characters that training sees of a sentence, and its punctuation.
+_ENDS = _Ends()
 
-    >>> characters("天 天, 下雨。")
-    (['天', '天', '下', '雨'], [',', '。'])
+
+def chains_of(sentence: str) -> list[str]:
+    """What training sees of a sentence: the characters between what it removes.
+
+    >>> chains_of("天天,下雨 雪。"), chains_of("天 天 , 下 雨")
+    (['天天', '下雨', '雪'], ['天天', '下雨'])
     """
-    classes = _CLASSES
-    kept = [char for char in sentence if classes[char] == _OF_THE_SENTENCE]
-    return kept, [char for char in sentence if classes[char] == _PUNCTUATION]
+    text = sentence.translate(_ENDS)
+    chains = text.split()
+    if " " in text and len(chains) > 1 and max(map(len, chains)) == 1:  # spelled out: a space ends nothing
+        return text.replace(" ", "").split()
+    return chains
 
 
-class _Chain:
-    """All sentences as one chain of symbols, and the pairs of neighbours in it."""
+class _Sentences:
+    """Reads sentences: how many there are, their different chains with counts, and their characters."""
 
-    def __init__(self) -> None:
-        self.names = [""]  # of symbols, by id; the first stands between sentences
-        self.ids: dict[str, int] = {}
-        self.symbols = [_END]  # by place
-        self.before: list[int] = []  # place → the place of the left neighbour
-        self.after: list[int] = []
-        self.pair_counts: dict[int, int] = {}
-        self.places: dict[int, list[int]] = {}  # pair → where it stood when that was noted; some are over
-        self.symbol_counts: list[int] = []  # by id
-        self.punctuation: set[str] = set()
-
-    def add(self, sentence: str) -> None:
-        kept, punctuation = characters(sentence)
-        self.punctuation.update(punctuation)
-        ids, symbols = self.ids, self.symbols
-        for char in kept:
-            if char not in ids:
-                ids[char] = len(self.names)
-                self.names.append(char)
-            symbols.append(ids[char])
-        symbols.append(_END)
-
-    def check(self, sentences: int, vocab_size: int) -> None:
-        if not self.ids:
-            raise InputError(f"there is nothing but punctuation and whitespace in the {sentences:,} sentences")
-        if len(self.ids) > vocab_size:
-            raise VocabularyError(
-                f"a vocabulary of {vocab_size:,} has no room for the {len(self.ids):,} different characters of the "
-                f"sentences; raise vocab_size (--vocab-size) to {len(self.ids):,} at least"
+    def __init__(self, sentences: Iterable[str], report: OnProgress) -> None:
+        self.chains: Counter[str] = Counter()
+        self.number = 0
+        self._ends: set[str] = set()  # characters that end chains
+        self._others: set[str] = set()
+        self._at_ends = re.compile("\n+")
+        source = iter(sentences)
+        while some := list(islice(source, _SENTENCES_PER_REPORT)):
+            for sentence in some:
+                if not isinstance(sentence, str):
+                    raise InputTypeError(
+                        f"a sentence is a str, not {type(sentence).__name__}: {sentence!r:.60}", value=sentence
+                    )
+            self._add(some)
+            self.number += len(some)
+            total, done = getattr(sentences, "total_bytes", None), getattr(sentences, "bytes_read", None)
+            report(
+                Progress(COUNTING_WORDS, *((self.number, None, "texts") if done is None else (done, total, "bytes")))
             )
+        del self.chains[""]
+        if not self.number:
+            raise InputError("there is no sentence to train on; the files or the iterator are empty")
+        if not self.chains:
+            raise InputError(f"there is nothing but punctuation and whitespace in the {self.number:,} sentences")
 
-    def counts(self) -> dict[str, int]:
-        """Sub-word → how often it occurs."""
-        counted = Counter(self.symbols)
-        return {self.names[symbol]: count for symbol, count in counted.items() if symbol not in (_END, _GONE)}
+    def _add(self, sentences: list[str]) -> None:
+        text = "\n".join(sentences)
+        characters = set(text)
+        if new := characters - self._ends - self._others:
+            self._ends |= {char for char in new if _ENDS[ord(char)] in (" ", "\n")}
+            self._others |= new - self._ends
+            self._at_ends = re.compile(f"[\n{re.escape(''.join(self._ends))}]+")
+        if any(_ENDS[ord(char)] == " " for char in characters & self._ends):
+            for sentence in sentences:  # it may be spelled out
+                self.chains.update(chains_of(sentence))
+        else:  # one search for all, as most Chinese has no spaces
+            self.chains.update(self._at_ends.split(text))
 
-    def merge(self, vocab_size: int, report: OnProgress, log: Callable[[str], None]) -> list[ChineseMerge]:
+    def punctuation(self) -> list[str]:
+        """The punctuation of the sentences, by code point."""
+        ends = (char for char in self._ends if _ENDS[ord(char)] == "\n")
+        return sorted(char for char in ends if is_punctuation(char) and not is_control(char))
+
+    def characters(self) -> dict[str, int]:
+        """The characters of the chains, and how often they occur."""
+        return dict(_characters(self.chains))
+
+
+def _characters(chains: Mapping[str, int]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for chain, count in chains.items():
+        if count == 1:
+            counts.update(chain)
+            continue
+        for char in chain:
+            counts[char] += count
+    return counts
+
+
+def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[str]:
+    """The chains, ended at these characters too."""
+    ends = dict.fromkeys(map(ord, characters), "\n")
+    shorter: Counter[str] = Counter()
+    for chain, count in chains.items():
+        for part in chain.translate(ends).split():
+            shorter[part] += count
+    return shorter
+
+
+# ---- merges ---------------------------------------------------------------------------------------------------------
+
+
+class _Merging:
+    """The chains, their pairs, and the sub-words that they consist of.
+
+    Args:
+        chains: the different chains, with their counts.
+        characters: how often each character occurs in them.
+    """
+
+    def __init__(self, chains: Mapping[str, int], characters: Mapping[str, int]) -> None:
+        self.names = sorted(characters)  # of sub-words, by id
+        self.ids = {name: number for number, name in enumerate(self.names)}
+        self.occurrences = [characters[name] for name in self.names]  # by id
+        to_symbols = {ord(name): chr(number) for name, number in self.ids.items()}
+        longer = [chain for chain in chains if len(chain) > 1]
+        self.pairs = Pairs([chain.translate(to_symbols) for chain in longer], [chains[chain] for chain in longer])
+
+    def subwords(self) -> dict[str, int]:
+        """Sub-word → how often it occurs; the most frequent first, of equal ones by code point."""
+        found = ((name, count) for name, count in zip(self.names, self.occurrences, strict=True) if count)
+        return dict(sorted(found, key=lambda entry: (-entry[1], entry[0])))
+
+    def run(
+        self, vocab_size: int | None, num_merges: int | None, report: OnProgress, log: Callable[[str], None]
+    ) -> list[ChineseMerge]:
         """Make the merges."""
-        self._count_pairs(report)
-        heap = [self._entry(pair) for pair in self.places]
-        heapq.heapify(heap)
-        size = self._size = len(self.ids)
+        pair_counts = self.pairs.counts
+        where = self.pairs.count(report, least=2)
+        waiting: MostFrequent[tuple[str, str, str]] = MostFrequent()
+        for pair in where:
+            waiting.push(pair_counts[pair], self._entry(pair))
+        size = len(self.names)
         merges: list[ChineseMerge] = []
         line = ""
-        while heap and size < vocab_size:
-            negative, left_name, right_name, pair = heapq.heappop(heap)
-            count = self.pair_counts[pair]
-            if count != -negative:  # changed since it was put there
+        most = sys.maxsize if num_merges is None else num_merges
+        while waiting and (vocab_size is None or size < vocab_size) and len(merges) < most:
+            noted, entry = waiting.pop()
+            left_name, right_name, pair = entry
+            count = pair_counts[pair]
+            if count != noted:  # changed since it was put there
                 if count > 1:
-                    heapq.heappush(heap, self._entry(pair))
+                    waiting.push(count, entry)
                 continue
             if count < 2:
                 break
-            for changed in self._merge(pair, left_name + right_name):
-                if self.pair_counts[changed] > 1:
-                    heapq.heappush(heap, self._entry(changed))
-            size = self._size
+            merged = self._id(left_name + right_name)
+            made, new = self.pairs.merge(pair, chr(merged), where.pop(pair))
+            pair_counts[pair] = 0
+            for come_up, in_chains in new.items():
+                where[come_up] = where[come_up] + in_chains if come_up in where else in_chains
+                if pair_counts[come_up] > 1:
+                    waiting.push(pair_counts[come_up], self._entry(come_up))
+            size += self._moved(ord(pair[0]), ord(pair[1]), merged, made)
             merges.append(ChineseMerge(left_name, right_name, count))
             line = f"{len(merges)} merges, vocabulary {size}, best pair {left_name + right_name!r} ({count})"
             if not len(merges) % MERGES_PER_LOG_LINE:
@@ -224,65 +317,21 @@ class _Chain:
         report(Progress(MERGING, size, size, "tokens"))
         return merges
 
-    def _entry(self, pair: int) -> tuple[int, str, str, int]:
-        return -self.pair_counts[pair], self.names[pair >> _SHIFT], self.names[pair & _RIGHT], pair
+    def _entry(self, pair: str) -> tuple[str, str, str]:
+        return self.names[ord(pair[0])], self.names[ord(pair[1])], pair
 
-    def _count_pairs(self, report: OnProgress) -> None:
-        symbols = self.symbols
-        end = len(symbols)
-        self.before, self.after = list(range(-1, end - 1)), list(range(1, end + 1))
-        self.symbol_counts = [0] * len(self.names)
-        for symbol in symbols:
-            self.symbol_counts[symbol] += 1
-        places = self.places
-        for place in range(end - 1):
-            left, right = symbols[place], symbols[place + 1]
-            if left and right:  # neither is the end of a sentence
-                pair = left << _SHIFT | right
-                if pair in places:
-                    places[pair].append(place)
-                else:
-                    places[pair] = [place]
-        self.pair_counts = {pair: len(where) for pair, where in places.items()}
-        report(Progress(COUNTING_PAIRS, end, end, "characters"))
-
-    def _merge(self, pair: int, name: str) -> set[int]:
-        """Merge a pair wherever it occurs; return the new pairs."""
-        left, right = pair >> _SHIFT, pair & _RIGHT
+    def _id(self, name: str) -> int:
         if name not in self.ids:
             self.ids[name] = len(self.names)
             self.names.append(name)
-            self.symbol_counts.append(0)
-        merged = self.ids[name]
-        symbols, before, after = self.symbols, self.before, self.after
-        pair_counts, places = self.pair_counts, self.places
-        come_up: set[int] = set()
-        made = 0
-        for place in sorted(places.pop(pair)):  # from left to right, which matters where both parts are the same
-            second = after[place]
-            if symbols[place] != left or symbols[second] != right:
-                continue
-            made += 1
-            symbols[place], symbols[second] = merged, _GONE
-            behind = after[place] = after[second]
-            before[behind] = place
-            pair_counts[pair] -= 1
-            front = before[place]
-            if symbols[front]:
-                pair_counts[symbols[front] << _SHIFT | left] -= 1
-                self._new_pair(symbols[front] << _SHIFT | merged, front, come_up)
-            if symbols[behind]:
-                pair_counts[right << _SHIFT | symbols[behind]] -= 1
-                self._new_pair(merged << _SHIFT | symbols[behind], place, come_up)
-        counts = self.symbol_counts
+            self.occurrences.append(0)
+        return self.ids[name]
+
+    def _moved(self, left: int, right: int, merged: int, made: int) -> int:
+        """Count a merge made in so many places; return how much the number of sub-words that occur has grown."""
+        counts = self.occurrences
         was = sum(counts[symbol] > 0 for symbol in {left, right, merged})
         counts[merged] += made
         counts[left] -= made
         counts[right] -= made
-        self._size += sum(counts[symbol] > 0 for symbol in {left, right, merged}) - was
-        return come_up
-
-    def _new_pair(self, pair: int, place: int, come_up: set[int]) -> None:
-        self.pair_counts[pair] = self.pair_counts.get(pair, 0) + 1
-        self.places.setdefault(pair, []).append(place)
-        come_up.add(pair)
+        return sum(counts[symbol] > 0 for symbol in {left, right, merged}) - was

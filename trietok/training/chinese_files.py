@@ -13,7 +13,6 @@ from pathlib import Path
 from trietok.files.atomic import save_files
 from trietok.files.formats import VOCAB_FILE, write_text, write_vocab_lines
 from trietok.files.other_kinds import RECIPE_LOG_FILE
-from trietok.text.characters import is_control
 from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
 from trietok.training.segmentation import Segmenter
@@ -67,7 +66,7 @@ def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:
     rules = {RESULT_FILE: segmenter.longest_anywhere, LEFT_TO_RIGHT_FILE: segmenter.left_to_right}
     lines: dict[str, list[str]] = {name: [] for name in rules}
     for sentence in sentences:
-        text = "".join(char for char in "".join(sentence.split()) if not is_control(char))
+        text = segmenter.cleaned(sentence)
         for name, rule in rules.items():
             lines[name].append(" ".join(rule(text)) + "\n")
     return {name: "".join(of_file) for name, of_file in lines.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from trietok.errors import InputError
+from trietok.text.characters import is_control
 from trietok.training.chinese import UNKNOWN
 
 
@@ -32,6 +33,11 @@ class Segmenter:
         if not self.vocabulary:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
+
+    @staticmethod
+    def cleaned(sentence: str) -> str:
+        """A sentence without whitespace and control characters."""
+        return "".join(char for char in "".join(sentence.split()) if not is_control(char))
 
     def longest_anywhere(self, sentence: str) -> list[str]:
         """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it.

@@ -6,7 +6,7 @@ In: word counts and the options. Out: a `Spelling`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from trietok.errors import InputError, VocabularyError
@@ -49,13 +49,13 @@ class Spelling(NamedTuple):
     Attributes:
         tokens: the special tokens, the alphabet, then its forms with a prefix or suffix; the ids are the positions.
         token_to_id: the inverse of `tokens`.
-        words: each word as a list of ids.
+        words: each word as a str with a character for each of its tokens, `chr(id)`.
         counts: how often each of them occurs.
     """
 
     tokens: list[str]
     token_to_id: dict[str, int]
-    words: list[list[int]]
+    words: list[str]
     counts: list[int]
 
 
@@ -73,11 +73,10 @@ def spell(word_counts: Mapping[str, int], options: Options) -> Spelling:
     tokens.update(dict.fromkeys(alphabet(word_counts, options.limit_alphabet, options.initial_alphabet)))
     characters = len(tokens) - special
     forms = _Forms(tokens, options.continuing_subword_prefix or "", options.end_of_word_suffix or "")
-    spelled = [forms.of(word) for word in word_counts]
-    tokens.update(dict.fromkeys(sorted({form for word in spelled for form in word})))
+    tokens.update(dict.fromkeys(sorted(forms.of_words(word_counts))))
     _check_size(options, special, characters, len(tokens) - special - characters)
     token_to_id = {token: token_id for token_id, token in enumerate(tokens)}
-    words = [[token_to_id[form] for form in word] for word in spelled]
+    words = list(map(forms.speller(token_to_id), word_counts))
     return Spelling(list(tokens), token_to_id, words, list(word_counts.values()))
 
 
@@ -92,10 +91,13 @@ def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterabl
     >>> alphabet({"hug": 10, "pug": 5, "hi": 1}, 3, ["x"])
     ['g', 'u', 'x']
     """
-    counts: Counter[str] = Counter()
+    words_of: dict[int, list[str]] = {}  # by their counts, of which there are few
     for word, count in word_counts.items():
-        for char in word:
-            counts[char] += count
+        words_of.setdefault(count, []).append(word)
+    counts: Counter[str] = Counter()
+    for count, words in words_of.items():
+        for char, number in Counter("".join(words)).items():
+            counts[char] += count * number
     first = {string[0] for string in initial if string}
     chars = sorted(counts.keys() | first, key=lambda char: (char not in first, -counts[char], char))
     return sorted(chars if limit is None else chars[:limit])
@@ -109,15 +111,46 @@ class _Forms:
         self._prefix = prefix
         self._suffix = suffix
 
-    def of(self, word: str) -> list[str]:
-        prefix, suffix, known, last = self._prefix, self._suffix, self._known, len(word) - 1
-        if prefix or suffix:
-            return [
-                prefix * (place > 0) + char + suffix * (place == last)
-                for place, char in enumerate(word)
-                if char in known
-            ]
-        return [char for char in word if char in known]
+    def of_words(self, words: Iterable[str]) -> set[str]:
+        """The forms that the known characters of words have."""
+        only, first, inner, last = set[str](), set[str](), set[str](), set[str]()
+        for word in words:
+            if len(word) < 2:
+                only.add(word)
+            else:
+                first.add(word[0])
+                last.add(word[-1])
+                inner.update(word[1:-1])
+        prefix, suffix, known = self._prefix, self._suffix, self._known
+        forms = first & known
+        forms |= {char + suffix for char in only & known}
+        forms |= {prefix + char for char in inner & known}
+        return forms | {prefix + char + suffix for char in last & known}
+
+    def speller(self, token_to_id: Mapping[str, int]) -> Callable[[str], str]:
+        """A function from a word to its `chr(id)`s; characters that are not known are left out."""
+        prefix, suffix = self._prefix, self._suffix
+        only, first, inner, last = (
+            _Symbols(
+                (char, chr(token_to_id[form])) for char in self._known if (form := before + char + after) in token_to_id
+            )
+            for before, after in (("", suffix), ("", ""), (prefix, ""), (prefix, suffix))
+        )
+        of_inner = inner.__getitem__
+        if not prefix and not suffix:
+            return lambda word: "".join(map(of_inner, word))
+
+        def spelled(word: str) -> str:
+            if len(word) < 2:
+                return only[word] if word else ""
+            return f"{first[word[0]]}{''.join(map(of_inner, word[1:-1]))}{last[word[-1]]}"
+
+        return spelled
+
+
+class _Symbols(dict[str, str]):
+    def __missing__(self, char: str) -> str:
+        return ""
 
 
 def _check_size(options: Options, special: int, characters: int, forms: int) -> None:

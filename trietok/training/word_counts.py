@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
-_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 32  # chunks, and their characters: some 20 MB
+_CHUNKS_AT_ONCE = 1_000  # of text between spaces, in which few characters stop the fast ways through ASCII
 _BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
 
 ToWords = Callable[[str], Iterable[str]]
@@ -182,31 +182,36 @@ class _Count:
 
     def __init__(self, words: ToWords | None, do_lower_case: bool) -> None:
         self._words = words or BasicTokenizer(do_lower_case=do_lower_case).tokenize
-        self._remembered: dict[str, Iterable[str]] = {}  # chunk → words
 
     def __call__(self, batch: list[str]) -> Counter[str]:
-        counts: Counter[str] = Counter()
         if not _is_basic(self._words):
+            counts: Counter[str] = Counter()
             for text in batch:
                 counts.update(self._words(text))
             return counts
         chunks: Counter[str] = Counter()
         for text in batch:
             chunks.update(text.split(" "))
-        for chunk, count in chunks.items():
-            for word in self._words_of_chunk(chunk):
-                counts[word] += count
-        return counts
+        return self._of_chunks(chunks)
 
-    def _words_of_chunk(self, chunk: str) -> Iterable[str]:
-        words = self._remembered.get(chunk)
-        if words is None:
-            words = self._words(chunk)
-            if len(chunk) <= _LONGEST_REMEMBERED:
-                if len(self._remembered) >= _REMEMBERED:
-                    self._remembered.clear()
-                self._remembered[chunk] = words
-        return words
+    def _of_chunks(self, chunks: Mapping[str, int]) -> Counter[str]:
+        """The words of chunks between spaces: chunks that occur equally often are split into words together."""
+        chunks_of: dict[int, list[str]] = {}
+        for chunk, count in chunks.items():
+            if count in chunks_of:
+                chunks_of[count].append(chunk)
+            else:
+                chunks_of[count] = [chunk]
+        counts: Counter[str] = Counter()
+        for count, alike in chunks_of.items():
+            for start in range(0, len(alike), _CHUNKS_AT_ONCE):
+                words = self._words(" ".join(alike[start : start + _CHUNKS_AT_ONCE]))
+                if count == 1:
+                    counts.update(words)
+                    continue
+                for word, number in Counter(words).items():
+                    counts[word] += count * number
+        return counts
 
 
 def _is_basic(words: ToWords) -> bool:

@@ -12,7 +12,7 @@ from trietok.checking.files import DECODER
 from trietok.checking.report import Finding
 from trietok.checking.rules.facts import UNKNOWN, Facts
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
-from trietok.files.tokenizer_json.parts import NO_NORMALIZER, TokenizerJson
+from trietok.files.tokenizer_json.parts import NO_NORMALIZER, TokenizerJson, WordPieceDecoder
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import template_processing_of
 from trietok.text.added_token import AddedToken
@@ -125,7 +125,7 @@ def _word_pieces(facts: Facts, json: TokenizerJson) -> Iterator[str]:
             f"model.continuing_subword_prefix is {prefix!r}, with which {pieces} entries begin; slow tokenizers have "
             f"{plain.continuing_subword_prefix!r}"
         )
-    elif decoder is not None and decoder.prefix != prefix:
+    elif isinstance(decoder, WordPieceDecoder) and decoder.prefix != prefix:
         yield f"decoder.prefix is {decoder.prefix!r}, and the model's is {prefix!r}: decoding leaves it in the text"
     if json.max_input_chars_per_word != plain.max_input_chars_per_word:
         yield (

@@ -15,9 +15,18 @@ from typing import Any
 from trietok.errors import VocabularyError
 from trietok.files.formats import read_json_object, write_text
 from trietok.files.json_place import JsonPlace
+from trietok.files.other_kinds import BPE_SPLITTING
 from trietok.files.settings import HIGHEST_ID
+from trietok.files.tokenizer_json.bpe import bpe_object, bpe_of
 from trietok.files.tokenizer_json.ids import check_ids, ids_error
-from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
+from trietok.files.tokenizer_json.parts import (
+    BertNormalizer,
+    BpeDecoder,
+    Padding,
+    TokenizerJson,
+    Truncation,
+    WordPieceDecoder,
+)
 from trietok.files.tokenizer_json.post_processors import READERS
 from trietok.text.added_token import LONGEST_TOKEN, AddedToken
 from trietok.text.vocab_txt import MOST_ENTRIES, Path_
@@ -29,8 +38,12 @@ HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
-def read_tokenizer_json(path: Path_) -> TokenizerJson:
+def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
     """Read a tokenizer.json.
+
+    Args:
+        path: the file.
+        bpe: whether its model may be a byte-pair encoding; else it has to be WordPiece.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "tokenizer.json")
@@ -45,7 +58,7 @@ def read_tokenizer_json(path: Path_) -> TokenizerJson:
         VocabularyError: tokens and ids contradict each other, or the Rust tokenizer would give an added token another
             id than the file says.
     """
-    return tokenizer_json_from_object(read_json_object(path), path)
+    return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
 
 
 def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = True) -> None:
@@ -76,7 +89,9 @@ def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path
         FileFormatError, VocabularyError: as `write_tokenizer_json`.
     """
     whole = tokenizer_json_object(value)
-    tokenizer_json_from_object(whole, path)  # reading checks the values, so that every file written can be read
+    tokenizer_json_from_object(whole, path, bpe=True)  # it checks the values: every file written can be read
+    if value.bpe is not None:
+        return json.dumps(whole, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
     vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
     indent, colon = (2, ": ") if pretty else (None, ":")
     before, _, after = json.dumps(whole, ensure_ascii=False, indent=indent, separators=(",", colon)).rpartition("{}")
@@ -99,18 +114,27 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
             {"id": token_id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
             for token_id, token in _in_saved_order(value)
         ],
-        "normalizer": _component("BertNormalizer", value.normalizer),
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "normalizer": _normalizer_object(value),
+        "pre_tokenizer": {"type": BPE_SPLITTING[value.splits_punctuation]},
         "post_processor": None if value.post_processor is None else value.post_processor.to_json(),
-        "decoder": _component("WordPiece", value.decoder),
-        "model": {
-            "type": "WordPiece",
-            "unk_token": value.unk_token,
-            "continuing_subword_prefix": value.continuing_subword_prefix,
-            "max_input_chars_per_word": value.max_input_chars_per_word,
-            "vocab": dict(sorted(value.vocabulary.items(), key=lambda entry: entry[1])),
-        },
+        "decoder": _component("BPEDecoder" if isinstance(value.decoder, BpeDecoder) else "WordPiece", value.decoder),
+        "model": _model_object(value) if value.bpe is None else bpe_object(value.bpe),
     }
+
+
+def _model_object(value: TokenizerJson) -> dict[str, Any]:
+    return {
+        "type": "WordPiece",
+        "unk_token": value.unk_token,
+        "continuing_subword_prefix": value.continuing_subword_prefix,
+        "max_input_chars_per_word": value.max_input_chars_per_word,
+        "vocab": dict(sorted(value.vocabulary.items(), key=lambda entry: entry[1])),
+    }
+
+
+def _normalizer_object(value: TokenizerJson) -> dict[str, Any] | None:
+    normalizer = _component("BertNormalizer", value.normalizer)
+    return {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]} if value.composes else normalizer
 
 
 def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
@@ -127,12 +151,12 @@ def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
     return list(value.added_tokens.items()) if order_counts(value.added_tokens, basic) else by_id
 
 
-def _component(kind: str, value: BertNormalizer | WordPieceDecoder | None) -> dict[str, Any] | None:
+def _component(kind: str, value: BertNormalizer | WordPieceDecoder | BpeDecoder | None) -> dict[str, Any] | None:
     return None if value is None else {"type": kind, **asdict(value)}
 
 
-def tokenizer_json_from_object(value: Any, path: Path_) -> TokenizerJson:
-    """The same from the parsed JSON object; `path` is what errors call the file.
+def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) -> TokenizerJson:
+    """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file.
 
     Raises:
         FileFormatError, VocabularyError: as `read_tokenizer_json`.
@@ -149,23 +173,35 @@ def tokenizer_json_from_object(value: Any, path: Path_) -> TokenizerJson:
             "is null or missing: whole texts would reach WordPiece uncut, which trietok does not do; it has "
             "BertPreTokenizer"
         )
-    _kind(parts["pre_tokenizer"], "BertPreTokenizer").object(("type",))
-    model = _model(parts["model"])
+    model = _model(parts["model"], bpe)
+    is_bpe = model.value["type"] == "BPE"
+    splitting = _kind(parts["pre_tokenizer"], *(reversed(BPE_SPLITTING) if is_bpe else BPE_SPLITTING[1:]))
+    splitting.object(("type",))
     post_processor = None
     if "post_processor" in parts:
         place = _kind(parts["post_processor"], *READERS)
         post_processor = READERS[place.value["type"]](place)
+    normalizer, composes = None, False
+    if "normalizer" in parts:
+        normalizer, composes = (
+            _normalizing(parts["normalizer"]) if is_bpe else (_normalizer(parts["normalizer"]), False)
+        )
+    splits_punctuation = splitting.value["type"] == BPE_SPLITTING[1]
+    if normalizer is not None and not splits_punctuation:
+        raise splitting.error(f"is {BPE_SPLITTING[0]} after a normalizer, which trietok does not do")
+    vocabulary = _vocabulary(model.member("vocab"))
+    own: dict[str, Any] = {"bpe": bpe_of(model, vocabulary)} if is_bpe else _of_wordpiece(model)
     read = TokenizerJson(
-        vocabulary=_vocabulary(model.member("vocab")),
-        unk_token=model.member("unk_token").text(),
-        continuing_subword_prefix=model.member("continuing_subword_prefix").text(),
-        max_input_chars_per_word=model.member("max_input_chars_per_word").number(HIGHEST_LENGTH),
-        normalizer=_normalizer(parts["normalizer"]) if "normalizer" in parts else None,
+        vocabulary=vocabulary,
+        normalizer=normalizer,
         post_processor=post_processor,
-        decoder=_decoder(parts["decoder"]) if "decoder" in parts else None,
+        decoder=_decoder(parts["decoder"], is_bpe) if "decoder" in parts else None,
         added_tokens=_added_tokens(parts["added_tokens"]) if "added_tokens" in parts else {},
         truncation=_truncation(parts["truncation"]) if "truncation" in parts else None,
         padding=_padding(parts["padding"]) if "padding" in parts else None,
+        composes=composes,
+        splits_punctuation=splits_punctuation,
+        **own,
     )
     check_ids(read, path)
     return read
@@ -184,12 +220,23 @@ def _kind(place: JsonPlace, *known: str) -> JsonPlace:
     return place
 
 
-def _model(place: JsonPlace) -> JsonPlace:
+def _of_wordpiece(model: JsonPlace) -> dict[str, Any]:
+    return {
+        "unk_token": model.member("unk_token").text(),
+        "continuing_subword_prefix": model.member("continuing_subword_prefix").text(),
+        "max_input_chars_per_word": model.member("max_input_chars_per_word").number(HIGHEST_LENGTH),
+    }
+
+
+def _model(place: JsonPlace, bpe: bool) -> JsonPlace:
     if isinstance(place.value, dict) and "type" not in place.value:  # as in old files, where the keys tell the type
         kind = "BPE" if "merges" in place.value else "Unigram" if "unk_id" in place.value else "WordPiece"
         place = place._replace(value={"type": kind, **place.value})
+    place = _kind(place, "WordPiece", *(["BPE"] if bpe else []))
+    if place.value["type"] == "BPE":
+        return place
     keys = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab")
-    return _kind(place, "WordPiece").object(keys, ("type",))
+    return place.object(keys, ("type",))
 
 
 def _vocabulary(place: JsonPlace) -> dict[str, int]:
@@ -267,7 +314,20 @@ def _normalizer(place: JsonPlace) -> BertNormalizer:
     return BertNormalizer(clean, chinese, strip_accents, lower)
 
 
-def _decoder(place: JsonPlace) -> WordPieceDecoder:
+def _normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
+    """The normalizer of a byte-pair encoding, and whether NFC comes after it."""
+    if place.value.get("type") != "Sequence" if isinstance(place.value, dict) else True:
+        return _normalizer(place), False
+    steps = list(place.object(("type", "normalizers")).member("normalizers").items())
+    if len(steps) != 2:
+        raise place.error("is a sequence of other steps than BertNormalizer and NFC, which trietok does not do")
+    _kind(steps[1], "NFC").object(("type",))
+    return _normalizer(steps[0]), True
+
+
+def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
+    if bpe and _kind(place, "WordPiece", "BPEDecoder").value["type"] == "BPEDecoder":
+        return BpeDecoder(place.object(("type", "suffix")).member("suffix").text())
     value = _kind(place, "WordPiece").object(("type", "prefix", "cleanup"))
     return WordPieceDecoder(value.member("prefix").text(), value.member("cleanup").flag())
 

@@ -21,7 +21,7 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
         VocabularyError: they do not, or the unknown token is not in the vocabulary.
     """
     vocabulary = value.vocabulary
-    if value.unk_token not in vocabulary:
+    if value.bpe is None and value.unk_token not in vocabulary:
         raise ids_error(
             path, f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it", value.unk_token
         )

@@ -15,7 +15,7 @@ from trietok.files.tokenizer_json.parts import TokenizerJson
 _NAME = "tokenizer_object"  # what errors call it
 
 
-def tokenizer_json_of_object(value: Any) -> TokenizerJson:
+def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
     """What a `tokenizers.Tokenizer` would save to its tokenizer.json.
 
     Raises:
@@ -30,4 +30,4 @@ def tokenizer_json_of_object(value: Any) -> TokenizerJson:
             f"tokenizer_object is a tokenizers.Tokenizer, not {type(value).__name__}; a path goes to tokenizer_file",
             value=value,
         )
-    return tokenizer_json_from_object(json.loads(value.to_str()), _NAME)
+    return tokenizer_json_from_object(json.loads(value.to_str()), _NAME, bpe=bpe)

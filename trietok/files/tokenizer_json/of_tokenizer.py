@@ -45,23 +45,29 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
     """The current tokenizer.json of a tokenizer of the Rust profile, without truncation and padding of calls."""
-    basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
-    decoder = tokenizer.added_tokens_decoder
+    basic, decoder = tokenizer.basic_tokenizer, tokenizer.added_tokens_decoder
+    normalizer = BertNormalizer(
+        clean_text=bool(basic.clean_text),
+        handle_chinese_chars=bool(basic.tokenize_chinese_chars),
+        strip_accents=basic.strip_accents,
+        lowercase=bool(basic.do_lower_case),
+    )
+    bpe = getattr(tokenizer, "bpe_tokenizer", None)
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
-        unk_token=wordpiece.unk_token,
-        continuing_subword_prefix=wordpiece.continuing_subword_prefix,
-        max_input_chars_per_word=wordpiece.max_input_chars_per_word,
-        normalizer=BertNormalizer(
-            clean_text=bool(basic.clean_text),
-            handle_chinese_chars=bool(basic.tokenize_chinese_chars),
-            strip_accents=basic.strip_accents,
-            lowercase=bool(basic.do_lower_case),
-        ),
+        normalizer=normalizer if bpe is None or basic.do_split_on_punc else None,
         post_processor=tokenizer.post_processor,
         decoder=tokenizer.decoder,
         added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
+        composes=basic.composes_at_last,
+        splits_punctuation=bpe is None or basic.do_split_on_punc,
+        **(_of_wordpiece(tokenizer.wordpiece_tokenizer) if bpe is None else {"bpe": bpe.parts}),
     )
+
+
+def _of_wordpiece(wordpiece: Any) -> dict[str, Any]:
+    names = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
+    return {name: getattr(wordpiece, name) for name in names}
 
 
 def write(path: Path_, tokenizer: Any) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, bare_pieces
 from trietok.text.added_token import AddedToken
+from trietok.text.bpe import BpeParts
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,13 @@ class WordPieceDecoder:
 
     prefix: str = "##"
     cleanup: bool = True
+
+
+@dataclass(frozen=True)
+class BpeDecoder:
+    """How the tokens of a byte-pair encoding become text: `suffix` becomes a space, but at the end."""
+
+    suffix: str = "</w>"
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class Padding:
 
 @dataclass(frozen=True)
 class TokenizerJson:
-    """Everything a tokenizer.json of the WordPiece kind says. The pre-tokenizer is always BertPreTokenizer.
+    """Everything a tokenizer.json says.
 
     Attributes:
         vocabulary: token → id, as the file has it.
@@ -94,6 +102,11 @@ class TokenizerJson:
         added_tokens: id → token, in the order of the file.
         truncation: None where the file sets none.
         padding: None where the file sets none.
+        bpe: the model, where that is a byte-pair encoding and not WordPiece. Then `unk_token`,
+            `continuing_subword_prefix` and `max_input_chars_per_word` say nothing.
+        composes: whether the normalizer ends with NFC; of a byte-pair encoding only.
+        splits_punctuation: whether the pre-tokenizer is BertPreTokenizer; else WhitespaceSplit, of a byte-pair
+            encoding without a normalizer only.
 
     >>> value = TokenizerJson({"[UNK]": 0, "un": 1, "##able": 2}, normalizer=NO_NORMALIZER)
     >>> value.normalizer.lowercase, [piece.type_id for piece in value.pieces(pair=True)]
@@ -106,10 +119,13 @@ class TokenizerJson:
     max_input_chars_per_word: int = 100
     normalizer: BertNormalizer | None = field(default_factory=BertNormalizer)
     post_processor: PostProcessor | None = None
-    decoder: WordPieceDecoder | None = field(default_factory=WordPieceDecoder)
+    decoder: WordPieceDecoder | BpeDecoder | None = field(default_factory=WordPieceDecoder)
     added_tokens: Mapping[int, AddedToken] = field(default_factory=dict)
     truncation: Truncation | None = None
     padding: Padding | None = None
+    bpe: BpeParts | None = None
+    composes: bool = False
+    splits_punctuation: bool = True
 
     def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
         """The template for one text or, with `pair`, two: texts and special tokens in order, with type ids."""

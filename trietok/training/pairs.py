@@ -1,0 +1,224 @@
+"""Pairs of neighbours in words: how often each occurs, in which words, and what a merge changes.
+
+In: words, each with its count. A word is a str with one character for each of its tokens, `chr(id)`: it takes little
+memory, and a merge in it is a `split` and a `join`. Out: the counts of pairs, kept up to date merge by merge.
+
+A merge is made in the words that hold the pair, from the left to the right of each. Each of these words is scanned as a
+whole, so a word of more than `LONG` tokens is kept as a `LongWord` instead, in which a merge touches only the places of
+the pair and their neighbours: all merges together take O(n) there for n tokens.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from operator import add
+
+from trietok.training.progress import COUNTING_PAIRS, OnProgress, Progress
+
+LONG = 1_000  # tokens
+_WORDS_PER_REPORT = 20_000
+
+Found = dict[str, list[int]]  # a token beside merged pairs → how often it stands there, then in which words
+
+
+class Pairs:
+    """The pairs of neighbours in words.
+
+    Args:
+        words: each with a character for each token; merges change them in place. Long ones are replaced by "".
+        word_counts: how often each occurs.
+
+    Attributes:
+        counts: pair → how often it occurs, as a str of the characters of its two tokens.
+
+    >>> pairs = Pairs(["abab", "ab"], [1, 5])
+    >>> pairs.count(), pairs.counts
+    ({'ba': [0], 'ab': [0, 1]}, {'ba': 1, 'ab': 7})
+    >>> pairs.merge("ab", "c", [0, 1]), pairs.words, pairs.counts
+    ((7, {'cc': [0], 'ca': [0]}), ['cc', 'c'], {'ba': 0, 'ab': 7, 'cc': 1, 'ca': 0})
+
+    `ab` itself keeps its count, which the caller sets.
+    """
+
+    def __init__(self, words: list[str], word_counts: list[int]) -> None:
+        self.words = words
+        self.word_counts = word_counts
+        self.counts: dict[str, int] = {}
+        self._long: dict[int, LongWord] = {}
+
+    def count(self, report: OnProgress = lambda progress: None, least: int = 1) -> dict[str, list[int]]:
+        """Count all pairs; return in which words each occurs.
+
+        Args:
+            report: called with a `Progress` every now and then.
+            least: rarer pairs are left out, of `counts` too. For a caller that merges none of them, and whose tokens
+                at the start are none that merges make.
+        """
+        found: dict[str, int | list[int]] = {}  # pair → the word it occurs in; in a list where it occurs again
+        get = found.get
+        total = len(self.words)
+        for position, word in enumerate(self.words):
+            for pair in map(add, word, word[1:]):
+                where = get(pair)
+                if where is None:
+                    found[pair] = position
+                elif isinstance(where, int):
+                    found[pair] = [where, position]
+                else:
+                    where.append(position)
+            if len(word) > LONG:
+                self._long[position] = LongWord(word)
+                self.words[position] = ""
+            if not position % _WORDS_PER_REPORT:
+                report(Progress(COUNTING_PAIRS, position, total, "words"))
+        report(Progress(COUNTING_PAIRS, total, total, "words"))
+        return self._counted(found, least)
+
+    def _counted(self, found: dict[str, int | list[int]], least: int) -> dict[str, list[int]]:
+        """Count what was found; return pair → the words it occurs in, each once."""
+        in_words: dict[str, list[int]] = {}
+        count_of = self.word_counts.__getitem__
+        while found:  # emptied on the way, which takes less memory
+            pair, where = found.popitem()
+            positions = [where] if isinstance(where, int) else where
+            count = sum(map(count_of, positions))
+            if count >= least:
+                self.counts[pair] = count
+                in_words[pair] = list(dict.fromkeys(positions))
+        return in_words
+
+    def merge(
+        self, pair: str, merged: str, positions: list[int], is_too_long: Callable[[str], bool] | None = None
+    ) -> tuple[int, dict[str, list[int]]]:
+        """Merge a pair in these words, and bring the counts of all other pairs up to date.
+
+        Args:
+            pair: the two tokens.
+            merged: the token that they become.
+            positions: which words; no word twice.
+            is_too_long: whether a token, and `merged` beside it, make no pair because they would make too long a token.
+
+        Returns:
+            In how many places the pair was merged; and the pairs that came about, each with the words that hold it.
+        """
+        before, after, made = self._merged(pair, merged, positions)
+        left, right = pair[0], pair[1]
+        counts = self.counts
+        new: dict[str, list[int]] = {}
+        # Where the pair repeats (abab), the token after the first is before the second: gains are booked before losses.
+        lost: list[tuple[str, int]] = []
+        for found, is_before in ((before, True), (after, False)):
+            for token, where in found.items():
+                count = where.pop(0)
+                lost.append((token + left if is_before else right + token, count))
+                if is_too_long is not None and is_too_long(token):
+                    continue
+                gained = token + merged if is_before else merged + token
+                counts[gained] = counts.get(gained, 0) + count
+                # Each word once: it is scanned as a whole for every time it is here.
+                new[gained] = list(dict.fromkeys(new[gained] + where)) if gained in new else where
+        for gone, count in lost:
+            counts[gone] = counts.get(gone, 0) - count
+        return made, new
+
+    def _merged(self, pair: str, merged: str, positions: list[int]) -> tuple[Found, Found, int]:
+        """Merge; return what stood before and after the merged pairs. Training spends its time in this loop."""
+        words, word_counts = self.words, self.word_counts
+        before: Found = {}
+        after: Found = {}
+        made = 0
+        for position in positions:
+            parts = words[position].split(pair)
+            if len(parts) != 2:
+                if len(parts) > 2 or position in self._long:
+                    made += self._merge_often(position, pair, merged, parts, before, after)
+                continue  # or else an earlier merge took it
+            count = word_counts[position]
+            made += count
+            words[position] = merged.join(parts)
+            head, tail = parts
+            if head:
+                where = before.get(head[-1])
+                if where is None:
+                    before[head[-1]] = [count, position]
+                else:
+                    where[0] += count
+                    where.append(position)
+            if tail:
+                where = after.get(tail[0])
+                if where is None:
+                    after[tail[0]] = [count, position]
+                else:
+                    where[0] += count
+                    where.append(position)
+        return before, after, made
+
+    def _merge_often(self, position: int, pair: str, merged: str, parts: list[str], before: Found, after: Found) -> int:
+        """Merge in a word that holds the pair several times, or is long."""
+        count = self.word_counts[position]
+        if position in self._long:
+            neighbours = self._long[position].merge(pair, merged)
+        else:
+            self.words[position] = merged.join(parts)
+            neighbours = _between(parts, pair, merged)
+        made = 0
+        for front, behind in neighbours:
+            made += count
+            if front:
+                _note(before, front, count, position)
+            if behind:
+                _note(after, behind, count, position)
+        return made
+
+
+def _between(parts: list[str], pair: str, merged: str) -> Iterator[tuple[str, str]]:
+    """For each pair between the parts of a word, from the left: what is before and after it when its turn comes."""
+    last = len(parts) - 1
+    for number in range(1, last + 1):
+        front, behind = parts[number - 1][-1:], parts[number][:1]
+        yield front or (merged if number > 1 else ""), behind or (pair[0] if number < last else "")
+
+
+def _note(found: Found, token: str, count: int, position: int) -> None:
+    where = found.setdefault(token, [0])
+    where[0] += count
+    if where[-1] != position or len(where) == 1:
+        where.append(position)
+
+
+class LongWord:
+    """A word whose tokens know their neighbours, and whose pairs know their places.
+
+    >>> word = LongWord("ababa")
+    >>> list(word.merge("ab", "c")), list(word.merge("cc", "d"))
+    ([('', 'a'), ('c', 'a')], [('', 'a')])
+    """
+
+    def __init__(self, word: str) -> None:
+        end = len(word)
+        self._tokens = [*word, ""]  # "" where the right token of a pair was, and at the end
+        self._before = array("l", range(-1, end))
+        self._after = array("l", range(1, end + 2))
+        self._places: dict[str, list[int]] = {}  # pair → where it stood when that was noted; some are over
+        for place, pair in enumerate(map(add, word, word[1:])):
+            self._places.setdefault(pair, []).append(place)
+
+    def merge(self, pair: str, merged: str) -> Iterator[tuple[str, str]]:
+        """Merge a pair wherever it is, from the left; yield for each place the tokens before and after it."""
+        left, right = pair[0], pair[1]
+        tokens, before, after, places = self._tokens, self._before, self._after, self._places
+        for place in sorted(set(places.pop(pair, ()))):
+            second = after[place]
+            if tokens[place] != left or tokens[second] != right:
+                continue
+            tokens[place], tokens[second] = merged, ""
+            after[place] = next_place = after[second]
+            behind = tokens[next_place]
+            before[next_place] = place
+            front = tokens[before[place]] if before[place] >= 0 else ""
+            if front:
+                places.setdefault(front + merged, []).append(before[place])
+            if behind:
+                places.setdefault(merged + behind, []).append(place)
+            yield front, behind
