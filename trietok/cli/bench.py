@@ -16,6 +16,7 @@ from trietok.cli.inputs import lines_of
 from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
+from trietok.cli.training_options import Column
 from trietok.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ _OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
 _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim"
 
 File = Annotated[
-    str, typer.Argument(metavar="FILE", help="UTF-8 text, a text a line; - is standard input.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="FILE", help="A .txt, a text a line, .jsonl or .parquet; - is standard input.", show_default=False
+    ),
 ]
 Against = Annotated[
     str, typer.Option("--against", metavar="NAMES", help="Whom to compare with, between commas; '' for nobody.")
@@ -59,6 +63,7 @@ def bench(
     validate_ids: Validate = False,
     strict: Strict = False,
     show: Show = 5,
+    column: Column = "text",
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast a file becomes ids, with trietok and with others, each in a process of its own.
@@ -76,7 +81,7 @@ def bench(
         names = [name.strip() for name in against.split(",") if name.strip()]
         if validate_ids and not set(names) - {"trietok"}:
             ctx.fail("--validate compares with others; name one with --against.")
-        texts = [line.text for line in itertools.islice(lines_of(ctx, None, [file], "texts"), limit)]
+        texts = [line.text for line in itertools.islice(lines_of(ctx, None, [file], "texts", column), limit)]
         if not any(texts):
             raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
         benchmark, agreements = None, None

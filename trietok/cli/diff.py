@@ -15,6 +15,7 @@ from trietok.cli.inputs import lines_of, tokenizer_of
 from trietok.cli.options import AsJson
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
+from trietok.cli.training_options import Column
 
 _DIFFERENT, _TROUBLE = 1, 2
 _OLD, _NEW = "red", "green"
@@ -28,17 +29,19 @@ SampleFiles = Annotated[
         "--text",
         "-t",
         metavar="FILE",
-        help="Encode the lines of a UTF-8 file, not the built-in sample. May be repeated; - is standard input.",
+        help="Encode the texts of a .txt, .jsonl or .parquet, not the built-in sample; - is standard input.",
         show_default=False,
     ),
 ]
 
 
-def diff(ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, as_json: AsJson = False) -> None:
+def diff(
+    ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, column: Column = "text", as_json: AsJson = False
+) -> None:
     """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble."""
     with reporting(_TROUBLE):
         old, new = (tokenizer_of(name) for name in (a, b))
-        texts = (line.text for line in lines_of(ctx, None, text, "texts")) if text else None
+        texts = (line.text for line in lines_of(ctx, None, text, "texts", column)) if text else None
         comparison = trietok.compare(old, new, texts)
         if as_json:
             write_line(json_line(comparison.to_dict()))

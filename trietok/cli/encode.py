@@ -13,6 +13,7 @@ from trietok.cli.output import on_terminal
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
 from trietok.cli.results import Place, Result, printer, shows_all
+from trietok.cli.training_options import Column
 
 
 def encode(
@@ -23,12 +24,13 @@ def encode(
     pair: Pair = None,
     no_special_tokens: NoSpecialTokens = False,
     max_length: MaxLength = None,
+    column: Column = "text",
     as_json: AsJson = False,
 ) -> None:
     """Turn texts into ids, special tokens included."""
     with reporting():
         check_pair(ctx, pair, texts, file)
-        lines = lines_of(ctx, texts, file, "texts")
+        lines = lines_of(ctx, texts, file, "texts", column)
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
         with_tokens, with_places = shows_all(as_json), not as_json and on_terminal()

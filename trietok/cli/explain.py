@@ -14,6 +14,7 @@ from trietok.cli.inputs import check_pair, lines_of, tokenizer_of
 from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
 from trietok.cli.output import json_line, on_terminal, write_line, writing
 from trietok.cli.reporting import reporting
+from trietok.cli.training_options import Column
 
 _PROFILES = ("slow", "fast")
 _WIDTH = 80  # where nobody looks on
@@ -81,6 +82,7 @@ def explain(
     fast: Fast = False,
     against: Against = None,
     html: Html = None,
+    column: Column = "text",
     as_json: AsJson = False,
 ) -> None:
     """Show what each stage does to a text, and why each token is one."""
@@ -88,7 +90,7 @@ def explain(
         check_pair(ctx, pair, texts, file)
         if html is not None and as_json:
             ctx.fail("Give --html or --json, not both.")
-        lines = lines_of(ctx, texts, file, "texts")
+        lines = lines_of(ctx, texts, file, "texts", column)
         tokenizers = [tokenizer_of(model, fast=fast)]
         if against is not None:
             tokenizers.append(_other(against, model))

@@ -19,7 +19,11 @@ Texts = Annotated[
 TextFiles = Annotated[
     Optional[list[str]],
     typer.Option(
-        "--file", "-f", metavar="PATH", help="Read a UTF-8 file, one text a line. May be repeated.", show_default=False
+        "--file",
+        "-f",
+        metavar="PATH",
+        help="Read a .txt, one text a line, a .jsonl or a .parquet; also packed. May be repeated.",
+        show_default=False,
     ),
 ]
 Ids = Annotated[

@@ -9,6 +9,7 @@ from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 from trietok.cli.results import Result, printer, shows_all
+from trietok.cli.training_options import Column
 
 
 def tokenize(
@@ -16,11 +17,12 @@ def tokenize(
     texts: Texts = None,
     file: TextFiles = None,
     model: Model = DEFAULT_MODEL,
+    column: Column = "text",
     as_json: AsJson = False,
 ) -> None:
     """Split texts into tokens, without special tokens around them."""
     with reporting():
-        lines = lines_of(ctx, texts, file, "texts")
+        lines = lines_of(ctx, texts, file, "texts", column)
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
         with_ids = shows_all(as_json)

@@ -15,12 +15,16 @@ from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.cli.training_options import Column
 from trietok.tokenizer.unknown_report import HEAD
 
 Files = Annotated[
     Optional[list[str]],
     typer.Argument(
-        metavar="FILE", help="UTF-8 files, one text a line; - is standard input, as is no file.", show_default=False
+        metavar="FILE",
+        help="Files or quoted globs: .txt, one text a line; .jsonl; .parquet; also packed. - is standard input, as is "
+        "no file.",
+        show_default=False,
     ),
 ]
 Most = Annotated[int, typer.Option("--most", "-n", min=1, metavar="N", help="Show the N most frequent words.")]
@@ -28,11 +32,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, wit
 
 
 def unknown(
-    ctx: typer.Context, files: Files = None, model: Model = DEFAULT_MODEL, most: Most = 20, as_json: AsJson = False
+    ctx: typer.Context,
+    files: Files = None,
+    model: Model = DEFAULT_MODEL,
+    most: Most = 20,
+    column: Column = "text",
+    as_json: AsJson = False,
 ) -> None:
     """Find the words that become the unknown token: how often, why, and where (file:line:start-end)."""
     with reporting():
-        lines = lines_of(ctx, None, files, "texts")
+        lines = lines_of(ctx, None, files, "texts", column)
         places = _Places()
         with shown_reading(lines, "looking") as shown:
             found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
@@ -50,22 +59,24 @@ class _Places:
     """Which line of which file a text was, by its number."""
 
     def __init__(self) -> None:
-        self._firsts: list[int] = []  # the number of the first text of each file
-        self._files: list[str] = []
+        self._firsts: list[int] = []  # the numbers of texts that are not of the line after that of the text before
+        self._lines: list[tuple[str, int]] = []  # their files and lines
 
     def noted(self, lines: Iterable[Line]) -> Iterator[str]:
-        """The texts of the lines; where a file begins is noted on the way."""
+        """The texts of the lines; where they come from is noted on the way."""
+        file, following = "", 0
         for number, line in enumerate(lines):
-            file, _, line_number = line.where.rpartition(", line ")
-            if line_number == "1":
+            if (line.file, line.number) != (file, following):
                 self._firsts.append(number)
-                self._files.append(file)
+                self._lines.append((line.file, line.number))
+            file, following = line.file, line.number + 1
             yield line.text
 
     def place(self, text: int) -> tuple[str, int]:
         """The file and the line number, from 1."""
         which = bisect.bisect(self._firsts, text) - 1
-        return self._files[which], text - self._firsts[which] + 1
+        file, line_number = self._lines[which]
+        return file, line_number + text - self._firsts[which]
 
     def name(self, text: int) -> str:
         file, line_number = self.place(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from trietok.errors import FileError, FileFormatError, MissingDependencyError
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # no text begins so: they are not UTF-8
+FIRST_BYTES = max(map(len, _FIRST_BYTES))
 _BLOCK = 1 << 20  # bytes
 
 
@@ -38,7 +41,7 @@ class TextFile(NamedTuple):
     Attributes:
         name: its path, as it was given or as a glob found it.
         kind: `"parquet"`, `"jsonl"` or `"txt"`; None where the name does not say it.
-        compression: of the file as a whole: `"gzip"`, `"zstd"` or None.
+        compression: of the file as a whole: `"gzip"`, `"zstd"` or None. The first bytes count before the name.
         size: in bytes.
         mtime_ns: when it was last changed.
     """
@@ -69,10 +72,29 @@ class TextFile(NamedTuple):
         compression = COMPRESSIONS.get(suffix)
         if compression is not None:
             suffix = os.path.splitext(stem)[1]
+        if stat.S_ISREG(status.st_mode):
+            compression = compression_of(_first_bytes(path)) or compression
         kind = KINDS.get(suffix)
         if kind == "parquet" and compression is not None:
             kind = None
         return cls(path, kind, compression, status.st_size, status.st_mtime_ns)
+
+
+def compression_of(first: bytes) -> str | None:
+    """The compression that the first bytes of a file tell of; None where they tell of none.
+
+    >>> compression_of(b"\\x1f\\x8b\\x08\\x00"), compression_of(b"text")
+    ('gzip', None)
+    """
+    return next((name for begin, name in _FIRST_BYTES.items() if first.startswith(begin)), None)
+
+
+def _first_bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(FIRST_BYTES)
+    except OSError:  # who reads the file says so
+        return b""
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
