@@ -10,15 +10,14 @@ import sys
 
 import pytest
 
-pytest.importorskip("typer")
+pytest.importorskip("click")
 pytest.importorskip("rich")
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
-from trietok.cli.app import make_app
+from trietok.cli.app import app
 
 ROOT = pathlib.Path(__file__).parents[2]
-APP = make_app()
 PAGE = ROOT / "docs" / "command_line.md"
 WORDS = ("hello", "world", "hel", "##lo", "東", "京", "タワー")  # ids from 5
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -32,7 +31,13 @@ def run(*arguments: str, stdin: str | bytes = ""):
         runner = CliRunner(mix_stderr=False)
     except TypeError:  # newer versions never mix
         runner = CliRunner()
-    return runner.invoke(APP, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+    environment = dict(os.environ)
+    try:
+        return runner.invoke(app, list(arguments), input=stdin, prog_name="trietok", catch_exceptions=False)
+    finally:
+        if os.environ != environment:  # --offline
+            os.environ.clear()
+            os.environ.update(environment)
 
 
 def out(*arguments: str, stdin: str | bytes = "") -> list[str]:

@@ -8,6 +8,6 @@ import pytest
 @pytest.fixture
 def tiny(vocab_file) -> str:
     """The path of a tiny vocabulary."""
-    from tests.cli.commands import WORDS  # which is skipped where typer is not installed
+    from tests.cli.commands import WORDS  # which is skipped where click is not installed
 
     return str(vocab_file(*WORDS))

@@ -12,8 +12,8 @@ import sys
 import pytest
 
 import trietok
-from tests.cli.commands import CliRunner, environment, error, posix, process, run, usage_error
-from trietok.cli.app import COMMANDS, make_app
+from tests.cli.commands import environment, error, posix, process, run, usage_error
+from trietok.cli.app import COMMANDS
 
 
 @pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])
@@ -92,17 +92,17 @@ def test_an_interrupt_before_a_command_has_begun_is_one_line(monkeypatch):
 
     for step in ("parse_args", "resolve_command"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"typer.core.TyperGroup.{step}", interrupted)
+            patch.setattr(f"click.Group.{step}", interrupted)
             result = run("encode", "a")
         assert (result.exit_code, result.stdout, result.stderr) == (130, "", "trietok: stopped\n")
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
+@pytest.mark.parametrize("package", ["click", "rich"])
 def test_without_its_packages_the_command_says_how_to_get_them(package):
     code = f"import sys; sys.modules[{package!r}] = None; import trietok.cli; trietok.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "trietok's command needs typer and rich: pip install 'trietok[cli]'\n"
+    assert done.stderr == "trietok's command needs click and rich: pip install 'trietok[cli]'\n"
 
 
 @pytest.mark.parametrize("module", ["trietok", "trietok.cli"])
@@ -134,16 +134,31 @@ def test_a_command_imports_what_it_runs():
         "trietok.benchmarking",
         "trietok.engines",
         "trietok.tokenizer.fast_relatives",
+        "trietok.tokenizer.bert_japanese",
     )
-    assert not {*unwanted, "rich.console", "rich.progress", "multiprocessing"} & set(modules)
+    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "dataclasses", "pathlib", "fractions")
+    assert not {*unwanted, *others} & set(modules)
 
 
-def test_all_commands_are_in_the_help_and_each_is_found_alone():
-    listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", run("--help").stdout.partition("Commands:")[2], re.MULTILINE)
-    assert sorted(listed) == sorted(COMMANDS)
-    for command in COMMANDS:
-        alone = CliRunner().invoke(make_app([command]), [command, "--help"], prog_name="trietok")
-        assert alone.stdout == run(command, "--help").stdout != ""
+def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z].*\w\.$", run("--help").stdout.partition("Commands:\n")[2], re.MULTILINE)
+    assert listed == list(COMMANDS)
+    kinds, shown = ("bpe", "wordpiece"), run("train", "-h").stdout
+    assert all(re.search(rf"^  {kind}  +[A-Z].*\w\.$", shown, re.MULTILINE) for kind in kinds)
+    for command in (*(command for command in COMMANDS if command != "train"), *(f"train {kind}" for kind in kinds)):
+        shown = run(*command.split(), "--help").stdout
+        assert shown.startswith(f"Usage: trietok {command} [OPTIONS]")
+        assert "--offline" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("trietok enc", ["plain,encode", "plain,encode-files"]), ("trietok encode --file te", ["file,te"])],
+)
+def test_the_shell_completes_commands_and_names_of_files(typed, completed):
+    asked = {"_TRIETOK_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    stdout, stderr = process(env=environment(**asked)).communicate()
+    assert (stdout.decode().split(), stderr) == (completed, b"")
 
 
 def test_output_of_a_process_is_utf8_whatever_the_locale(tiny):

@@ -200,6 +200,7 @@ def test_options_that_do_not_go_together(text):
     assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")
     message = usage_error(*command, "--recipe", "chinese", "--min-frequency", "0")
     assert "--min-frequency does not go with --recipe chinese." in message
+    assert out(*command, "--recipe", "chinese", "--offline")
     assert "--test goes with --recipe chinese." in usage_error(*command, "--test", text)
     assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
 

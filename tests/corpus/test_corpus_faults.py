@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
-pytest.importorskip("typer")
+pytest.importorskip("click")
 
 from tests.cli.commands import environment, posix
 from tests.corpus.shards import contents, finished, write

@@ -1,12 +1,14 @@
 """A hub on 127.0.0.1: models in memory, served the way `hf_hub_download` asks for them, and a log of what was asked.
 
 It answers HEAD and GET of `/{model}/resolve/{revision}/{path}` with the headers the HuggingFace hub sends, among them
-`X-Error-Code` where something is missing.
+`X-Error-Code` where something is missing. GET of `/api/models/{model}/tree/{revision}/{folder}` lists what a folder
+holds.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -92,11 +94,19 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             name, resolve, rest = self.path.partition("?")[0].strip("/").partition("/resolve/")
             revision, _, path = rest.partition("/")
             revision, path = unquote(revision), unquote(path)
+            if self.path.startswith("/api/models/"):
+                resolve, name, revision, path = self.folder_asked_for()
             hub.log.append((self.command, name, revision, path) if resolve else (self.command, self.path, "", ""))
             token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
             hub.tokens.append(token)
             self.serve(name, revision, path, token)
             hub.after_request(self.command, name, revision, path)
+
+        def folder_asked_for(self) -> tuple[str, str, str, str]:
+            rest = self.path.partition("?")[0].removeprefix("/api/models/")
+            name, tree, rest = rest.partition("/tree/")
+            revision, _, path = rest.partition("/")
+            return tree, name, unquote(revision), unquote(path)
 
         def serve(self, name: str, revision: str, path: str, token: str | None) -> None:
             file = path.rpartition("/")[2]
@@ -131,8 +141,13 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 self.send(404, X_Error_Code="RevisionNotFound", X_Error_Message="Invalid rev id: " + revision)
             else:
                 commit = model.revisions[revision]
-                text = model.commits[commit].get(path)
-                if text is None:
+                files = model.commits[commit]
+                text = files.get(path)
+                inside = [each for each in files if self.path.startswith("/api/") and each.startswith(path + "/")]
+                if inside:
+                    entries = [{"type": "file", "path": each, "size": 1, "oid": sha(files[each])} for each in inside]
+                    self.send(200, json.dumps(entries), X_Repo_Commit=commit)
+                elif text is None:
                     self.send(
                         404, X_Error_Code="EntryNotFound", X_Error_Message="Entry not found", X_Repo_Commit=commit
                     )

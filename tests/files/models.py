@@ -10,3 +10,4 @@ TOKENIZER_JSON = json.dumps({"added_tokens": []})
 MODEL = {"vocab.txt": VOCAB, "tokenizer_config.json": CONFIG}
 CASED, UNCASED = [2, 6, 7, 3], [2, 5, 7, 3]  # "Hello world" with and without the tokenizer_config.json
 WANTED = ["vocab.txt", "added_tokens.json", "special_tokens_map.json", "tokenizer_config.json", "tokenizer.json"]
+WANTED += ["chat_template.jinja"]

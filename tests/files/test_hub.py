@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.hub_loader import Loader, Parent
+from tests.files.hub_loader import Loader, Parent, clean_environment
 from tests.files.hub_server import Hub
 from tests.files.models import CASED, CONFIG, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 
@@ -54,9 +54,10 @@ def failed(result: dict) -> str:
 def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
     commit = hub.add("org/model", MODEL)
     assert [result.get("ids") for result in load(("org/model", {}))] == [CASED]
-    # Every wanted file is asked for once, the ones that are there are fetched, and all are of the first one's commit.
+    # Every wanted file is asked for once, the first one twice; the ones that are there are fetched, and all are of the
+    # first one's commit.
     log = hub.take_log()
-    assert [path for method, _, _, path in log if method == "HEAD"] == WANTED
+    assert [path for method, _, _, path in log if method == "HEAD"] == ["vocab.txt", *WANTED]
     assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
     assert {revision for _, _, revision, path in log if path != "vocab.txt"} == {commit}
 
@@ -66,7 +67,7 @@ def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
     assert hub.take_log() == [("HEAD", "org/model", "main", "vocab.txt")]
     assert load(("org/model", {"force_download": True}))[0]["ids"] == CASED
     log = hub.take_log()
-    assert [path for method, _, _, path in log if method == "HEAD"] == WANTED
+    assert [path for method, _, _, path in log if method == "HEAD"] == ["vocab.txt", *WANTED]
     assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
 
     # A hub that fails, answers nonsense or is gone does not matter now, nor does the offline mode.
@@ -74,7 +75,7 @@ def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
         hub.fail["*"] = failure
         result = load(("org/model", {}))[0]
         assert result["ids"] == CASED
-        assert result["slept"] <= ONE_ROUND
+        assert (result["slept"] < 1, load.said) == (True, "")
     assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
     only_cache = ("org/model", {"local_files_only": True})
     assert [result["ids"] for result in load(("org/model", {}), HF_HUB_OFFLINE="1")] == [CASED]
@@ -92,15 +93,17 @@ def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
 def test_without_a_cache_a_hub_out_of_reach_is_asked_for_one_file(hub, load):
     hub.add("org/model", MODEL)
     for failure, words in (
-        (500, "HTTP status 500 for vocab.txt"),
+        (500, "HTTP status 500 for vocab.txt, which is not in the cache; try again later"),
         (503, "HTTP status 503 for vocab.txt"),
+        (429, "HTTP status 429 for vocab.txt"),
+        (404, "HTTP status 404 for vocab.txt; check the name and HF_ENDPOINT"),
         ("not a hub", "is not the hub"),
         ("hang up", "vocab.txt"),
     ):
         hub.fail["*"] = failure
         result = load(("org/model", {}))[0]
         assert words in failed(result)
-        assert result["slept"] <= ONE_ROUND
+        assert (result["slept"] < 1, result["shown"], load.said) == (True, 1, "")
         assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
     hub.close()
     result = load(("org/model", {}))[0]
@@ -130,7 +133,7 @@ def test_a_download_that_breaks_leaves_no_half_file(hub, load, failure):
     hub.fail["GET vocab.txt"] = failure
     result, from_cache = load(("org/model", {}), ("org/model", {"local_files_only": True}))
     assert "vocab.txt" in failed(result)
-    assert result["slept"] <= ONE_ROUND
+    assert (result["slept"] <= ONE_ROUND, result["shown"]) == (True, 1)
     failed(from_cache)
     assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
     hub.fail.clear()
@@ -150,6 +153,33 @@ def test_a_push_during_the_load_does_not_mix_two_commits(hub, load):
     assert load(("org/model", {}))[0]["ids"] == CASED
     assert {revision for _, _, revision, path in hub.take_log() if path != "vocab.txt"} == {first}
     assert load(("org/model", {}))[0]["ids"] == [2, 5, 99, 3]
+
+
+@needs_hub
+def test_chat_templates_come_with_the_model(hub, load):
+    templates = {"chat_template.jinja": "a", "additional_chat_templates/rag.jinja": "b"}
+    commit = hub.add("org/model", {**MODEL, **templates, "additional_chat_templates/README.md": ""})
+    hub.add("org/one", {f"in/{name}": text for name, text in {**MODEL, "chat_template.jinja": "a"}.items()})
+    show = """
+import trietok
+class Shown(trietok.BertTokenizer):
+    def __call__(self, text):
+        return trietok.BatchEncoding({"input_ids": self.chat_template})
+trietok.BertTokenizer = Shown
+"""
+    both, one = ("org/model", {}), ("org/one", {"subfolder": "in"})
+    assert [result.get("ids") for result in load(both, one, prologue=show)] == [{"default": "a", "rag": "b"}, "a"]
+    listed = ("GET", "org/model", commit, "additional_chat_templates")
+    assert listed in hub.take_log()
+    # What the folder holds is asked for each time, since the cache does not know whether it has all of it.
+    assert load(("org/model", {"revision": commit}), prologue=show)[0]["ids"] == {"default": "a", "rag": "b"}
+    assert hub.take_log() == [("HEAD", "org/model", commit, "chat_template.jinja"), listed]
+    assert load(both, prologue=show, HF_HUB_OFFLINE="1")[0]["ids"] == {"default": "a", "rag": "b"}
+    assert hub.take_log() == []
+    hub.fail["additional_chat_templates"] = 500
+    assert "HTTP status 500 for additional_chat_templates" in failed(load(both, prologue=show)[0])
+    hub.close()
+    assert load(both, prologue=show)[0]["ids"] == {"default": "a", "rag": "b"}
 
 
 @needs_hub
@@ -188,7 +218,6 @@ socket.create_connection = lambda *arguments, **options: threading.Event().wait(
 @needs_hub
 @pytest.mark.parametrize("command", ["encode", "decode"])
 def test_a_command_says_it_in_one_line(tmp_path, command):
-    pytest.importorskip("typer")
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "HF_HOME": str(tmp_path)}
     env |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
     done = subprocess.run(
@@ -199,6 +228,27 @@ def test_a_command_says_it_in_one_line(tmp_path, command):
     assert done.stderr.startswith("trietok: error: cannot load trietok-em from the HuggingFace hub: ")
     assert done.stderr.endswith("; did you mean trietok-en?\n")
     assert done.stderr.count("\n") == 1
+
+
+@needs_hub
+def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
+    hub.add("org/model", MODEL)
+    env = {**clean_environment(), "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": hub.url, "NO_PROXY": "127.0.0.1"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        words = [sys.executable, "-m", "trietok", "encode", "-m", "org/model", "Hello", *arguments]
+        return subprocess.run(words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60)
+
+    done = run("--offline")
+    assert (done.returncode, hub.take_log()) == (1, [])
+    assert done.stderr.startswith(
+        "trietok: error: cannot load org/model from the HuggingFace hub: it is not in the cache"
+    )
+    assert done.stderr.count("\n") == 1
+    assert run().stdout != ""
+    assert hub.take_log() != []
+    assert run("--offline").stdout != ""
+    assert hub.take_log() == []
 
 
 @needs_hub
@@ -271,8 +321,8 @@ def test_what_is_not_there(hub, load):
     assert "folder tokenizer of org/model has none of the files" in failed(no_folder)
     assert vocab_only["ids"] == UNCASED
     asked = [(name, revision, path) for _, name, revision, path in hub.log]
-    assert [path for name, _, path in asked if name == "org/nothing"] == ["vocab.txt", "vocab.txt"]
-    assert [path for name, revision, path in asked if revision == "v9"] == ["vocab.txt"]
+    assert [path for name, _, path in asked if name == "org/nothing"] == ["vocab.txt"] * 4
+    assert [path for name, revision, path in asked if revision == "v9"] == ["vocab.txt"] * 2
 
 
 @needs_hub
@@ -294,7 +344,7 @@ def test_private_and_gated_models(hub, load):
     assert not any("hf_" in result["message"] for result in (no_token, wrong, gated, gated_wrong))
     assert right["ids"] == gated_right["ids"] == CASED
     asked = [(name, path) for _, name, _, path in hub.log]
-    assert asked[:4] == [("org/private", "vocab.txt")] * 2 + [("org/gated", "vocab.txt")] * 2
+    assert asked[:8] == [("org/private", "vocab.txt")] * 4 + [("org/gated", "vocab.txt")] * 4
 
     # The token of the environment counts, unless it is declined; token=True asks for one and there is none.
     del hub.tokens[:]
@@ -383,7 +433,7 @@ def test_a_local_directory_or_file_of_that_name_wins(hub, load, tmp_path):
     results = load(("org/model", {"revision": "v9"}), ("file", {}), ("org/none", {}), cwd=tmp_path / "work")
     assert [result.get("ids") for result in results[:2]] == [UNCASED, UNCASED]
     failed(results[2])
-    assert [name for _, name, _, _ in hub.log] == ["org/none"]
+    assert {name for _, name, _, _ in hub.log} == {"org/none"}
 
 
 def test_without_huggingface_hub(hub, load):

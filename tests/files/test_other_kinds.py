@@ -52,7 +52,7 @@ BOTH = pytest.mark.parametrize("name", ["bpe", "recipe"])
 @BOTH
 @pytest.mark.parametrize("command", ["encode", "tokenize", "decode", "check"])
 def test_every_command_says_what_the_directory_is(request, name, command):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     from tests.cli.commands import run
 
     directory = request.getfixturevalue(name)

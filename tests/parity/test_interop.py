@@ -26,7 +26,7 @@ from trietok import AddedToken, BertTokenizer  # noqa: E402
 from trietok.text.characters import is_control  # noqa: E402
 
 from .conftest import built_in_directory  # noqa: E402
-from .transformers5 import half_pairs  # noqa: E402
+from .transformers5 import answers, half_pairs  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 ODD_BUT_VALID = HERE.parent / "data" / "odd_but_valid"
@@ -375,6 +375,9 @@ PYTHON5 = os.environ.get("TRIETOK_TRANSFORMERS5_PYTHON")
 needs_5 = pytest.mark.skipif(not PYTHON5, reason="TRIETOK_TRANSFORMERS5_PYTHON names no Python with transformers 5")
 
 
+LOWER = [text for text in TEXTS if text == text.lower()]  # see `python_5_agrees`
+
+
 @pytest.fixture(scope="module")
 def five(sources, tmp_path_factory):
     """What transformers 5 makes of every tokenizer that trietok saved, and what it saved itself; see the script."""
@@ -382,7 +385,7 @@ def five(sources, tmp_path_factory):
     for name in [*SHARED, *OWN]:
         ours(name, sources).save_pretrained(work / "ours" / name)
     load = {name: str(work / "ours" / name) for name in [*SHARED, *OWN]}
-    job = {"load": load, "source": str(sources / "plain"), "texts": TEXTS}
+    job = {"load": load, "source": str(sources / "plain"), "texts": TEXTS, "lower": LOWER}
     (work / "job.json").write_text(json.dumps(job), encoding="utf-8")
     run = subprocess.run([PYTHON5, str(HERE / "transformers5.py"), str(work)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -413,6 +416,19 @@ def test_what_trietok_saves_transformers_5_loads(name, five, sources):
     tokenizer = ours(name, sources)
     assert_agree_by_design(name, tokenizer, five["loaded"][name]["rust"])
     assert_python_5_agrees(tokenizer, five["loaded"][name]["python"])
+
+
+@needs_5
+@pytest.mark.parametrize("name", [*SHARED, *OWN])
+def test_the_python_tokenizer_of_transformers_5_answers_alike(name, five, sources, tmp_path):
+    """Calls, decoding, masks and vocabularies of BertTokenizerLegacy, beside the slow profile."""
+    assert len(LOWER) > 70
+    ours(name, sources).save_pretrained(tmp_path)
+    want = five["loaded"][name]["answers"]
+    got = json.loads(json.dumps(answers(BertTokenizer.from_pretrained(tmp_path), LOWER)))
+    assert got.keys() == want.keys()
+    for question, answer in want.items():
+        assert got[question] == answer, question
 
 
 # The names of the script's recipes, and of the tokenizers above that they are like.

@@ -9,6 +9,7 @@ environments.
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import sys
@@ -23,6 +24,45 @@ def ids(tokenizer: Any, texts: list[str]) -> list[list[int] | None]:
 
 def half_pairs(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def answers(tokenizer: Any, texts: list[str]) -> dict[str, Any]:
+    """What the methods of a Python tokenizer give for the texts; called with trietok's tokenizer too."""
+    pairs = list(itertools.pairwise(texts))
+    rows = [tokenizer.encode(text) for text in texts]
+    types = {"return_token_type_ids": True}  # which the class of version 5 leaves out where it is not asked for them
+    calls = {
+        "padded": {"padding": True, "truncation": True, "max_length": 9},
+        "masked": {"return_special_tokens_mask": True, "return_length": True},
+        "to the left": {"padding": "max_length", "padding_side": "left", "max_length": 60, "truncation": True},
+    }
+    return {
+        "tokens": list(map(tokenizer.tokenize, texts)),
+        "decoded": [tokenizer.decode(row) for row in rows],
+        "without special tokens": [tokenizer.decode(row, skip_special_tokens=True) for row in rows],
+        "cleaned up": [tokenizer.decode(row, clean_up_tokenization_spaces=True) for row in rows],
+        "of ids": list(map(tokenizer.convert_ids_to_tokens, rows)),
+        "strings": [tokenizer.convert_tokens_to_string(tokenizer.tokenize(text)) for text in texts],
+        "special": [tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True) for row in rows],
+        "pairs": [dict(tokenizer(*pair, **types)) for pair in pairs],
+        "cut pairs": [
+            tokenizer.encode(*pair, truncation="only_second", max_length=40) for pair in cut_pairs(tokenizer, pairs)
+        ],
+        "words": [dict(tokenizer(text.split(), is_split_into_words=True, **types)) for text in texts if text.split()],
+        **{name: dict(tokenizer(texts, **options, **types)) for name, options in calls.items()},
+        "vocabulary": tokenizer.get_vocab(),
+        "added": tokenizer.get_added_vocab(),
+        "roles": {
+            name: getattr(tokenizer, name)
+            for name in ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+        },
+        "size": [len(tokenizer), tokenizer.num_special_tokens_to_add(True)],
+    }
+
+
+def cut_pairs(tokenizer: Any, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs whose first text leaves room for some of the second."""
+    return [pair for pair in pairs if len(tokenizer.tokenize(pair[0])) < 20]
 
 
 def recipes(cls: Any, source: str) -> dict[str, Callable[[], Any]]:
@@ -60,6 +100,7 @@ def main(work: pathlib.Path) -> None:
         name: {
             "rust": ids(transformers.AutoTokenizer.from_pretrained(directory), texts),
             "python": ids(BertTokenizerLegacy.from_pretrained(directory), texts),
+            "answers": answers(BertTokenizerLegacy.from_pretrained(directory), job["lower"]),
         }
         for name, directory in job["load"].items()
     }

@@ -20,6 +20,7 @@ import trietok
 from tests.robustness.mutants import ENTRIES
 from trietok.checking.findings import MOST_OF_ONE_CODE
 from trietok.errors import MOST_SHOWN
+from trietok.files.chat_templates import MOST_TEMPLATES
 from trietok.files.formats import DEEPEST, MOST_CONTAINERS, MOST_VALUES
 from trietok.files.saves.journal import LARGEST_JOURNAL
 from trietok.files.settings import HIGHEST_ID
@@ -32,7 +33,7 @@ ROUNDS = int(os.environ.get("TRIETOK_FORGERIES", 200_000)) // 10_000  # of the m
 SECURITY = pathlib.Path(__file__).parents[2] / "SECURITY.md"
 READ = {
     *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    *("config.json", ".trietok-save.json"),
+    *("config.json", ".trietok-save.json", "chat_template.jinja", "rag.jinja"),
 }
 
 AUDITED = """
@@ -80,6 +81,9 @@ def luring(folder: pathlib.Path, bait: pathlib.Path) -> pathlib.Path:
     (folder / "config.json").write_text(json.dumps({"model_type": "bert", "auto_map": auto_map}), encoding="utf-8")
     (folder / "added_tokens.json").write_text(json.dumps({"[X]": 50}), encoding="utf-8")
     ran = folder / "ran"
+    (folder / "additional_chat_templates").mkdir()
+    for name in ("chat_template.jinja", "additional_chat_templates/rag.jinja", "additional_chat_templates/code.py"):
+        (folder / name).write_text(f"{{% include {str(bait)!r} %}}{{{{ cycler.__init__ }}}}", encoding="utf-8")
     for name in ("tokenization_own.py", "sitecustomize.py", "conftest.py", "__init__.py"):
         (folder / name).write_text(f"open({str(ran)!r}, 'w')\n", encoding="utf-8")
     (folder / "tokenizer.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
@@ -99,7 +103,8 @@ def test_loading_reads_a_tokenizers_files_and_does_nothing_else(tmp_path):
     assert after == before  # nothing was written, and no code ran
     opened = [arguments for event, arguments in events if event == "open" and str(tmp_path) in arguments[0]]
     assert {pathlib.Path(path).name for path, _ in opened} <= READ
-    assert {str(pathlib.Path(path).parent) for path, _ in opened} == {str(folder)}
+    folders = {str(folder), str(folder / "additional_chat_templates")}
+    assert {str(pathlib.Path(path).parent) for path, _ in opened} == folders
     assert opened
     for event, arguments in events:
         assert event.split(".")[0] in ("open", "import", "exec", "compile", "marshal", "os"), (event, arguments)
@@ -135,7 +140,7 @@ def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
 def test_the_limits_are_those_that_security_md_states():
     text = SECURITY.read_text(encoding="utf-8")
     limits = (LARGEST_FILE, MOST_VALUES, MOST_CONTAINERS, DEEPEST, LARGEST_VOCAB, MOST_ENTRIES, LONGEST_LINE)
-    limits += (LONGEST_TOKEN, HIGHEST_ID, MOST_HOLES, LARGEST_JOURNAL, MOST_OF_ONE_CODE, MOST_SHOWN)
+    limits += (LONGEST_TOKEN, HIGHEST_ID, MOST_HOLES, LARGEST_JOURNAL, MOST_TEMPLATES, MOST_OF_ONE_CODE, MOST_SHOWN)
     stated = set(re.findall(r"\d[\d,]*\d", text))
     assert {f"{limit:,}" for limit in limits} <= stated
 

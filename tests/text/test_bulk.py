@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sysconfig
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -25,11 +26,17 @@ def objects(number: int) -> list[list[int]]:
     return [[] for _ in range(number)]
 
 
+# A free-threaded Python has no generations.
+needs_generations = pytest.mark.skipif(
+    not hasattr(gc, "freeze") or bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="needs generations"
+)
+
+
 def generation_of(value: object) -> int:
     return next(i for i in (0, 1, 2) if any(value is each for each in gc.get_objects(generation=i)))
 
 
-@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="needs generations")
+@needs_generations
 def test_many_objects_are_old_at_once(collector):
     with bulk():
         made = objects(2 * MANY)
@@ -37,7 +44,7 @@ def test_many_objects_are_old_at_once(collector):
     assert gc.isenabled()
 
 
-@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="needs generations")
+@needs_generations
 def test_a_few_objects_stay_young(collector):
     gc.collect()
     with bulk():
@@ -45,7 +52,7 @@ def test_a_few_objects_stay_young(collector):
     assert generation_of(made[0]) == 0
 
 
-@pytest.mark.skipif(not hasattr(gc, "freeze"), reason="needs generations")
+@needs_generations
 def test_what_a_program_has_frozen_stays_frozen(collector):
     gc.freeze()
     frozen = gc.get_freeze_count()

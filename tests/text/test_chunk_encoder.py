@@ -439,3 +439,18 @@ def test_runs_of_chinese_of_any_length(vocab_path, number):
                 assert tokenizer.encode(text) == plain.encode(text)  # from the caches
         tokenizer.cache_clear()
         assert tokenizer.encode("中" * number) == plain.encode("中" * number)
+
+
+def test_what_other_threads_remember_meanwhile_is_counted():
+    """A thread may be stopped at any call, also while it adds up what an entry takes."""
+    memory = chunk_memory.Memory(lambda text: (1,), 10_000)
+
+    class Stopped(str):
+        def isascii(self) -> bool:
+            for number in range(5):
+                memory[f"other{number}"]
+            return super().isascii()
+
+    memory[Stopped("word")]
+    assert len(memory) == 6
+    assert memory.bytes == sum(chunk_memory.ENTRY_BYTES + 8 + len(text) for text in memory)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 
@@ -13,7 +14,11 @@ from trietok.text import build_kernel
 from trietok.text.build_kernel import NoKernelError, compile_kernel
 
 needs_compiler = pytest.mark.skipif(
-    sys.version_info < (3, 11) or sys.platform != "linux" or shutil.which("cc") is None, reason="needs a C compiler"
+    sys.version_info < (3, 11)
+    or sys.platform != "linux"
+    or shutil.which("cc") is None
+    or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="needs a C compiler, and a Python that can load the kernel",
 )
 FUZZED = os.environ.get("TRIETOK_SECONDS", "60")  # of each run of random texts
 STRICT = ("-Werror",)

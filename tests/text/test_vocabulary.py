@@ -98,7 +98,7 @@ def test_a_bad_vocabulary_file_is_named(tmp_path):
     ("text", "message"),
     [
         ("", "line 1, column 1"),
-        ('{"a": 1,\n}', "line 2"),
+        ('{"a": 1\n"b"}', "line 2"),
         ("[1]", "list"),
         ("null", "NoneType"),
         ("[" * 100_000, "nested too deeply"),

@@ -383,7 +383,7 @@ def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
         BertTokenizer(vocab_file(special=[]))
 
 
-@pytest.mark.parametrize("name", ["apply_chat_template", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"])
+@pytest.mark.parametrize("name", ["save_chat_templates", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"])
 def test_what_is_left_out_says_what_to_do(abc, name):
     assert not hasattr(abc, name)
     with pytest.raises(NotSupportedError, match=f"trietok leaves out {name}: "):
@@ -446,6 +446,14 @@ def test_copies_are_alike(small):
         assert repr(other) == repr(tokenizer)
         other.add_tokens(["<z>"])
         assert "<z>" not in tokenizer.get_vocab()
+
+
+def test_a_tokenizer_that_has_warned_is_pickled_as_before(small):
+    tokenizer = small("a", model_max_length=3)
+    before = pickle.dumps(tokenizer)
+    tokenizer("a a a a")
+    assert tokenizer.deprecation_warnings
+    assert pickle.dumps(tokenizer) == before
 
 
 def test_repr_shows_the_settings(abc):

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import copy
+import functools
+import itertools
 import multiprocessing
+import pathlib
 import pickle
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.conftest import SPECIAL
+from tests.tokenizer.thread_calls import SIDES, Stress, results_alone, stress
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.changes import Version
+from trietok.text.kernel import using_kernel
 from trietok.tokenizer.token_table import Changes, TokenTable
 
 TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(160)]
@@ -163,3 +170,66 @@ def test_ids_and_offsets_are_of_one_state():
     for reader in readers:
         reader.join()
     assert wrong == []
+
+
+# ---- calls with options of their own ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def kernel(request):
+    """Each encoder has a compiled kernel from its first text on; or none has."""
+    with using_kernel(request.param, text_before_kernel=0) as is_at_work:
+        if not is_at_work:
+            pytest.skip("no compiled kernel here")
+        yield request.param
+
+
+@pytest.fixture(scope="module")
+def vocab(tmp_path_factory):
+    """Few entries, so that a tokenizer which changes all the time soon has another kernel."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = "the people of united states in order to form a more perfect union justice ##able ( ) . , ; 7 東"
+    path = tmp_path_factory.mktemp("small") / "vocab.txt"
+    path.write_text(
+        "\n".join([*SPECIAL, *words.split(), *letters, *(f"##{letter}" for letter in letters), ""]), encoding="utf-8"
+    )
+    return path
+
+
+def make(cls: type[BertTokenizer], vocab: pathlib.Path, truncation_side: str) -> BertTokenizer:
+    tokenizer = cls(vocab, truncation_side=truncation_side, model_max_length=512)
+    tokenizer.add_tokens(["<x>", AddedToken("tranquillity", lstrip=True)])
+    return tokenizer
+
+
+@functools.cache
+def alone(cls: type[BertTokenizer], vocab: pathlib.Path, truncation_side: str) -> list[list[dict]]:
+    return results_alone(make(cls, vocab, truncation_side))
+
+
+both_profiles = pytest.mark.parametrize("cls", [BertTokenizer, BertTokenizerFast])
+
+
+@both_profiles
+@pytest.mark.parametrize("truncation_side", SIDES)
+def test_each_thread_has_lengths_sides_and_strides_of_its_own(cls, vocab, truncation_side, kernel):
+    expected = alone(cls, vocab, truncation_side)
+    assert stress(make(cls, vocab, truncation_side), expected, 320) == Stress(320, Counter(), 0)
+
+
+@both_profiles
+def test_each_thread_has_its_own_while_others_change_the_tokenizer(cls, vocab, kernel):
+    """The side of truncation is the tokenizer's alone: a call has one or the other. Padding is as the call says."""
+    tokenizer = make(cls, vocab, "right")
+    right, left = (alone(cls, vocab, side) for side in SIDES)
+    assert right != left
+    either = [list(zip(*pair, strict=True)) for pair in zip(right, left, strict=True)]
+    numbers, sides, more_sides = itertools.count(), itertools.cycle(SIDES), itertools.cycle(SIDES)
+    writers = [
+        lambda: tokenizer.add_tokens([f"<added-{next(numbers)}>"]),
+        lambda: setattr(tokenizer, "truncation_side", next(sides)),
+        lambda: setattr(tokenizer, "padding_side", next(more_sides)),
+    ]
+    found = stress(tokenizer, either, 320, is_right=lambda result, two: result in two, meanwhile=writers)
+    assert found == Stress(320, Counter(), 0)
+    assert next(numbers) > 0

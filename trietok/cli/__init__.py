@@ -1,12 +1,13 @@
 """The command line: the package's public interface behind `trietok encode`, `tokenize` and `decode`.
 
-In: the arguments of the command. Out: text, tables or JSON lines on standard output. typer and rich come with the
+In: the arguments of the command. Out: text, tables or JSON lines on standard output. click and rich come with the
 extra `cli` and are imported only when the command runs.
 """
 
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 from trietok.cli.interrupts import stopped
 
@@ -14,16 +15,18 @@ from trietok.cli.interrupts import stopped
 def main() -> None:
     """Run the command with the arguments of the process, and leave with its exit code."""
     try:
-        import rich  # noqa: F401
-        import typer  # noqa: F401
+        import click  # noqa: F401
+
+        if find_spec("rich") is None:  # imported when something is shown on a terminal
+            raise ImportError
     except ImportError:
-        print("trietok's command needs typer and rich: pip install 'trietok[cli]'", file=sys.stderr)
+        print("trietok's command needs click and rich: pip install 'trietok[cli]'", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(stopped())
     try:
-        from trietok.cli.app import make_app
+        from trietok.cli.app import app
 
-        make_app(sys.argv[1:])(prog_name="trietok")
+        app(prog_name="trietok")
     except KeyboardInterrupt:
         sys.exit(stopped())

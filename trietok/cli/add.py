@@ -1,20 +1,17 @@
 """`trietok add`: a list of terms made tokens, and the tokenizer with them."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
 import copy
-import enum
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
 from trietok.adapting.add_terms import WayEffect, effects_of_terms
-from trietok.cli import training_options
-from trietok.cli.changed_vocabulary import AsJson, Fast, Plan, require_new, rows_command, rows_lines, save
+from trietok.cli import changed_vocabulary, options, training_options
+from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save
 from trietok.cli.inputs import STANDARD_INPUT, Lines, tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
@@ -28,54 +25,49 @@ _AS_WHAT = {
 }
 
 
-class _Way(str, enum.Enum):
-    """How terms are added."""
-
-    wordpiece = "wordpiece"
-    added = "added"
-    single_word = "single-word"
-    unused = "unused"
-
-
-Terms = Annotated[
-    str,
-    typer.Argument(
-        metavar="TERMS", help="A UTF-8 file with a term on each line; - is standard input.", show_default=False
-    ),
-]
-As = Annotated[
-    _Way,
-    typer.Option(
-        "--as",
-        help="As entries of the WordPiece vocabulary, as added tokens, as added tokens that match single words, or as "
-        "added tokens in the free slots [unusedN].",
-    ),
-]
-Special = Annotated[bool, typer.Option("--special", help="As special tokens, which decoding can skip.")]
-Texts = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--texts", metavar="FILE", help="Say what each way does to this text. May be repeated.", show_default=False
-    ),
-]
-
-
+@click.command()
+@click.argument("terms", type=options.PATH)
+@training_options.output
+@options.model
+@click.option(
+    "--as",
+    "way",
+    type=click.Choice(["wordpiece", "added", "single-word", "unused"]),
+    default="wordpiece",
+    help="As entries of the WordPiece vocabulary, as added tokens, as added tokens that match single words, or as "
+    "added tokens in the free slots [unusedN].",
+)
+@click.option("--special", is_flag=True, help="As special tokens, which decoding can skip.")
+@click.option(
+    "--texts",
+    type=options.PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Say what each way does to this text. May be repeated.",
+)
+@changed_vocabulary.plan
+@changed_vocabulary.fast
+@options.column
+@training_options.errors
+@changed_vocabulary.as_json
+@options.offline
 def add(
-    terms: Terms,
-    output: training_options.Output,
-    model: Model = DEFAULT_MODEL,
-    way: As = _Way.wordpiece,
-    special: Special = False,
-    texts: Texts = None,
-    plan: Plan = None,
-    fast: Fast = False,
-    column: training_options.Column = "text",
-    errors: training_options.Errors = "strict",
-    as_json: AsJson = False,
+    terms: str,
+    output: str,
+    model: str,
+    way: str,
+    special: bool,
+    texts: tuple[str, ...],
+    plan: str | None,
+    fast: bool,
+    column: str,
+    errors: str,
+    as_json: bool,
 ) -> None:
     """Add terms to a tokenizer: no id moves, and that is proved.
 
-    Terms that are known, come twice or cannot be added are named.
+    TERMS is a UTF-8 file with a term on each line; - is standard input. Terms that are known, come twice or cannot be
+    added are named.
     """
     with reporting():
         require_new(output)
@@ -91,7 +83,7 @@ def add(
             with shown_reading(read, "looking") as shown:
                 effects = effects_of_terms(before, given, shown, special=special)
         after = copy.deepcopy(before)
-        done = trietok.add_terms(after, given, way.value, special=special)
+        done = trietok.add_terms(after, given, way, special=special)
         refused = [each._replace(number=lines[each.number - 1][0]) for each in done.refused]
         if refused and not done.added:
             first = refused[0]

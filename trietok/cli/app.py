@@ -3,35 +3,65 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from typer.core import TyperGroup
+import click
 
 import trietok
 from trietok.cli.interrupts import stopped
 
-# Each is a module here, which holds a function of its name; `train` holds commands of its own.
-COMMANDS = (
-    *("encode", "tokenize", "decode", "explain", "play", "diff", "check", "bench"),
-    *("encode-files", "unknown", "suggest", "adapt", "add", "trim", "rows", "lock", "verify", "export", "train"),
-)
-_SETTINGS = {
-    # -1 is an id to refuse with a reason, not an option; decode itself refuses what does look like an option.
-    "decode": {"ignore_unknown_options": True},
+# Each is a module here, which holds a command of its name. What it does is said in short here too: listing the commands
+# imports none of them.
+COMMANDS = {
+    "encode": "Turn texts into ids, special tokens included.",
+    "tokenize": "Split texts into tokens, without special tokens around them.",
+    "decode": "Turn ids back into text.",
+    "explain": "Show what each stage does to a text, and why.",
+    "play": "Serve a page to try texts and tokens in, on this machine.",
+    "diff": "Compare two tokenizers, and show what differs.",
+    "check": "Look for contradictions in a tokenizer's files, and mend them.",
+    "bench": "Measure how fast a file becomes ids, here and with others.",
+    "encode-files": "Turn the texts of files into files of ids.",
+    "unknown": "Find the words that become the unknown token.",
+    "suggest": "Say which words of a text to add to a tokenizer.",
+    "adapt": "Write a model anew with tokens for the words of some texts.",
+    "add": "Add terms to a tokenizer: no id moves.",
+    "trim": "Make a smaller tokenizer with the same tokens for a text.",
+    "rows": "Write a model anew with the rows that its tokenizer needs.",
+    "lock": "Write down the ids of golden texts.",
+    "verify": "Say whether a tokenizer gives the locked ids.",
+    "export": "Write a tokenizer as one file.",
+    "train": "Train a vocabulary from text.",
 }
 
 
-class _Group(TyperGroup):
-    """Says that it was stopped where that came before a command had begun; a command sees to that itself."""
+class _Group(click.Group):
+    """Imports the command that is asked for; importing all takes longer than `trietok encode` has to work.
 
-    def make_context(self, *args: Any, **options: Any) -> Any:
+    It says that it was stopped where that came before a command had begun; a command sees to that itself.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"trietok.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
         with _stop_said():
             return super().make_context(*args, **options)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: click.Context) -> Any:
         with _stop_said():
             return super().invoke(ctx)
 
@@ -41,45 +71,23 @@ def _stop_said() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise typer.Exit(stopped()) from None
+        raise click.exceptions.Exit(stopped()) from None
 
 
-def make_app(arguments: Iterable[str] = ()) -> typer.Typer:
-    """The command as these arguments need it.
-
-    Importing every command takes longer than `trietok encode` has to work, so where the first argument is the name of a
-    command, that command alone is there; else, as for the help, all are.
-    """
-    app = typer.Typer(
-        cls=_Group,
-        help="BERT's tokenizer: texts to tokens and ids, and back.",
-        add_completion=False,
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # the help speaks of [CLS], which would be taken for markup
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_main)
-    asked = next(iter(arguments), None)
-    for name in (asked,) if asked in COMMANDS else COMMANDS:
-        module = import_module(f"trietok.cli.{name.replace('-', '_')}")
-        if name == "train":
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name, context_settings=_SETTINGS.get(name))(getattr(module, name.replace("-", "_")))
-    return app
+def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
+    if is_set and not ctx.resilient_parsing:
+        click.echo(f"trietok {trietok.__version__} ({trietok.kernel} kernel)")
+        ctx.exit()
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"trietok {trietok.__version__} ({trietok.kernel} kernel)")
-        raise typer.Exit
-
-
-def _main(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show version and kernel, and leave."),
-    ] = False,
-) -> None:
-    pass
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,  # not click's own option: asking for the kernel loads it
+    help="Show version and kernel, and leave.",
+)
+def app() -> None:
+    """BERT's tokenizer: texts to tokens and ids, and back."""

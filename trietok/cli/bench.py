@@ -1,5 +1,4 @@
 """`trietok bench`: how fast trietok is on the user's own text, beside other tokenizers, and whether the ids agree."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
@@ -7,16 +6,15 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from trietok.benchmarking import CONTENDERS
+from trietok.cli import options
 from trietok.cli.inputs import lines_of
-from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
-from trietok.cli.training_options import Column
 from trietok.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,50 +24,57 @@ _DIFFERENT = 1
 _OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
 _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim"
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE", help="A .txt, a text a line, .jsonl or .parquet; - is standard input.", show_default=False
-    ),
-]
-Against = Annotated[
-    str, typer.Option("--against", metavar="NAMES", help="Whom to compare with, between commas; '' for nobody.")
-]
-Rounds = Annotated[
-    int, typer.Option("--rounds", min=0, metavar="N", help="Processes for each; 0 with --validate measures nothing.")
-]
-Passes = Annotated[
-    int, typer.Option("--passes", min=2, metavar="N", help="Passes over the text in each process; the first is cold.")
-]
-Limit = Annotated[
-    Optional[int], typer.Option("--limit", min=1, metavar="N", help="Take the first N lines.", show_default=False)
-]
-Validate = Annotated[bool, typer.Option("--validate", help="Compare the ids too.")]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="With --validate: leave with 1 if ids differ or cannot be compared.")
-]
-Show = Annotated[int, typer.Option("--show", min=0, metavar="N", help="With --validate: show the first N differences.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every number.")]
 
-
+@click.command()
+@click.argument("file", type=options.PATH)
+@options.model
+@click.option(
+    "--against", default=_OTHERS, metavar="NAMES", help="Whom to compare with, between commas; '' for nobody."
+)
+@click.option(
+    "--rounds",
+    type=options.NOT_NEGATIVE,
+    default=3,
+    metavar="N",
+    help="Processes for each; 0 with --validate measures nothing.",
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(min=2),
+    default=3,
+    metavar="N",
+    help="Passes over the text in each process; the first is cold.",
+)
+@click.option("--limit", type=options.POSITIVE, metavar="N", help="Take the first N lines.")
+@click.option("--validate", "validate_ids", is_flag=True, help="Compare the ids too.")
+@click.option("--strict", is_flag=True, help="With --validate: leave with 1 if ids differ or cannot be compared.")
+@click.option(
+    "--show", type=options.NOT_NEGATIVE, default=5, metavar="N", help="With --validate: show the first N differences."
+)
+@options.column
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every number.")
+@options.offline
+@click.pass_context
 def bench(
-    ctx: typer.Context,
-    file: File,
-    model: Model = DEFAULT_MODEL,
-    against: Against = _OTHERS,
-    rounds: Rounds = 3,
-    passes: Passes = 3,
-    limit: Limit = None,
-    validate_ids: Validate = False,
-    strict: Strict = False,
-    show: Show = 5,
-    column: Column = "text",
-    as_json: AsJson = False,
+    ctx: click.Context,
+    file: str,
+    model: str,
+    against: str,
+    rounds: int,
+    passes: int,
+    limit: int | None,
+    validate_ids: bool,
+    strict: bool,
+    show: int,
+    column: str,
+    as_json: bool,
 ) -> None:
     """Measure how fast a file becomes ids, with trietok and with others, each in a process of its own.
 
-    Each line is a text, on one thread. Cold is the first pass over the text in a fresh process, warm the best of the
-    passes after it; what is shown are medians of the rounds.
+    FILE is a .txt, a text a line, a .jsonl or a .parquet; - is standard input. One thread does the work.
+
+    Cold is the first pass over the text in a fresh process, warm the best of the passes after it; what is shown are
+    medians of the rounds.
     """
     from trietok.benchmarking import measure, validate  # other commands do not wait for what it imports
 
@@ -81,7 +86,7 @@ def bench(
         names = [name.strip() for name in against.split(",") if name.strip()]
         if validate_ids and not set(names) - {"trietok"}:
             ctx.fail("--validate compares with others; name one with --against.")
-        texts = [line.text for line in itertools.islice(lines_of(ctx, None, [file], "texts", column), limit)]
+        texts = [line.text for line in itertools.islice(lines_of(ctx, (), (file,), "texts", column), limit)]
         if not any(texts):
             raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
         benchmark, agreements = None, None
@@ -100,7 +105,7 @@ def bench(
             for line in "\n".join(parts).split("\n"):
                 write_line(visible(line))
     if strict and any(agreement.problem or agreement.differing for agreement in agreements or []):
-        raise typer.Exit(_DIFFERENT)
+        raise click.exceptions.Exit(_DIFFERENT)
 
 
 def _as_json(benchmark: Benchmark | None, agreements: list[Agreement] | None) -> str:

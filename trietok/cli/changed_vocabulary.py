@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli.options import PATH
 from trietok.files.save import save_files_of
 
-Fast = Annotated[
-    bool, typer.Option("--fast", help="Work with the fast profile, and write a tokenizer.json beside the vocab.txt.")
-]
-Plan = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
-        "--plan", metavar="FILE", help="Write which row of a model goes where to a JSON file.", show_default=False
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every number.")]
+fast = click.option(
+    "--fast", is_flag=True, help="Work with the fast profile, and write a tokenizer.json beside the vocab.txt."
+)
+plan = click.option("--plan", type=PATH, metavar="FILE", help="Write which row of a model goes where to a JSON file.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every number.")
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 

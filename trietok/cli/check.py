@@ -1,13 +1,13 @@
 """`trietok check`: what is wrong with a tokenizer's files, and a repaired copy of them."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
 
@@ -15,28 +15,19 @@ _FOUND = 1
 _CHANGES = 20  # so many changes are shown one by one
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
-Checked = Annotated[
-    str,
-    typer.Argument(
-        metavar="DIR_OR_FILE", help="A tokenizer's directory, a vocab.txt or a built-in name.", show_default=False
-    ),
-]
-Out = Annotated[
-    Optional[str],
-    typer.Option("--fix", metavar="OUT", help="Write a repaired copy to a new directory.", show_default=False),
-]
-Renumber = Annotated[
-    bool, typer.Option("--renumber", help="With --fix: drop duplicate and blank lines, so that ids move.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every finding.")]
 
-
-def check(
-    ctx: typer.Context, path: Checked, fix: Out = None, renumber: Renumber = False, as_json: AsJson = False
-) -> None:
+@click.command()
+@click.argument("path", type=options.PATH, metavar="DIR_OR_FILE")
+@click.option("--fix", type=options.PATH, metavar="OUT", help="Write a repaired copy to a new directory.")
+@click.option("--renumber", is_flag=True, help="With --fix: drop duplicate and blank lines, so that ids move.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every finding.")
+@options.offline
+@click.pass_context
+def check(ctx: click.Context, path: str, fix: str | None, renumber: bool, as_json: bool) -> None:
     """Look for contradictions in a tokenizer's files: 1 if there are errors, 0 if not.
 
-    Nothing is changed; with --fix a repaired copy is written, and the exit code is that of the copy.
+    DIR_OR_FILE is a tokenizer's directory, a vocab.txt or a built-in name. Nothing is changed; with --fix a repaired
+    copy is written, and the exit code is that of the copy.
     """
     with reporting():
         if renumber and fix is None:
@@ -55,7 +46,7 @@ def check(
             for line in str(result).split("\n"):
                 write_line(visible(line))
     if not report.ok:
-        raise typer.Exit(_FOUND)
+        raise click.exceptions.Exit(_FOUND)
 
 
 def _write_table(report: trietok.CheckReport, result: trietok.FixResult | None) -> None:

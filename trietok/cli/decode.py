@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.inputs import STANDARD_INPUT, Line, ids_in, lines_of, tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, AsJson, IdFiles, Ids, Model, SkipSpecialTokens
 from trietok.cli.output import on_terminal, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
@@ -18,22 +18,33 @@ from trietok.cli.results import Result
 _NEGATIVE = re.compile(r"-[0-9]")
 
 
+# -1 is an id to refuse with a reason, not an option; what does look like an option is refused below.
+@click.command(context_settings={"ignore_unknown_options": True})
+@options.ids
+@options.id_files
+@options.model
+@options.skip_special_tokens
+@options.json_lines
+@options.offline
+@click.pass_context
 def decode(
-    ctx: typer.Context,
-    ids: Ids = None,
-    file: IdFiles = None,
-    model: Model = DEFAULT_MODEL,
-    skip_special_tokens: SkipSpecialTokens = False,
-    as_json: AsJson = False,
+    ctx: click.Context,
+    ids: tuple[str, ...],
+    files: tuple[str, ...],
+    model: str,
+    skip_special_tokens: bool,
+    as_json: bool,
 ) -> None:
     """Turn ids back into text.
+
+    The IDs are those of one text; - reads ids from standard input, a text's on each line.
 
     A line of a file holds ids between spaces or commas, a JSON list of them, or a JSON object with input_ids, as
     trietok encode --json writes it.
     """
     with reporting():
-        given = _one_sequence(ctx, ids or [])
-        lines = lines_of(ctx, given, file, "ids")
+        given = _one_sequence(ctx, ids)
+        lines = lines_of(ctx, given, files, "ids")
         tokenizer = tokenizer_of(model)
         with shown_reading(lines, "decoding", while_writing=True) as shown:
             for line in shown:
@@ -44,7 +55,7 @@ def decode(
                     write_line(visible(result.text) if on_terminal() else result.text)
 
 
-def _one_sequence(ctx: typer.Context, arguments: list[str]) -> list[str]:
+def _one_sequence(ctx: click.Context, arguments: tuple[str, ...]) -> list[str]:
     """The arguments as one text; unknown options come among them, so that negative ids do."""
     for argument in arguments:
         if argument == STANDARD_INPUT:
@@ -55,7 +66,7 @@ def _one_sequence(ctx: typer.Context, arguments: list[str]) -> list[str]:
     return [" ".join(arguments)] if arguments else []
 
 
-def _decode(ctx: typer.Context, tokenizer: Any, line: Line, skip_special_tokens: bool, with_tokens: bool) -> Result:
+def _decode(ctx: click.Context, tokenizer: Any, line: Line, skip_special_tokens: bool, with_tokens: bool) -> Result:
     try:
         ids = ids_in(line.text)
     except trietok.InputError as error:

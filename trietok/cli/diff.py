@@ -2,46 +2,44 @@
 
 The exit codes are those of diff(1): 0 for the same ids, 1 for a difference, 2 for trouble.
 """
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.inputs import lines_of, tokenizer_of
-from trietok.cli.options import AsJson
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
-from trietok.cli.training_options import Column
 
 _DIFFERENT, _TROUBLE = 1, 2
 _OLD, _NEW = "red", "green"
-_WHAT = "A directory, a vocab.txt, a built-in name or a name on the hub."
-
-Old = Annotated[str, typer.Argument(metavar="A", help=_WHAT, show_default=False)]
-New = Annotated[str, typer.Argument(metavar="B", help="What to compare it with.", show_default=False)]
-SampleFiles = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--text",
-        "-t",
-        metavar="FILE",
-        help="Encode the texts of a .txt, .jsonl or .parquet, not the built-in sample; - is standard input.",
-        show_default=False,
-    ),
-]
 
 
-def diff(
-    ctx: typer.Context, a: Old, b: New, text: SampleFiles = None, column: Column = "text", as_json: AsJson = False
-) -> None:
-    """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble."""
+@click.command()
+@click.argument("a", type=options.PATH)
+@click.argument("b", type=options.PATH)
+@click.option(
+    "--text",
+    "-t",
+    type=options.PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Encode the texts of a .txt, .jsonl or .parquet, not the built-in sample; - is standard input.",
+)
+@options.column
+@options.json_lines
+@options.offline
+@click.pass_context
+def diff(ctx: click.Context, a: str, b: str, text: tuple[str, ...], column: str, as_json: bool) -> None:
+    """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble.
+
+    A and B are directories, vocab.txt files, built-in names or names on the hub.
+    """
     with reporting(_TROUBLE):
         old, new = (tokenizer_of(name) for name in (a, b))
-        texts = (line.text for line in lines_of(ctx, None, text, "texts", column)) if text else None
+        texts = (line.text for line in lines_of(ctx, (), text, "texts", column)) if text else None
         comparison = trietok.compare(old, new, texts)
         if as_json:
             write_line(json_line(comparison.to_dict()))
@@ -50,7 +48,7 @@ def diff(
         else:
             write_line(str(comparison))
     if not comparison.same_ids:
-        raise typer.Exit(_DIFFERENT)
+        raise click.exceptions.Exit(_DIFFERENT)
 
 
 def _write_tables(comparison: trietok.Comparison) -> None:

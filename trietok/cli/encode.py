@@ -4,33 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.inputs import Line, check_pair, lines_of, tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, AsJson, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
 from trietok.cli.output import on_terminal
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
 from trietok.cli.results import Place, Result, printer, shows_all
-from trietok.cli.training_options import Column
 
 
+@click.command()
+@options.texts
+@options.text_files
+@options.model
+@options.pair
+@options.no_special_tokens
+@options.max_length
+@options.column
+@options.json_lines
+@options.offline
+@click.pass_context
 def encode(
-    ctx: typer.Context,
-    texts: Texts = None,
-    file: TextFiles = None,
-    model: Model = DEFAULT_MODEL,
-    pair: Pair = None,
-    no_special_tokens: NoSpecialTokens = False,
-    max_length: MaxLength = None,
-    column: Column = "text",
-    as_json: AsJson = False,
+    ctx: click.Context,
+    texts: tuple[str, ...],
+    files: tuple[str, ...],
+    model: str,
+    pair: str | None,
+    no_special_tokens: bool,
+    max_length: int | None,
+    column: str,
+    as_json: bool,
 ) -> None:
-    """Turn texts into ids, special tokens included."""
+    """Turn texts into ids, special tokens included.
+
+    Each TEXT is a text; - reads texts from standard input, one a line.
+    """
     with reporting():
-        check_pair(ctx, pair, texts, file)
-        lines = lines_of(ctx, texts, file, "texts", column)
+        check_pair(ctx, pair, texts, files)
+        lines = lines_of(ctx, texts, files, "texts", column)
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
         with_tokens, with_places = shows_all(as_json), not as_json and on_terminal()

@@ -1,5 +1,4 @@
 """`trietok encode-files`: a corpus of files to files of ids, on all cores, to be resumed."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
@@ -9,12 +8,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from trietok.cli import options
 from trietok.cli.inputs import tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import amount, shown_bars
 from trietok.cli.reporting import reporting, warn
@@ -27,84 +26,67 @@ _MEGABYTE = 1_000_000
 _MOST_NAMED = 20  # files
 
 
-def _finite(size: float) -> float:
+def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> float:
     if not math.isfinite(size):
-        raise typer.BadParameter(f"{size} is no size; give a number of megabytes")
+        raise click.BadParameter(f"{size} is no size; give a number of megabytes")
     return size
 
 
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help=".parquet, .jsonl, .txt, the latter two also as .gz or .zst; globs between quotes.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="The directory to fill.", show_default=False)
-]
-Column = Annotated[str, typer.Option("--column", metavar="NAME", help="The column of Parquet, or key of JSON.")]
-Workers = Annotated[
-    Optional[int],
-    typer.Option("--workers", min=1, metavar="N", help="Shards at once; without it, one a core.", show_default=False),
-]
-Format = Annotated[str, typer.Option("--format", metavar="NAME", help="parquet, npy or bin.")]
-Pack = Annotated[
-    Optional[int],
-    typer.Option("--pack", min=1, metavar="N", help="Join the texts, and cut them every N ids.", show_default=False),
-]
-DropLast = Annotated[
-    bool, typer.Option("--drop-last", help="With --pack: leave out a shard's last block where it is shorter.")
-]
-Truncation = Annotated[bool, typer.Option("--truncation", help="Truncate to what the model takes.")]
-OnError = Annotated[
-    str,
-    typer.Option(
-        "--on-error",
-        metavar="WHAT",
-        help="fail, or skip: set aside rows without text and files that cannot be read.",
-    ),
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the run that the directory holds: encode what it lacks of FILEs.")
-]
-Verify = Annotated[
-    bool, typer.Option("--verify", help="With --resume: find damaged shards and changed files by their checksums.")
-]
-ShardSize = Annotated[
-    float,
-    typer.Option(
-        "--shard-size",
-        min=0.000001,
-        metavar="MB",
-        help="Text in a shard, in 10^6 bytes, about.",
-        callback=_finite,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write the totals as one JSON object.")]
-
-
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
+@click.option("--output", "-o", type=options.PATH, required=True, metavar="DIR", help="The directory to fill.")
+@options.model
+@click.option("--column", default="text", metavar="NAME", help="The column of Parquet, or key of JSON.")
+@click.option("--workers", type=options.POSITIVE, metavar="N", help="Shards at once; without it, one a core.")
+@click.option("--format", "file_format", default="parquet", metavar="NAME", help="parquet, npy or bin.")
+@click.option("--pack", type=options.POSITIVE, metavar="N", help="Join the texts, and cut them every N ids.")
+@click.option("--drop-last", is_flag=True, help="With --pack: leave out a shard's last block where it is shorter.")
+@options.max_length
+@click.option("--truncation", is_flag=True, help="Truncate to what the model takes.")
+@options.no_special_tokens
+@click.option(
+    "--on-error",
+    default="fail",
+    metavar="WHAT",
+    help="fail, or skip: set aside rows without text and files that cannot be read.",
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with the run that the directory holds: encode what it lacks of FILEs."
+)
+@click.option("--verify", is_flag=True, help="With --resume: find damaged shards and changed files by their checksums.")
+@click.option(
+    "--shard-size",
+    type=click.FloatRange(min=0.000001),
+    default=16,
+    metavar="MB",
+    help="Text in a shard, in 10^6 bytes, about.",
+    callback=_finite,
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the totals as one JSON object.")
+@options.offline
+@click.pass_context
 def encode_files(
-    ctx: typer.Context,
-    files: Files,
-    output: Output,
-    model: Model = DEFAULT_MODEL,
-    column: Column = "text",
-    workers: Workers = None,
-    file_format: Format = "parquet",
-    pack: Pack = None,
-    drop_last: DropLast = False,
-    max_length: MaxLength = None,
-    truncation: Truncation = False,
-    no_special_tokens: NoSpecialTokens = False,
-    on_error: OnError = "fail",
-    resume: Resume = False,
-    verify: Verify = False,
-    shard_size: ShardSize = 16,
-    as_json: AsJson = False,
+    ctx: click.Context,
+    files: tuple[str, ...],
+    output: str,
+    model: str,
+    column: str,
+    workers: int | None,
+    file_format: str,
+    pack: int | None,
+    drop_last: bool,
+    max_length: int | None,
+    truncation: bool,
+    no_special_tokens: bool,
+    on_error: str,
+    resume: bool,
+    verify: bool,
+    shard_size: float,
+    as_json: bool,
 ) -> None:
     """Turn the texts of files into files of ids.
+
+    FILE is .parquet, .jsonl or .txt, the latter two also as .gz or .zst; globs stand between quotes.
 
     Shards come into place whole, with a manifest at the end. What is interrupted goes on with --resume, and its result
     is the same, byte for byte, however many workers there are.
@@ -115,11 +97,11 @@ def encode_files(
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
         tokenizer = tokenizer_of(model)
-        options: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if truncation or max_length is not None:
-            options = {"truncation": True, "max_length": max_length}
+            settings = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
-            options["add_special_tokens"] = False
+            settings["add_special_tokens"] = False
         kept = 0
 
         def noted(state: Progress) -> None:
@@ -143,7 +125,7 @@ def encode_files(
                 verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
-                **options,
+                **settings,
             )
         totals = manifest["totals"]
         if as_json:
@@ -153,7 +135,7 @@ def encode_files(
             for line in _summary(output, manifest, kept if resume else None):
                 write_line(visible(line))
         limit = tokenizer.model_max_length
-        if not options.get("truncation") and pack is None and totals["longest_text"] > limit:
+        if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
             warn(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
                 "--truncation truncates"

@@ -1,20 +1,18 @@
 """`trietok explain`: why a text has its ids: what each stage did to it, and why each token is one."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.inputs import check_pair, lines_of, tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, MaxLength, Model, NoSpecialTokens, Pair, TextFiles, Texts
 from trietok.cli.output import json_line, on_terminal, write_line, writing
 from trietok.cli.reporting import reporting
-from trietok.cli.training_options import Column
 
 _PROFILES = ("slow", "fast")
 _WIDTH = 80  # where nobody looks on
@@ -54,50 +52,56 @@ _STYLES = {
     "": "",
 }
 
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object a text, with everything.")]
-Html = Annotated[
-    Optional[str],
-    typer.Option("--html", metavar="FILE", help="Write a page for a browser to FILE.", show_default=False),
-]
-Against = Annotated[
-    Optional[str],
-    typer.Option(
-        "--against",
-        metavar="MODEL",
-        help="Show another tokenizer beside it, and where they part; slow or fast is the same model in that profile.",
-        show_default=False,
-    ),
-]
-Fast = Annotated[bool, typer.Option("--fast", help="Explain the fast profile, that of the Rust tokenizers.")]
 
-
+@click.command()
+@options.texts
+@options.text_files
+@options.model
+@options.pair
+@options.no_special_tokens
+@options.max_length
+@click.option("--fast", is_flag=True, help="Explain the fast profile, that of the Rust tokenizers.")
+@click.option(
+    "--against",
+    type=options.PATH,
+    metavar="MODEL",
+    help="Show another tokenizer beside it, and where they part; slow or fast is the same model in that profile.",
+)
+@click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser to FILE.")
+@options.column
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object a text, with everything.")
+@options.offline
+@click.pass_context
 def explain(
-    ctx: typer.Context,
-    texts: Texts = None,
-    file: TextFiles = None,
-    model: Model = DEFAULT_MODEL,
-    pair: Pair = None,
-    no_special_tokens: NoSpecialTokens = False,
-    max_length: MaxLength = None,
-    fast: Fast = False,
-    against: Against = None,
-    html: Html = None,
-    column: Column = "text",
-    as_json: AsJson = False,
+    ctx: click.Context,
+    texts: tuple[str, ...],
+    files: tuple[str, ...],
+    model: str,
+    pair: str | None,
+    no_special_tokens: bool,
+    max_length: int | None,
+    fast: bool,
+    against: str | None,
+    html: str | None,
+    column: str,
+    as_json: bool,
 ) -> None:
-    """Show what each stage does to a text, and why each token is one."""
+    """Show what each stage does to a text, and why each token is one.
+
+    Each TEXT is a text; - reads texts from standard input, one a line.
+    """
     with reporting():
-        check_pair(ctx, pair, texts, file)
+        check_pair(ctx, pair, texts, files)
         if html is not None and as_json:
             ctx.fail("Give --html or --json, not both.")
-        lines = lines_of(ctx, texts, file, "texts", column)
+        lines = lines_of(ctx, texts, files, "texts", column)
         tokenizers = [tokenizer_of(model, fast=fast)]
         if against is not None:
             tokenizers.append(_other(against, model))
-        options: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "verbose": False}
+        settings: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "verbose": False}
         if max_length is not None:
-            options.update(max_length=max_length, truncation=True)
-        explained = (_explained(tokenizers, line.text, pair, options) for line in lines)
+            settings.update(max_length=max_length, truncation=True)
+        explained = (_explained(tokenizers, line.text, pair, settings) for line in lines)
         if html is not None:
             _write_page(html, explained)
             return
@@ -117,8 +121,8 @@ def _other(against: str, model: str) -> Any:
     return tokenizer_of(against)
 
 
-def _explained(tokenizers: list[Any], text: str, pair: str | None, options: dict[str, Any]) -> Any:
-    first, *others = (tokenizer.explain(text, pair, **options) for tokenizer in tokenizers)
+def _explained(tokenizers: list[Any], text: str, pair: str | None, settings: dict[str, Any]) -> Any:
+    first, *others = (tokenizer.explain(text, pair, **settings) for tokenizer in tokenizers)
     return first.against(others[0]) if others else first
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
-import typer
+import click
 
 import trietok
 from trietok.files.text_rows import expanded
@@ -102,11 +102,7 @@ class Lines:
 
 
 def lines_of(
-    ctx: typer.Context,
-    arguments: list[str] | None,
-    files: list[str] | None,
-    what: str,
-    column: str | None = None,
+    ctx: click.Context, arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None
 ) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
@@ -127,9 +123,9 @@ def lines_of(
     return Lines(files=[STANDARD_INPUT])
 
 
-def check_pair(ctx: typer.Context, pair: str | None, arguments: list[str] | None, files: list[str] | None) -> None:
+def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], files: Sequence[str]) -> None:
     """A usage error for a second text unless there is one text, given as an argument."""
-    if pair is not None and (len(arguments or ()) != 1 or arguments == [STANDARD_INPUT] or files):
+    if pair is not None and (len(arguments) != 1 or arguments[0] == STANDARD_INPUT or files):
         ctx.fail("--pair goes with exactly one text, given as an argument.")
 
 

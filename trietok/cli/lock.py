@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
 
-import typer
+import click
 
 import trietok
-from trietok.cli import training_options
+from trietok.cli import lock_options, options, training_options
 from trietok.cli.inputs import tokenizer_of
-from trietok.cli.lock_options import Texts, golden_texts
-from trietok.cli.options import DEFAULT_MODEL, Model
+from trietok.cli.lock_options import golden_texts
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
-from trietok.locking.lock_file import LOCK_FILE, as_json
+from trietok.locking.lock_file import LOCK_FILE
+from trietok.locking.lock_file import as_json as values_of
 from trietok.showing.lists import number_of
 
-Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The lock to write.")]
-Fast = Annotated[bool, typer.Option("--fast", help="Lock the fast profile, that of the Rust tokenizers.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Also write the lock to standard output, as one JSON object.")]
 
-
-def lock(
-    model: Model = DEFAULT_MODEL,
-    texts: Texts = None,
-    output: Output = LOCK_FILE,
-    fast: Fast = False,
-    column: training_options.Column = "text",
-    errors: training_options.Errors = "strict",
-    as_json_: AsJson = False,
-) -> None:
+@click.command()
+@options.model
+@lock_options.texts
+@click.option("--output", "-o", type=options.PATH, default=LOCK_FILE, metavar="FILE", help="The lock to write.")
+@click.option("--fast", is_flag=True, help="Lock the fast profile, that of the Rust tokenizers.")
+@options.column
+@training_options.errors
+@click.option("--json", "as_json", is_flag=True, help="Also write the lock to standard output, as one JSON object.")
+@options.offline
+def lock(model: str, texts: tuple[str, ...], output: str, fast: bool, column: str, errors: str, as_json: bool) -> None:
     """Write down the ids of golden texts, for trietok verify to compare with."""
     with reporting():
         files = golden_texts(texts, column, errors, output)
@@ -43,8 +39,8 @@ def lock(
                 made = trietok.lock(tokenizer, shown)
         made = dataclasses.replace(made, model=model)
         made.save(output)
-        if as_json_:
-            write_line(json_line(as_json(made, output)))
+        if as_json:
+            write_line(json_line(values_of(made, output)))
         else:
             count = number_of(len(made.texts), "text")
             ids = f"{sum(len(each.ids) for each in made.texts):,} ids"

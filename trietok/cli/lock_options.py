@@ -1,38 +1,31 @@
 """What `trietok lock`, `trietok verify` and `trietok export` share: golden texts, and the names of other libraries."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-import enum
 import os
-from typing import TYPE_CHECKING, Annotated, Optional
+from collections.abc import Sequence
 
-import typer
+import click
 
 import trietok
 from trietok.cli import training_options
+from trietok.cli.options import PATH
 from trietok.engines.worker import OTHERS
 
-Texts = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--texts",
-        "-t",
-        metavar="FILE",
-        help="The golden texts: .txt, one a line; .jsonl, one object a line; .parquet; the first two also with .gz or "
-        ".zst; - is standard input. May be repeated. Without it, a built-in sample.",
-        show_default=False,
-    ),
-]
-if TYPE_CHECKING:
-
-    class Engine(str, enum.Enum):
-        """The libraries that can load a model too."""
-else:
-    Engine = enum.Enum("Engine", [(name.replace("-", "_"), name) for name in OTHERS], type=str)
+texts = click.option(
+    "--texts",
+    "-t",
+    type=PATH,
+    multiple=True,
+    metavar="FILE",
+    help="The golden texts: .txt, one a line; .jsonl, one object a line; .parquet; the first two also with .gz or "
+    ".zst; - is standard input. May be repeated. Without it, a built-in sample.",
+)
+LIBRARY = click.Choice(list(OTHERS))  # the libraries that can load a model too
+LIBRARIES = ", ".join(OTHERS)
 
 
-def golden_texts(texts: list[str] | None, column: str, errors: str, output: str) -> trietok.TextFiles | None:
+def golden_texts(texts: Sequence[str], column: str, errors: str, output: str) -> trietok.TextFiles | None:
     """The texts of the files that `--texts` names; None if it names none.
 
     Args:

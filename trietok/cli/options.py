@@ -1,65 +1,69 @@
-"""The arguments and options of the commands, as annotations of their parameters.
+"""The arguments and options that commands share, as decorators of click, and the types of their values.
 
-`Optional` is not written `| None`: typer takes that only from 0.12.4 on.
+What a command alone has stands at the command. click's help does not list arguments: the docstring of a command says
+what they are.
 """
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+import os
 
-import typer
+import click
 
 DEFAULT_MODEL = "trietok-en"
+POSITIVE = click.IntRange(min=1)
+NOT_NEGATIVE = click.IntRange(min=0)
+# The shell completes names of files; whether there is such a file is said by who opens it, as everywhere in trietok.
+PATH = click.Path(readable=False)
 
-Texts = Annotated[
-    Optional[list[str]],
-    typer.Argument(metavar="TEXT", help="The texts; - reads them from standard input.", show_default=False),
-]
-TextFiles = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--file",
-        "-f",
-        metavar="PATH",
-        help="Read a .txt, one text a line, a .jsonl or a .parquet; also packed. May be repeated.",
-        show_default=False,
-    ),
-]
-Ids = Annotated[
-    Optional[list[str]],
-    typer.Argument(
-        metavar="ID",
-        help="The ids of one text; - reads ids from standard input, a text's on each line.",
-        show_default=False,
-    ),
-]
-IdFiles = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--file",
-        "-f",
-        metavar="PATH",
-        help="Read a file, a text's ids on each line. May be repeated.",
-        show_default=False,
-    ),
-]
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model", "-m", metavar="NAME_OR_DIR", help="A directory, a vocab.txt, a built-in name or a name on the hub."
-    ),
-]
-Pair = Annotated[
-    Optional[str],
-    typer.Option("--pair", metavar="TEXT", help="Encode the one text given and TEXT as a pair.", show_default=False),
-]
-NoSpecialTokens = Annotated[bool, typer.Option("--no-special-tokens", help="Leave out [CLS], [SEP] and the like.")]
-SkipSpecialTokens = Annotated[bool, typer.Option("--skip-special-tokens", help="Leave out [CLS], [SEP] and the like.")]
-MaxLength = Annotated[
-    Optional[int],
-    typer.Option(
-        "--max-length", min=1, metavar="N", help="Truncate to N tokens, special ones included.", show_default=False
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object a line.")]
+
+def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
+    if is_set:  # read when huggingface_hub is imported, in processes that a command starts, too
+        os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+texts = click.argument("texts", nargs=-1, metavar="[TEXT]...")
+ids = click.argument("ids", nargs=-1, metavar="[ID]...")
+text_files = click.option(
+    "--file",
+    "-f",
+    "files",
+    type=PATH,
+    multiple=True,
+    metavar="PATH",
+    help="Read a .txt, one text a line, a .jsonl or a .parquet; also packed. May be repeated.",
+)
+id_files = click.option(
+    "--file",
+    "-f",
+    "files",
+    type=PATH,
+    multiple=True,
+    metavar="PATH",
+    help="Read a file, a text's ids on each line. May be repeated.",
+)
+model = click.option(
+    "--model",
+    "-m",
+    type=PATH,
+    default=DEFAULT_MODEL,
+    metavar="NAME_OR_DIR",
+    help="A directory, a vocab.txt, a built-in name or a name on the hub.",
+)
+column = click.option(
+    "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet that holds the text."
+)
+pair = click.option("--pair", metavar="TEXT", help="Encode the one text given and TEXT as a pair.")
+no_special_tokens = click.option("--no-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
+skip_special_tokens = click.option("--skip-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
+max_length = click.option(
+    "--max-length", type=POSITIVE, metavar="N", help="Truncate to N tokens, special ones included."
+)
+json_lines = click.option("--json", "as_json", is_flag=True, help="Write one JSON object a line.")
+offline = click.option(
+    "--offline",
+    is_flag=True,
+    expose_value=False,
+    callback=_ask_nobody,
+    help="Ask no hub: a model on it is taken from the cache, or is an error.",
+)

@@ -2,7 +2,6 @@
 
 In: the folder that `docs/playground/build.py` makes. Out: a server for this machine alone, until it is stopped.
 """
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
@@ -13,13 +12,14 @@ import json
 import os
 import tempfile
 import zipfile
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.inputs import tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, Model
+from trietok.cli.options import DEFAULT_MODEL
 from trietok.cli.output import write_line
 from trietok.cli.reporting import reporting, warn
 
@@ -31,15 +31,20 @@ _POLICY = (
     "form-action 'none'; frame-ancestors 'none'"
 )
 
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Listen here; 0 is any free port.")]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only serve; do not open a browser.")]
-Site = Annotated[
-    Optional[str],
-    typer.Option("--site", metavar="DIR", help="The folder that docs/playground/build.py made.", show_default=False),
-]
 
-
-def play(model: Model = DEFAULT_MODEL, port: Port = _PORT, no_browser: NoBrowser = False, site: Site = None) -> None:
+@click.command()
+@options.model
+@click.option(
+    "--port",
+    type=click.IntRange(min=0, max=65535),
+    default=_PORT,
+    metavar="N",
+    help="Listen here; 0 is any free port.",
+)
+@click.option("--no-browser", is_flag=True, help="Only serve; do not open a browser.")
+@click.option("--site", type=options.PATH, metavar="DIR", help="The folder that docs/playground/build.py made.")
+@options.offline
+def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
     """Serve the playground, a page to try texts and tokens in, on this machine."""
     with reporting():
         folder = site or default_site()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
-import typer
+import click
 
 import trietok
 from trietok.cli.interrupts import INTERRUPTED
@@ -35,10 +35,10 @@ def reporting(exit_code: int = 1) -> Iterator[None]:
         prepare_output()
         yield
     except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
+        raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         _end_output()
-        raise typer.Exit(_READER_GONE) from None
+        raise click.exceptions.Exit(_READER_GONE) from None
     except trietok.TrietokError as error:
         _fail(str(error), exit_code)
     except OSError as error:
@@ -61,7 +61,7 @@ def say_error(message: str) -> None:
 
 def _fail(message: str, exit_code: int) -> NoReturn:
     say_error(message)
-    raise typer.Exit(exit_code) from None
+    raise click.exceptions.Exit(exit_code) from None
 
 
 def _say(kind: str, message: str) -> None:

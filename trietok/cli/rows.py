@@ -1,98 +1,85 @@
 """`trietok rows`: a model's directory with the rows that its changed tokenizer needs."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
-from trietok.cli.changed_vocabulary import AsJson, require_new
+from trietok.cli import changed_vocabulary, options
+from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import Bars, shown_bars
 from trietok.cli.reporting import reporting, warn
 
-ModelDir = Annotated[
-    str,
-    typer.Argument(
-        metavar="MODEL_DIR", help="The model's directory, with its config.json and weights.", show_default=False
-    ),
-]
-Out = Annotated[
-    str, typer.Argument(metavar="OUT", help="The directory to write; a new or empty one.", show_default=False)
-]
-Tokenizer = Annotated[
-    Optional[str],
-    typer.Option(
-        "--tokenizer",
-        "-t",
-        metavar="DIR",
-        help="The tokenizer that the model is to have; it is saved to OUT too.",
-        show_default=False,
-    ),
-]
-PlanFile = Annotated[
-    Optional[str],
-    typer.Option(
-        "--plan", metavar="FILE", help="Take the plan from a file, as --save-plan wrote it.", show_default=False
-    ),
-]
-SavePlan = Annotated[
-    Optional[str],
-    typer.Option("--save-plan", metavar="FILE", help="Write the plan to a file, too.", show_default=False),
-]
-New = Annotated[
-    Optional[str],
-    typer.Option(
-        "--new",
-        metavar="WAY",
-        help="What the rows of new tokens are made of: pieces, mean, zeros or copy:TOKEN. By default pieces.",
-        show_default=False,
-    ),
-]
-Also = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--also",
-        metavar="NAME",
-        help="A tensor, or a pattern of names, whose first axis has a row for each token too. May be repeated.",
-        show_default=False,
-    ),
-]
-Leave = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--leave",
-        metavar="NAME",
-        help="A tensor, or a pattern of names, that has nothing to do with tokens. May be repeated.",
-        show_default=False,
-    ),
-]
-MultipleOf = Annotated[
-    int, typer.Option("--multiple-of", min=1, metavar="N", help="Round the number of rows up to a multiple of N.")
-]
+model_dir = click.argument("model_dir", type=options.PATH)
+out = click.argument("out", type=options.PATH)
+new = click.option(
+    "--new",
+    metavar="WAY",
+    help="What the rows of new tokens are made of: pieces, mean, zeros or copy:TOKEN. By default pieces.",
+)
+also = click.option(
+    "--also",
+    multiple=True,
+    metavar="NAME",
+    help="A tensor, or a pattern of names, whose first axis has a row for each token too. May be repeated.",
+)
+leave = click.option(
+    "--leave",
+    multiple=True,
+    metavar="NAME",
+    help="A tensor, or a pattern of names, that has nothing to do with tokens. May be repeated.",
+)
+multiple_of = click.option(
+    "--multiple-of",
+    type=options.POSITIVE,
+    default=1,
+    metavar="N",
+    help="Round the number of rows up to a multiple of N.",
+)
 
 
+@click.command()
+@model_dir
+@out
+@click.option(
+    "--tokenizer",
+    "-t",
+    type=options.PATH,
+    metavar="DIR",
+    help="The tokenizer that the model is to have; it is saved to OUT too.",
+)
+@click.option("--plan", type=options.PATH, metavar="FILE", help="Take the plan from a file, as --save-plan wrote it.")
+@click.option("--save-plan", type=options.PATH, metavar="FILE", help="Write the plan to a file, too.")
+@new
+@also
+@leave
+@multiple_of
+@changed_vocabulary.as_json
+@options.offline
+@click.pass_context
 def rows(
-    ctx: typer.Context,
-    model_dir: ModelDir,
-    out: Out,
-    tokenizer: Tokenizer = None,
-    plan: PlanFile = None,
-    save_plan: SavePlan = None,
-    new: New = None,
-    also: Also = None,
-    leave: Leave = None,
-    multiple_of: MultipleOf = 1,
-    as_json: AsJson = False,
+    ctx: click.Context,
+    model_dir: str,
+    out: str,
+    tokenizer: str | None,
+    plan: str | None,
+    save_plan: str | None,
+    new: str | None,
+    also: tuple[str, ...],
+    leave: tuple[str, ...],
+    multiple_of: int,
+    as_json: bool,
 ) -> None:
     """Write a model's directory anew, with a row for each token of another tokenizer.
 
-    Tokens of both keep their rows, wherever their ids have gone; MODEL_DIR stays as it is.
+    MODEL_DIR is the model's directory, with its config.json and weights; OUT is the directory to write, a new or empty
+    one. Tokens of both keep their rows, wherever their ids have gone; MODEL_DIR stays as it is.
     """
     with reporting():
         if tokenizer is None and plan is None:
@@ -108,8 +95,8 @@ def rows(
                 row_plan,
                 model_dir,
                 out,
-                also=also or (),
-                leave=leave or (),
+                also=also,
+                leave=leave,
                 multiple_of=multiple_of,
                 tokenizer=after,
                 progress=None if bars is None else progress(bars),

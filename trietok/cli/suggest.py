@@ -1,106 +1,108 @@
 """`trietok suggest`: which words of the user's text to add to a tokenizer, and the tokenizer with them."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-import enum
 import sys
-from typing import Annotated, Any, Optional
+from collections.abc import Sequence
+from typing import Any
 
-import typer
+import click
 
 import trietok
-from trietok.cli import training_options
+from trietok.cli import changed_vocabulary, options, training_options
 from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import STANDARD_INPUT, Lines
-from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
 
-
-class _Way(str, enum.Enum):
-    """How words are added."""
-
-    wordpiece = "wordpiece"
-    added = "added"
-
-
-Files = Annotated[
-    Optional[list[str]],
-    typer.Argument(
-        metavar="FILES",
-        help="Files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also "
-        "with .gz. - is standard input, read without FILES too.",
-        show_default=False,
-    ),
-]
-Most = Annotated[int, typer.Option("--max", min=1, metavar="N", help="Suggest at most N words.")]
-MinFrequency = Annotated[
-    int, typer.Option("--min-frequency", min=1, metavar="N", help="Leave out words that stand fewer times in the text.")
-]
-UnknownWeight = Annotated[
-    float,
-    typer.Option("--unknown-weight", min=0, metavar="W", help="How many saved tokens one [UNK] less is worth."),
-]
-As = Annotated[
-    _Way,
-    typer.Option("--as", help="As entries of the WordPiece vocabulary, or as added tokens that match single words."),
-]
-LeaveOthers = Annotated[
-    bool, typer.Option("--leave-others", help="Suggest no word that changes the tokens of another word.")
-]
-MaxWords = Annotated[
-    int, typer.Option("--max-words", min=1, metavar="N", help="Hold N different words in memory; forget the rarest.")
-]
-Phrases = Annotated[
-    int,
-    typer.Option(
-        "--phrases",
-        min=0,
-        max=4,
-        metavar="N",
-        help="Phrases of 2 to N words too, N at most 4, as added tokens.",
-    ),
-]
-LeaveOut = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--leave-out",
-        metavar="FILE",
-        help="Suggest none of the words of a file, one a line. May be repeated.",
-        show_default=False,
-    ),
-]
-Apply = Annotated[
-    Optional[str],
-    typer.Option(
-        "--apply", metavar="OUT", help="Save the tokenizer with the words added to a new directory.", show_default=False
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every number.")]
+min_frequency = click.option(
+    "--min-frequency",
+    type=options.POSITIVE,
+    default=3,
+    metavar="N",
+    help="Leave out words that stand fewer times in the text.",
+)
+phrases = click.option(
+    "--phrases",
+    type=click.IntRange(min=0, max=4),
+    default=0,
+    metavar="N",
+    help="Phrases of 2 to N words too, N at most 4, as added tokens.",
+)
+leave_out = click.option(
+    "--leave-out",
+    type=options.PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Suggest none of the words of a file, one a line. May be repeated.",
+)
 
 
+@click.command()
+@click.argument("files", nargs=-1, type=options.PATH)
+@options.model
+@click.option("--max", "most", type=options.POSITIVE, default=500, metavar="N", help="Suggest at most N words.")
+@min_frequency
+@click.option(
+    "--unknown-weight",
+    type=click.FloatRange(min=0),
+    default=2.0,
+    metavar="W",
+    help="How many saved tokens one [UNK] less is worth.",
+)
+@click.option(
+    "--as",
+    "adding",
+    type=click.Choice(["wordpiece", "added"]),
+    default="wordpiece",
+    help="As entries of the WordPiece vocabulary, or as added tokens that match single words.",
+)
+@click.option("--leave-others", is_flag=True, help="Suggest no word that changes the tokens of another word.")
+@click.option(
+    "--max-words",
+    type=options.POSITIVE,
+    default=1_000_000,
+    metavar="N",
+    help="Hold N different words in memory; forget the rarest.",
+)
+@phrases
+@leave_out
+@click.option(
+    "--apply",
+    "out",
+    type=options.PATH,
+    metavar="OUT",
+    help="Save the tokenizer with the words added to a new directory.",
+)
+@options.column
+@training_options.errors
+@changed_vocabulary.as_json
+@options.offline
+@click.pass_context
 def suggest(
-    ctx: typer.Context,
-    files: Files = None,
-    model: Model = DEFAULT_MODEL,
-    most: Most = 500,
-    min_frequency: MinFrequency = 3,
-    unknown_weight: UnknownWeight = 2.0,
-    adding: As = _Way.wordpiece,
-    leave_others: LeaveOthers = False,
-    max_words: MaxWords = 1_000_000,
-    phrases: Phrases = 0,
-    leave_out: LeaveOut = None,
-    out: Apply = None,
-    column: training_options.Column = "text",
-    errors: training_options.Errors = "strict",
-    as_json: AsJson = False,
+    ctx: click.Context,
+    files: tuple[str, ...],
+    model: str,
+    most: int,
+    min_frequency: int,
+    unknown_weight: float,
+    adding: str,
+    leave_others: bool,
+    max_words: int,
+    phrases: int,
+    leave_out: tuple[str, ...],
+    out: str | None,
+    column: str,
+    errors: str,
+    as_json: bool,
 ) -> None:
     """Say which words of a text to add to a tokenizer, ranked by the tokens that saves.
+
+    FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
+    with .gz; - is standard input, read without FILES too.
 
     The tokenizer stays as it is; with --apply OUT a copy with the words added is saved.
     """
@@ -108,7 +110,7 @@ def suggest(
         if not files:
             if sys.stdin is None or sys.stdin.isatty():
                 ctx.fail("Give FILES, or text through a pipe; - reads what you type.")
-            files = [STANDARD_INPUT]
+            files = (STANDARD_INPUT,)
         if out is not None:
             require_new(out)
         texts = training_options.text_files(files, column, errors)
@@ -120,7 +122,7 @@ def suggest(
                 max_suggestions=most,
                 min_frequency=min_frequency,
                 unknown_weight=unknown_weight,
-                adding=adding.value,
+                adding=adding,
                 leave_others=leave_others,
                 max_words=max_words,
                 phrases=phrases,
@@ -136,9 +138,9 @@ def suggest(
                 write_line(visible(line))
 
 
-def words_of(files: list[str] | None) -> list[str]:
+def words_of(files: Sequence[str]) -> list[str]:
     """The words of files, one a line."""
-    return [word for line in Lines(files=files or ()) if (word := line.text.strip())]
+    return [word for line in Lines(files=files) if (word := line.text.strip())]
 
 
 def _apply(tokenizer: Any, suggestions: trietok.Suggestions, out: str) -> dict[str, Any]:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
+from trietok.cli import options
 from trietok.cli.inputs import lines_of, tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, AsJson, Model, TextFiles, Texts
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 from trietok.cli.results import Result, printer, shows_all
-from trietok.cli.training_options import Column
 
 
+@click.command()
+@options.texts
+@options.text_files
+@options.model
+@options.column
+@options.json_lines
+@options.offline
+@click.pass_context
 def tokenize(
-    ctx: typer.Context,
-    texts: Texts = None,
-    file: TextFiles = None,
-    model: Model = DEFAULT_MODEL,
-    column: Column = "text",
-    as_json: AsJson = False,
+    ctx: click.Context, texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool
 ) -> None:
-    """Split texts into tokens, without special tokens around them."""
+    """Split texts into tokens, without special tokens around them.
+
+    Each TEXT is a text; - reads texts from standard input, one a line.
+    """
     with reporting():
-        lines = lines_of(ctx, texts, file, "texts", column)
+        lines = lines_of(ctx, texts, files, "texts", column)
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
         with_ids = shows_all(as_json)

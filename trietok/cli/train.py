@@ -7,14 +7,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
+import click
 
 import trietok
-from trietok.cli import training_options as options
+from trietok.cli import options, training_options
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
@@ -26,39 +26,83 @@ from trietok.training.progress import OnProgress
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
 
-app = typer.Typer(
-    help="Train a vocabulary from text.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 _VOCAB_SIZE = 30000
 _CHINESE = "chinese"
 
+_max_words = click.option(
+    "--max-words",
+    type=options.POSITIVE,
+    default=MAX_WORDS,
+    metavar="N",
+    help="Hold so many different words; drop the rarest above.",
+)
 
-@app.command()
+
+@click.group()
+def train() -> None:
+    """Train a vocabulary from text."""
+
+
+@train.command(short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
+@training_options.files
+@training_options.output
+@training_options.vocab_size
+@training_options.min_frequency
+@training_options.limit_alphabet
+@training_options.initial_alphabet
+@training_options.max_token_length
+@training_options.special_tokens
+@click.option(
+    "--unused",
+    type=options.NOT_NEGATIVE,
+    default=0,
+    metavar="N",
+    help="Keep N slots free for tokens of later: [unused0], ...",
+)
+@click.option(
+    "--model-max-length",
+    type=options.POSITIVE,
+    metavar="N",
+    help="The longest sequence the model will take, in tokens.",
+)
+@click.option("--cased", is_flag=True, help="Keep case and accents.")
+@click.option(
+    "--like",
+    type=options.PATH,
+    metavar="NAME_OR_DIR",
+    help="Make words of the texts as this BERT tokenizer does.",
+)
+@options.column
+@training_options.errors
+@training_options.processes
+@_max_words
+@training_options.as_json
+@options.offline
+@click.pass_context
 def wordpiece(
-    ctx: typer.Context,
-    files: options.Files,
-    output: options.Output,
-    vocab_size: options.VocabSize = None,
-    min_frequency: options.MinFrequency = 0,
-    limit_alphabet: options.LimitAlphabet = None,
-    initial_alphabet: options.InitialAlphabet = "",
-    max_token_length: options.MaxTokenLength = None,
-    special_token: options.SpecialTokens = None,
-    unused: options.Unused = 0,
-    model_max_length: options.ModelMaxLength = None,
-    cased: options.Cased = False,
-    like: options.Like = None,
-    column: options.Column = "text",
-    errors: options.Errors = "strict",
-    processes: options.Processes = 1,
-    max_words: options.MaxWords = MAX_WORDS,
-    as_json: options.AsJson = False,
+    ctx: click.Context,
+    files: tuple[str, ...],
+    output: str,
+    vocab_size: int | None,
+    min_frequency: int,
+    limit_alphabet: int | None,
+    initial_alphabet: str,
+    max_token_length: int | None,
+    special_tokens: tuple[str, ...],
+    unused: int,
+    model_max_length: int | None,
+    cased: bool,
+    like: str | None,
+    column: str,
+    errors: str,
+    processes: int,
+    max_words: int,
+    as_json: bool,
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
+
+    FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
+    with .gz or .zst; - is standard input.
 
     The five special tokens of BERT come first, then those given with --special-token, then the unused slots.
     """
@@ -67,7 +111,7 @@ def wordpiece(
     with _training("wordpiece", output) as run:
         settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = run.texts(files, column, errors)
-        more = [token for token in special_token or () if token not in SPECIAL_TOKENS]
+        more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
         with _progress() as on_progress:
             counts = trietok.count_words(
                 texts,
@@ -108,30 +152,54 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
     return str.split if settings.get("do_basic_tokenize") is False else trietok.BasicTokenizer(**settings).tokenize
 
 
-@app.command()
+@train.command(short_help="Train a byte-pair encoding.")
+@training_options.files
+@training_options.output
+@click.option("--recipe", metavar="NAME", help="chinese: sentences of characters, without words.")
+@click.option("--test", type=options.PATH, metavar="FILE", help="With a recipe: segment this file's sentences.")
+@training_options.vocab_size
+@training_options.min_frequency
+@training_options.limit_alphabet
+@training_options.initial_alphabet
+@training_options.max_token_length
+@training_options.special_tokens
+@click.option("--unk-token", default="<unk>", metavar="TOKEN", help="Stands for unknown characters.")
+@click.option("--continuing-subword-prefix", metavar="TEXT", help="Marks a token that continues a word.")
+@click.option("--end-of-word-suffix", metavar="TEXT", help="Marks a token at the end of a word.")
+@click.option("--uncased", is_flag=True, help="Lower-case, and strip accents.")
+@options.column
+@training_options.errors
+@training_options.processes
+@_max_words
+@training_options.as_json
+@options.offline
+@click.pass_context
 def bpe(
-    ctx: typer.Context,
-    files: options.Files,
-    output: options.Output,
-    recipe: options.Recipe = None,
-    test: options.TestFile = None,
-    vocab_size: options.VocabSize = None,
-    min_frequency: options.MinFrequency = 0,
-    limit_alphabet: options.LimitAlphabet = None,
-    initial_alphabet: options.InitialAlphabet = "",
-    max_token_length: options.MaxTokenLength = None,
-    special_token: options.SpecialTokens = None,
-    unk_token: options.UnkToken = "<unk>",
-    continuing_subword_prefix: options.Prefix = None,
-    end_of_word_suffix: options.Suffix = None,
-    uncased: options.Uncased = False,
-    column: options.Column = "text",
-    errors: options.Errors = "strict",
-    processes: options.Processes = 1,
-    max_words: options.MaxWords = MAX_WORDS,
-    as_json: options.AsJson = False,
+    ctx: click.Context,
+    files: tuple[str, ...],
+    output: str,
+    recipe: str | None,
+    test: str | None,
+    vocab_size: int | None,
+    min_frequency: int,
+    limit_alphabet: int | None,
+    initial_alphabet: str,
+    max_token_length: int | None,
+    special_tokens: tuple[str, ...],
+    unk_token: str,
+    continuing_subword_prefix: str | None,
+    end_of_word_suffix: str | None,
+    uncased: bool,
+    column: str,
+    errors: str,
+    processes: int,
+    max_words: int,
+    as_json: bool,
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
+
+    FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
+    with .gz or .zst; - is standard input.
 
     With --recipe chinese the text is taken as sentences of characters; vocab.txt and train.log are written, and with
     --test the sentences of a file, segmented by two rules.
@@ -146,7 +214,7 @@ def bpe(
         texts = run.texts(files, column, errors)
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
-            sentences = None if test is None else list(options.text_files([test], column, errors))
+            sentences = None if test is None else list(training_options.text_files([test], column, errors))
             _chinese(run, texts, sentences, output, vocab_size or CHINESE_VOCAB_SIZE, as_json)
             return
         with _progress() as on_progress:
@@ -159,7 +227,7 @@ def bpe(
                 min_frequency=min_frequency,
                 limit_alphabet=limit_alphabet,
                 initial_alphabet=initial_alphabet,
-                special_tokens=special_token or (),
+                special_tokens=special_tokens,
                 continuing_subword_prefix=continuing_subword_prefix,
                 end_of_word_suffix=end_of_word_suffix,
                 max_token_length=max_token_length,
@@ -183,10 +251,10 @@ def _chinese(
     run.finish(as_json, {"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
 
 
-_OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "column", "errors", "as_json"}
+_OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "column", "errors", "as_json", "offline"}
 
 
-def _check_recipe(ctx: typer.Context, recipe: str) -> None:
+def _check_recipe(ctx: click.Context, recipe: str) -> None:
     if recipe != _CHINESE:
         ctx.fail(f"There is no recipe {recipe!r}; there is {_CHINESE}.")
     for parameter in ctx.command.params:
@@ -262,8 +330,8 @@ class _Run:
         self.saving = False
         self.began = time.monotonic()
 
-    def texts(self, files: list[str], column: str, errors: str) -> trietok.TextFiles:
-        texts = options.text_files(files, column, errors)
+    def texts(self, files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
+        texts = training_options.text_files(files, column, errors)
         self.files = texts.paths
         return texts
 

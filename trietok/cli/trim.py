@@ -1,70 +1,79 @@
 """`trietok trim`: a smaller tokenizer for the user's text, with the same tokens for it."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
-from trietok.cli import training_options
-from trietok.cli.changed_vocabulary import AsJson, Fast, Plan, require_new, rows_command, rows_lines, save
+from trietok.cli import changed_vocabulary, options, training_options
+from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save
 from trietok.cli.inputs import Lines, tokenizer_of
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 
-Trimmed = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME_OR_DIR",
-        help="The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub.",
-        show_default=False,
-    ),
-]
-Keep = Annotated[
-    Optional[list[str]],
-    typer.Option("--keep", metavar="FILE", help="Keep the tokens of a file, one a line. May be repeated."),
-]
-KeepPrefix = Annotated[
-    Optional[list[str]],
-    typer.Option("--keep-prefix", metavar="TEXT", help="Keep every entry that begins with TEXT. May be repeated."),
-]
-Unused = Annotated[
-    str, typer.Option("--unused", metavar="N|all", help="Keep N free slots such as [unused1], or all of them.")
-]
-Characters = Annotated[bool, typer.Option("--characters", help="Keep every entry that is a single character.")]
-MinFrequency = Annotated[
-    int,
-    typer.Option("--min-frequency", min=1, metavar="N", help="Drop entries that the text gives fewer than N times."),
-]
-Check = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--check", metavar="FILE", help="Say how much other text changes. May be repeated.", show_default=False
-    ),
-]
 
-
+@click.command()
+@click.argument("model", type=options.PATH, metavar="NAME_OR_DIR")
+@training_options.files
+@training_options.output
+@click.option(
+    "--keep",
+    type=options.PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Keep the tokens of a file, one a line. May be repeated.",
+)
+@click.option(
+    "--keep-prefix", multiple=True, metavar="TEXT", help="Keep every entry that begins with TEXT. May be repeated."
+)
+@click.option("--unused", default="0", metavar="N|all", help="Keep N free slots such as [unused1], or all of them.")
+@click.option("--characters", is_flag=True, help="Keep every entry that is a single character.")
+@click.option(
+    "--min-frequency",
+    type=options.POSITIVE,
+    default=1,
+    metavar="N",
+    help="Drop entries that the text gives fewer than N times.",
+)
+@click.option(
+    "--check",
+    type=options.PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Say how much other text changes. May be repeated.",
+)
+@changed_vocabulary.plan
+@changed_vocabulary.fast
+@options.column
+@training_options.errors
+@changed_vocabulary.as_json
+@options.offline
+@click.pass_context
 def trim(
-    ctx: typer.Context,
-    model: Trimmed,
-    files: training_options.Files,
-    output: training_options.Output,
-    keep: Keep = None,
-    keep_prefix: KeepPrefix = None,
-    unused: Unused = "0",
-    characters: Characters = False,
-    min_frequency: MinFrequency = 1,
-    check: Check = None,
-    plan: Plan = None,
-    fast: Fast = False,
-    column: training_options.Column = "text",
-    errors: training_options.Errors = "strict",
-    as_json: AsJson = False,
+    ctx: click.Context,
+    model: str,
+    files: tuple[str, ...],
+    output: str,
+    keep: tuple[str, ...],
+    keep_prefix: tuple[str, ...],
+    unused: str,
+    characters: bool,
+    min_frequency: int,
+    check: tuple[str, ...],
+    plan: str | None,
+    fast: bool,
+    column: str,
+    errors: str,
+    as_json: bool,
 ) -> None:
     """Make a smaller tokenizer that keeps what a text needs: the text keeps its tokens, and that is proved.
+
+    NAME_OR_DIR is the tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub. FILES are files or
+    quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also with .gz or .zst; -
+    is standard input.
 
     Each text is encoded with both tokenizers. The ids move, and the rows of a model have to follow.
     """
@@ -79,8 +88,8 @@ def trim(
             trimmed = trietok.trim(
                 tokenizer,
                 shown,
-                keep=[token for line in Lines(files=keep or ()) if (token := line.text.removesuffix("\r"))],
-                keep_prefixes=keep_prefix or (),
+                keep=[token for line in Lines(files=keep) if (token := line.text.removesuffix("\r"))],
+                keep_prefixes=keep_prefix,
                 unused=unused if unused == "all" else int(unused),
                 characters=characters,
                 min_frequency=min_frequency,

@@ -1,47 +1,38 @@
 """`trietok unknown`: which words of a corpus become the unknown token, how often, where and why."""
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Optional
+from typing import Any
 
-import typer
+import click
 
 import trietok
+from trietok.cli import options
 from trietok.cli.inputs import Line, lines_of, tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL, Model
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
-from trietok.cli.training_options import Column
 from trietok.tokenizer.unknown_report import HEAD
 
-Files = Annotated[
-    Optional[list[str]],
-    typer.Argument(
-        metavar="FILE",
-        help="Files or quoted globs: .txt, one text a line; .jsonl; .parquet; also packed. - is standard input, as is "
-        "no file.",
-        show_default=False,
-    ),
-]
-Most = Annotated[int, typer.Option("--most", "-n", min=1, metavar="N", help="Show the N most frequent words.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object, with every word.")]
 
+@click.command()
+@click.argument("files", nargs=-1, type=options.PATH, metavar="[FILE]...")
+@options.model
+@click.option("--most", "-n", type=options.POSITIVE, default=20, metavar="N", help="Show the N most frequent words.")
+@options.column
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every word.")
+@options.offline
+@click.pass_context
+def unknown(ctx: click.Context, files: tuple[str, ...], model: str, most: int, column: str, as_json: bool) -> None:
+    """Find the words that become the unknown token: how often, why, and where (file:line:start-end).
 
-def unknown(
-    ctx: typer.Context,
-    files: Files = None,
-    model: Model = DEFAULT_MODEL,
-    most: Most = 20,
-    column: Column = "text",
-    as_json: AsJson = False,
-) -> None:
-    """Find the words that become the unknown token: how often, why, and where (file:line:start-end)."""
+    Each FILE is a .txt, one text a line, a .jsonl or a .parquet, also packed; globs stand between quotes. - is standard
+    input, as is no file.
+    """
     with reporting():
-        lines = lines_of(ctx, None, files, "texts", column)
+        lines = lines_of(ctx, (), files, "texts", column)
         places = _Places()
         with shown_reading(lines, "looking") as shown:
             found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))

@@ -2,17 +2,14 @@
 
 The exit codes are those of diff(1): 0 for the locked ids, 1 for a difference, 2 for trouble.
 """
-# ruff: noqa: UP045
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
+import click
 
 import trietok
+from trietok.cli import lock_options, options
 from trietok.cli.inputs import tokenizer_of
-from trietok.cli.lock_options import Engine
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting, say_error
 from trietok.locking.lock_file import LOCK_FILE, model_there
@@ -20,46 +17,46 @@ from trietok.locking.lock_file import LOCK_FILE, model_there
 _CHANGED, _TROUBLE = 1, 2
 
 
-LockFile = Annotated[str, typer.Argument(metavar="LOCK", help="The lock, as trietok lock wrote it.")]
-Model = Annotated[
-    Optional[str],
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="NAME_OR_DIR",
-        help="The model to verify. Without it, the one that the lock names.",
-        show_default=False,
-    ),
-]
-With = Annotated[
-    Optional[list[Engine]],
-    typer.Option(
-        "--with",
-        help="A library that shall give the locked ids too. May be repeated.",
-        show_default=False,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object for trietok and each library.")]
+@click.command()
+@click.argument("lock", type=options.PATH, default=LOCK_FILE)
+@click.option(
+    "--model",
+    "-m",
+    type=options.PATH,
+    metavar="NAME_OR_DIR",
+    help="The model to verify. Without it, the one that the lock names.",
+)
+@click.option(
+    "--with",
+    "engines",
+    type=lock_options.LIBRARY,
+    multiple=True,
+    metavar="NAME",
+    help=f"A library that shall give the locked ids too: {lock_options.LIBRARIES}. May be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object for trietok and each library.")
+@options.offline
+def verify(lock: str, model: str | None, engines: tuple[str, ...], as_json: bool) -> None:
+    """Say whether a tokenizer gives the locked ids: 0 if it does, 1 with what differs if not, 2 for trouble.
 
-
-def verify(lock: LockFile = LOCK_FILE, model: Model = None, engines: With = None, as_json: AsJson = False) -> None:
-    """Say whether a tokenizer gives the locked ids: 0 if it does, 1 with what differs if not, 2 for trouble."""
+    LOCK is the lock, as trietok lock wrote it; without it, trietok.lock.json.
+    """
     trouble = False
     with reporting(_TROUBLE):
         locked = trietok.Lock.load(lock)
         name = model_there(locked, model)
         ours = trietok.verify(tokenizer_of(name, fast=locked.profile == "fast"), locked)
         ok = _write(ours, as_json)
-        for engine in dict.fromkeys(engines or ()):
+        for engine in dict.fromkeys(engines):
             try:
-                verified = trietok.verify(engine.value, locked, model=name)
+                verified = trietok.verify(engine, locked, model=name)
             except trietok.TrietokError as error:  # one that cannot be asked keeps no other from being asked
                 say_error(str(error))
                 trouble = True
             else:
                 ok = _write(verified, as_json) and ok
     if trouble or not ok:
-        raise typer.Exit(_TROUBLE if trouble else _CHANGED)
+        raise click.exceptions.Exit(_TROUBLE if trouble else _CHANGED)
 
 
 def _write(verified: trietok.Verified, as_json: bool) -> bool:

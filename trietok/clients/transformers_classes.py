@@ -8,6 +8,7 @@ of the name BertTokenizer that is registered would take over every BERT director
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from threading import Lock
 from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,11 +41,13 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     What it saves, transformers' `AutoTokenizer` reads with the same ids or refuses. A slow tokenizer is saved as a
     `BertTokenizerLegacy`, which transformers 5 has; `AutoTokenizer` of transformers 4 says that there is no such class,
     where it would read a `BertTokenizer` as a `BertTokenizerFast`, with other ids. `transformers.BertTokenizer` of
-    version 4, and trietok, read it as it is.
+    version 4, and trietok, read it as it is. That class of transformers 5 finds some added tokens in fewer texts: with
+    transformers 5, saving a slow tokenizer that has such a token is an error.
 
     Args:
         tokenizer: of either profile; later changes of it do not change the copy.
-        allow_differences: save a slow tokenizer by its own name, which transformers reads as a fast one.
+        allow_differences: save a slow tokenizer all the same: as what transformers 5 reads best, or by its own name,
+            which transformers 4 reads as a fast one.
 
     Raises:
         InputTypeError: it is no tokenizer of trietok.
@@ -93,6 +96,17 @@ def _class_to_save(tokenizer: Any) -> str | None:
     return _LEGACY if is_ours and is_bert else None
 
 
+def _missed_by_legacy(tokenizer: Any) -> str | None:
+    """An added token that transformers 5's slow class finds in fewer texts than ours, and in which; None if none is."""
+    lowers = tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.do_lower_case
+    for token in tokenizer.added_tokens_decoder.values():
+        if lowers and token.content == token.content.lower() != token.content.upper():
+            return f"{token.content!r:.60} as it is written, not in {token.content.upper()!r:.60}"
+        if token.single_word:
+            return f"{token.content!r:.60} between spaces, not beside punctuation"
+    return None
+
+
 def _name(tokenizer: Any) -> str:
     return _source(type(tokenizer)).__name__
 
@@ -128,10 +142,20 @@ class ForTransformers(_Ours):
     @property
     def backend_tokenizer(self) -> Any:
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
+        return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the tokenizer gives, as a `BatchEncoding` that is one of transformers' too: spaCy asks for that."""
+        result = super().__call__(*args, **kwargs)
+        result.__class__ = _class_of_results()
+        return result
+
+    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept until the tokenizer changes."""
         mark = self._version.mark
-        kept = self._derived.get("rust")
+        kept = self._derived.get(name)
         if kept is None or kept[0] is not mark:
-            kept = self._derived["rust"] = mark, to_rust(self, allow_differences=self.allow_differences)
+            kept = self._derived[name] = mark, make()
         return kept[1]
 
     @property
@@ -145,29 +169,38 @@ class ForTransformers(_Ours):
     @property
     def max_token_id(self) -> int:
         """The highest id, under the name that vLLM has for `max_id`."""
-        return int(self.max_id)
+        return int(self._kept("max_id", lambda: self.max_id))
 
     @property
     def max_chars_per_token(self) -> int:
         """The characters of the longest token."""
-        return max(map(len, self.get_vocab()))
+        return int(self._kept("longest", lambda: max(map(len, self.get_vocab()))))
 
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
         name = _class_to_save(self)
-        if self.allow_differences or name is None:
+        is_four = package("transformers", "save_pretrained").__version__.startswith("4.")
+        if name is None or (self.allow_differences and is_four):
             name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
         said = {"tokenizer_class": name}
         if self._processor_class is not None:  # a processor says so before it saves its tokenizer
             said["processor_class"] = self._processor_class
         if name != _LEGACY:
             return said
-        if package("transformers", "save_pretrained").__version__.startswith("4."):
+        missed = _missed_by_legacy(self)
+        if missed and not (is_four or self.allow_differences):
+            raise NotSupportedError(
+                f"transformers reads what would be saved as a {_LEGACY}, which finds the added token {missed}; save "
+                "the tokenizer that to_transformers was given, for trietok to read, or pass it allow_differences=True",
+                name="save_pretrained",
+            )
+        if is_four:
             self.warn_once(
                 "saved-as-legacy",
-                f"the tokenizer is saved as a {_LEGACY}: transformers 5 reads it with the same ids, and AutoTokenizer "
-                "of transformers 4 refuses it, where it would read a BertTokenizer with the ids of BertTokenizerFast; "
-                "load it with transformers.BertTokenizer or trietok.AutoTokenizer, or use the fast profile",
+                f"the tokenizer is saved as a {_LEGACY}, which AutoTokenizer of transformers 4 refuses, where it would "
+                "read a BertTokenizer with the ids of BertTokenizerFast; load it with transformers.BertTokenizer or "
+                "trietok.AutoTokenizer, or use the fast profile. transformers 5 reads it with the same ids"
+                + (f", but finds the added token {missed}" if missed else ""),
             )
         # By itself that class gives no token type ids.
         return {**said, "model_input_names": list(self.model_input_names)}
@@ -205,6 +238,19 @@ def class_for(source: type[Any]) -> type[Any]:
         return _classes[source]
 
 
+_results: list[type[Any]] = []
+
+
+def _class_of_results() -> type[Any]:
+    """The class of results for transformers: all its methods are trietok's."""
+    if not _results:
+        with _making:
+            bases = (trietok.BatchEncoding, package("transformers", "to_transformers").BatchEncoding)
+            body = {"__module__": __name__, "__doc__": trietok.BatchEncoding.__doc__}
+            _results[:] = _results or [new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body))]
+    return _results[0]
+
+
 def _has(kinds: tuple[type[Any], ...], name: str) -> bool:
     return any(hasattr(kind, name) for kind in kinds)
 
@@ -224,6 +270,8 @@ class _Hidden:
 
 
 def __getattr__(name: str) -> type[Any]:
+    if name == "BatchEncoding":
+        return _class_of_results()
     source = getattr(trietok, name, None) if not name.startswith("_") else None
     if isinstance(source, type) and issubclass(source, base.PreTrainedTokenizerBase):
         return class_for(source)

@@ -56,7 +56,7 @@ def find_files(
     if os.path.isfile(name):
         return ModelFiles({}, single_file=name)
     if os.path.isdir(name) or name in BUILT_IN_NAMES:
-        directory = name if os.path.isdir(name) else str(built_in_directory(name))
+        directory = name if os.path.isdir(name) else _built_in_path(name)
         if subfolder:
             directory = os.path.join(directory, subfolder)
             if not os.path.isdir(directory):
@@ -114,12 +114,18 @@ def built_in_directory(name: str) -> Path:
     """
     from pathlib import Path
 
-    package = Path(__file__).parent.parent
+    return Path(_built_in_path(name))
+
+
+def _built_in_path(name: str) -> str:
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     # Installed, the vocabularies lie inside the package; in a checkout, beside it.
-    for directory in (package / "vocab" / name, package.parent / "vocab" / name):
-        if directory.is_dir():
+    for parent in (package, os.path.dirname(package)):
+        directory = os.path.join(parent, "vocab", name)
+        if os.path.isdir(directory):
             return directory
-    raise FileError(f"the built-in vocabulary {name} is missing; install trietok again", path=package / "vocab" / name)
+    missing = os.path.join(package, "vocab", name)
+    raise FileError(f"the built-in vocabulary {name} is missing; install trietok again", path=missing)
 
 
 def _may_be_a_hub_name(name: str) -> bool:

@@ -2,8 +2,9 @@
 
 In: a name on the hub and the files to look for. Out: the paths of those that the model has.
 
-Where the hub cannot be reached, huggingface_hub tries five times more, with pauses of 23 seconds in all and two lines
-on standard error each time. So this module first tests whether the hub can be reached; if not, only the cache is used.
+Where the hub cannot be reached, or has trouble of its own, huggingface_hub tries five times more, with pauses of 23
+seconds in all and two lines on standard error each time. So this module first tests whether the hub can be reached, and
+asks for the first file itself; if that is in vain, only the cache is used.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from trietok.errors import FileError, MissingDependencyError
+from trietok.files.chat_templates import checked_count, template_files
+from trietok.files.formats import CHAT_TEMPLATE_FILE, CHAT_TEMPLATE_FOLDER
 
 _PATIENCE = 1.5  # seconds for the hub to take a connection, unless HF_HUB_ETAG_TIMEOUT is set
+_PAUSES = (0.2, 0.5)  # seconds, before a hub that has trouble is asked again
 _UNREACHABLE = "the hub cannot be reached"
+_TROUBLED = "the hub answers with HTTP status "
 _NOT_OPEN = "no model of that name is open to you; check the name or, if the model is private, pass token=..."
 _NOT_IN_THE_CACHE = "it is not in the cache and the hub is not to be asked; load it once without the offline mode"
 
@@ -54,8 +60,12 @@ def download(
     if ".." in subfolder.split("/"):
         raise FileError(f"subfolder {subfolder} leads out of {name}; give a folder inside it", path=name)
     model = _Model(huggingface_hub, name, options, suggest)
+    prefix = f"{subfolder}/" if subfolder else ""
     for file in file_names:
-        model.fetch(file, f"{subfolder}/{file}" if subfolder else file)
+        model.fetch(file, prefix + file)
+    if CHAT_TEMPLATE_FILE in model.found:
+        for file in model.template_files(prefix):
+            model.fetch(file, prefix + file)
     if not model.found:
         if model.missing_offline is not None:
             model.fail("", model.missing_offline)
@@ -82,9 +92,12 @@ class _Model:
         self._asked_revision = self._options.pop("revision", None)
         self._suggest = suggest
         self._commit: str | None = None
-        self._asks = not (options.get("local_files_only") or hub.constants.HF_HUB_OFFLINE)
+        self._asks = not (options.get("local_files_only") or hub.constants.HF_HUB_OFFLINE or _is_offline())
+        if not self._asks:
+            self._options["local_files_only"] = True
         self._looked = False  # whether the hub can be reached
         self._unreachable: str | None = None  # why not
+        self._current: str | None = None  # the commit that the hub has now, where it said so
 
     def fetch(self, file: str, path: str) -> None:
         """Note where a file is; one that the model does not have is left out."""
@@ -92,17 +105,61 @@ class _Model:
         # file of that commit, or knows that there is none, no request is sent.
         revision = self._commit or self._asked_revision
         cached = self._in_cache(path, revision)
-        is_at_hand = isinstance(cached, str) and re.fullmatch("[0-9a-f]{40}", revision or "")
-        if self._asks and not self._looked and not is_at_hand:
-            self._looked, self._unreachable = True, _unreachable(self._hub)
+        is_at_hand = cached is not None and re.fullmatch("[0-9a-f]{40}", revision or "")
+        if not is_at_hand:
+            self._look(path)
         if cached is self._hub._CACHED_NO_EXIST and (self._commit or self._unreachable):
             return
         if self._unreachable:
             if not isinstance(cached, str):
                 self._fail(self._not_in_the_cache(self._unreachable, file))
             self._take(file, path, cached)
+        elif isinstance(cached, str) and self._current is not None and self._current == _commit_of(cached, path):
+            self._take(file, path, cached)
         else:
             self._download(file, path, revision)
+
+    def template_files(self, prefix: str) -> list[str]:
+        """The chat templates in the folder beside chat_template.jinja; without the hub, those that the cache holds."""
+        self._look(prefix + CHAT_TEMPLATE_FILE)
+        if self._unreachable or not self._asks:
+            return template_files(os.path.dirname(self.found[CHAT_TEMPLATE_FILE]))
+        folder = prefix + CHAT_TEMPLATE_FOLDER
+        revision = self._commit or self._asked_revision
+        try:
+            entries = self._hub.list_repo_tree(self._name, folder, revision=revision, token=self._options["token"])
+            names = sorted(entry.path.removeprefix(prefix) for entry in entries if entry.path.endswith(".jinja"))
+        except self._errors.EntryNotFoundError:
+            return []
+        except Exception as error:  # as in `_download`
+            self.fail(folder, error)
+        return checked_count(names, f"{self._name}/{folder}")
+
+    def _look(self, path: str) -> None:
+        """Find out, once, whether the hub can be reached and answers for a file."""
+        if self._asks and not self._looked:
+            self._looked, self._unreachable = True, _unreachable(self._hub) or self._trouble(path)
+
+    def _trouble(self, path: str) -> str | None:
+        """Why a hub that can be reached gives no answer; None if it gives one, whatever it says."""
+        hub, status = self._hub, 0
+        try:
+            url = hub.hf_hub_url(self._name, path, revision=self._asked_revision)
+            headers = hub.utils.build_hf_headers(token=self._options["token"])
+        except Exception:  # an option that cannot be, which `hf_hub_download` meets again
+            return None
+        for pause in (*_PAUSES, None):
+            try:
+                answer = hub.utils.get_session().head(url, headers=headers, timeout=hub.constants.HF_HUB_ETAG_TIMEOUT)
+            except Exception:  # the library that speaks HTTP has its own
+                return _UNREACHABLE
+            status = answer.status_code
+            if status != 429 and status < 500:
+                self._current = answer.headers.get("X-Repo-Commit")
+                return None
+            if pause is not None:
+                time.sleep(pause)
+        return f"{_TROUBLED}{status}"
 
     def _in_cache(self, path: str, revision: str | None) -> Any:
         """The path of a file in huggingface_hub's cache, its mark for a file that the model lacks, or None."""
@@ -131,25 +188,35 @@ class _Model:
         self._commit = self._commit or _commit_of(place, path)
 
     def fail(self, file: str, error: Exception) -> NoReturn:
-        """Raise a `FileError` for an error of huggingface_hub, with that error as its cause if it is unknown."""
+        """Raise a `FileError` for an error of huggingface_hub; one that is not known here is named."""
         why = _why(file, self._asked_revision, error, self._errors)
         if why == _UNREACHABLE:
             why = self._not_in_the_cache(why, file)
         elif why in (_NOT_OPEN, _NOT_IN_THE_CACHE):
             why += self._suggest()
-        unknown = f"fetching {file} failed ({type(error).__name__}); try again, or check the network and the proxy"
-        self._fail(why or unknown, None if why else error)
+        said = "".join(f": {line}" for line in str(error).strip().splitlines()[:1])
+        unknown = (
+            f"fetching {file} failed ({type(error).__name__}{said}); try again, or check the network and the proxy"
+        )
+        self._fail(why or unknown)
 
-    def _fail(self, why: str, cause: Exception | None = None) -> NoReturn:
-        raise FileError(f"cannot load {self._name} from the HuggingFace hub: {why}", path=self._name) from cause
+    def _fail(self, why: str) -> NoReturn:
+        raise FileError(f"cannot load {self._name} from the HuggingFace hub: {why}", path=self._name) from None
 
     def _not_in_the_cache(self, why: str, file: str) -> str:
         if self._options.get("force_download"):
             return f"{why}, and force_download takes nothing from the cache; check the network"
+        if why.startswith(_TROUBLED):
+            return f"{why} for {file}, which is not in the cache; try again later"
         why += f" and {file} is not in the cache; "
         if self.found:
             return f"{why}check the network, or pass local_files_only=True to take only what is in the cache"
         return f"{why}check the name and the network{self._suggest()}"
+
+
+def _is_offline() -> bool:
+    """Whether the environment says so now; huggingface_hub asks it only when it is imported."""
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def _unreachable(hub: Any) -> str | None:
@@ -234,8 +301,10 @@ def _why(file: str, revision: str | None, error: BaseException, errors: Any) -> 
         why = "its owner wants to be asked first; ask on the model's page, then pass token=..."
     elif isinstance(reason, errors.RepositoryNotFoundError) or status in (401, 403):
         why = _NOT_OPEN
+    elif status == 404:  # from what is not the hub itself: that says what it is that it does not find
+        why = f"the server answers with HTTP status 404 for {file}; check the name and HF_ENDPOINT"
     elif status is not None:
-        why = f"the hub answers with HTTP status {status} for {file}; try again later"
+        why = f"{_TROUBLED}{status} for {file}; try again later"
     elif isinstance(reason, errors.FileMetadataError):
         why = f"what answers for {file} is not the hub; check HF_ENDPOINT and the proxy"
     elif offline and not_cached:

@@ -21,9 +21,11 @@ from trietok.errors import (
     TrietokError,
     VocabularyError,
 )
+from trietok.files.chat_templates import read_templates, template_files
 from trietok.files.find import ModelFiles, find_files, signature
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
+    CHAT_TEMPLATE_FILE,
     CONFIG_FILE,
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
@@ -66,9 +68,9 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     for key in _IGNORED_OPTIONS:
         kwargs.pop(key, None)
     side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
-    names = (*cls.vocab_files_names.values(), *side_files)
     directory = os.path.join(name, subfolder or "")
     while True:  # a save during the load must not lead to a mixture of old and new files
+        names = (*cls.vocab_files_names.values(), *side_files, CHAT_TEMPLATE_FILE, *template_files(directory))
         before = signature(directory, names)
         try:
             tokenizer = _load_once(cls, name, names, init_inputs, kwargs, subfolder, hub_options, name_or_path)
@@ -200,6 +202,9 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
             arguments["tokenizer_file"] = None
         check_settings(arguments, source, cls)
         refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
+    templates = read_templates(files.found)
+    if templates is not None:  # those of the config are of an older format
+        arguments["chat_template"] = templates
     kwargs.pop("tokenizer_class", None)
     arguments.update(kwargs)
     config = files.found.get(TOKENIZER_CONFIG_FILE, "added_tokens_decoder")

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, VocabularyError
+from trietok.files import chat_templates
 from trietok.files.atomic import save_files
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
+    CHAT_TEMPLATE_FILE,
     CONFIG_FILE,
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
@@ -23,6 +25,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
     read_json_object,
     write_json,
+    write_text,
 )
 from trietok.open_regular import checked_name
 from trietok.showing.lists import number_of
@@ -37,12 +40,20 @@ def save(
     push_to_hub: bool = False,
     *,
     tokenizer_json: bool = False,
+    save_jinja_files: bool = True,
     **kwargs: Any,
 ) -> tuple[str, ...]:
     """`tokenizer.save_pretrained(save_directory, ...)`."""
     if push_to_hub:
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
-    paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, tokenizer_json=tokenizer_json)
+    paths = save_files_of(
+        tokenizer,
+        save_directory,
+        legacy_format,
+        filename_prefix,
+        tokenizer_json=tokenizer_json,
+        save_jinja_files=save_jinja_files,
+    )
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
     if not any(path.endswith(TOKENIZER_FILE) for path in paths) and tokenizer.profile == "slow":
         prefix = f"{filename_prefix}-" if filename_prefix else ""
@@ -57,6 +68,7 @@ def save_files_of(
     filename_prefix: str | None = None,
     *,
     tokenizer_json: bool = False,
+    save_jinja_files: bool = True,
 ) -> tuple[str, ...]:
     """`save` without a word on the model: for directories that are soon gone."""
     fast = getattr(tokenizer, "_write_tokenizer_json", None)
@@ -97,7 +109,13 @@ def save_files_of(
         checked_name(name)
     with tokenizer.holding():  # all files are written from one state
         return _save_held(
-            tokenizer, Path(save_directory), prefix, filename_prefix, legacy_format is not False, write_json_file
+            tokenizer,
+            Path(save_directory),
+            prefix,
+            filename_prefix,
+            legacy_format is not False,
+            write_json_file,
+            save_jinja_files,
         )
 
 
@@ -108,8 +126,11 @@ def _save_held(
     filename_prefix: str | None,
     with_vocabulary: bool,
     write_tokenizer_json: Callable[[Path], None] | None,
+    save_jinja_files: bool,
 ) -> tuple[str, ...]:
-    config, roles = _config(tokenizer), _special_tokens_map(tokenizer)
+    config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
+    template, named_templates = chat_templates.files_of(tokenizer.chat_template if save_jinja_files else None)
+    named_paths: list[Path] = []
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
 
     def write(folder: Path) -> None:
@@ -121,15 +142,26 @@ def _save_held(
             write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
         if write_tokenizer_json is not None:
             write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
+        if template is not None:
+            write_text(folder / (prefix + CHAT_TEMPLATE_FILE), template)
+        # A folder is replaced in a step of its own, the last before that of the files.
+        named_paths.extend(chat_templates.save_others(directory, prefix, named_templates))
 
     # If an earlier save left one, it would name tokens that no longer exist.
-    obsolete = [prefix + ADDED_TOKENS_FILE]
+    obsolete = [prefix + ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
     if tokenizer.profile == "fast":
         obsolete += [prefix + TOKENIZER_FILE, *(prefix + name for name in [VOCAB_FILE] if not with_vocabulary)]
     paths = save_files(directory, write, obsolete=obsolete)
-    order = {TOKENIZER_CONFIG_FILE: 0, SPECIAL_TOKENS_MAP_FILE: 1, ADDED_TOKENS_FILE: 3, TOKENIZER_FILE: 4}
-    order = {prefix + name: place for name, place in order.items()}
-    return tuple(str(path) for path in sorted(paths, key=lambda path: order.get(path.name, 2)))
+    first = [prefix + name for name in (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)]
+    last = [prefix + name for name in (ADDED_TOKENS_FILE, TOKENIZER_FILE)]
+    by_name = {path.name: path for path in paths}
+    between = [path for path in paths if path.name not in (*first, *last)]
+    ordered = (*_named(first, by_name), *named_paths, *between, *_named(last, by_name))
+    return tuple(map(str, ordered))
+
+
+def _named(names: list[str], paths: dict[str, Path]) -> list[Path]:
+    return [paths[name] for name in names if name in paths]
 
 
 def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
@@ -211,7 +243,7 @@ def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
     }
 
 
-def _config(tokenizer: Any) -> dict[str, Any]:
+def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     """tokenizer_config.json: the current values of the tokenizer's arguments, and its added tokens."""
     config = copy.deepcopy(tokenizer.init_kwargs)
     live = {"model_max_length", "clean_up_tokenization_spaces"} | (
@@ -224,6 +256,13 @@ def _config(tokenizer: Any) -> dict[str, Any]:
     config.update(tokenizer.special_tokens_map)
     own_roles = {role: tokenizer.special_tokens_map_extended.get(role) for role in tokenizer.extra_special_tokens}
     config["extra_special_tokens"] = {role: token for role, token in own_roles.items() if token is not None}
+    templates = tokenizer.chat_template
+    if templates is not None:
+        config.pop("chat_template", None)
+        if not has_template_files:  # the older format
+            is_dict = isinstance(templates, dict)
+            pairs = [{"name": name, "template": text} for name, text in templates.items()] if is_dict else templates
+            config["chat_template"] = pairs
     if tokenizer.init_inputs:
         config["init_inputs"] = copy.deepcopy(tokenizer.init_inputs)
     for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):

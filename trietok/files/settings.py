@@ -61,6 +61,14 @@ def _is_roles_or_tokens(value: Any) -> bool:
     return _is_list_of_tokens(value) or (isinstance(value, dict) and all(map(_is_token, value.values())))
 
 
+def _is_templates(value: Any) -> bool:
+    if isinstance(value, list):
+        pairs = [(item.get("name"), item.get("template")) if isinstance(item, dict) else (None,) for item in value]
+    else:
+        pairs = list(value.items()) if isinstance(value, dict) else [(value,)]
+    return all(isinstance(text, str) for pair in pairs for text in pair)
+
+
 def _is_record(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
@@ -87,6 +95,7 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
     **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
     **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
     "never_split": (_is_list_of_str, "a list of strings"),
+    "chat_template": (_is_templates, "a template, or a list of objects with a name and a template"),
     "model_input_names": (
         lambda value: _is_list_of_str(value) and value != [],
         "a list of strings, the main input first",

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from trietok.text.stages import Stages
 
 try:
+    # A free-threaded Python before 3.15 finds the library by its name, and cannot load it: its objects are laid out
+    # otherwise. What then happens is no ImportError, and need not be an error.
+    if "t" in getattr(sys, "abiflags", ""):
+        raise ImportError
     from trietok.text import _kernel
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False

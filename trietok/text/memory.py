@@ -68,7 +68,8 @@ class Memory(dict[str, IdTuple]):
         ids = self.work_out(text)
         length = len(text)
         if length <= LONGEST_REMEMBERED:
-            self.bytes += ENTRY_BYTES + 8 * len(ids) + (length if text.isascii() else 4 * length)
+            taken = ENTRY_BYTES + 8 * len(ids) + (length if text.isascii() else 4 * length)
+            self.bytes += taken  # no call in this line, in which another thread could come and its bytes be lost
             if self.bytes <= self.limit:
                 self[text] = ids
             else:
@@ -77,8 +78,8 @@ class Memory(dict[str, IdTuple]):
         return ids
 
     def forget(self) -> None:
+        self.bytes = 0  # first, so that what another thread adds meanwhile is counted, if gone
         self.clear()
-        self.bytes = 0
 
 
 class NotOne(LookupError):

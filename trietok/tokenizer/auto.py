@@ -15,7 +15,6 @@ from trietok.errors import InputError, InputTypeError, TokenizerClassError, brie
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND
-from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -42,6 +41,7 @@ _MODEL_TYPES = {
     "splinter": "Splinter",
     "squeezebert": "SqueezeBert",
 }
+_JAPANESE = "BertJapaneseTokenizer"
 _HUB_OPTIONS = {
     "cache_dir": None,
     "force_download": False,
@@ -73,7 +73,7 @@ class _Registry:
         """The class of a name, with or without `Fast`."""
         use_fast = use_fast and not name.endswith("Legacy")  # transformers 5 has a BertTokenizerLegacy, a slow one
         base = name.removesuffix("Fast").removesuffix("Legacy")
-        slow = self.slow.get(base)
+        slow = self._slow_of(base)
         pairs = [(slow, self.fast.get(base) if use_fast or slow is None else None)]
         pairs += (  # registered classes come after trietok's own, as in transformers
             pair
@@ -81,6 +81,13 @@ class _Registry:
             if any(kind is not None and kind.__name__ in (name, base, base + "Fast") for kind in pair)
         )
         return next(filter(None, (_choose(*pair, use_fast) for pair in pairs)), None)
+
+    def _slow_of(self, name: str) -> Tokenizer | None:
+        if name == _JAPANESE:  # few have it, and it brings stages of its own
+            from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
+
+            return BertJapaneseTokenizer
+        return self.slow.get(name)
 
     def of_model_type(self, model_type: str, use_fast: bool) -> Tokenizer | None:
         if model_type in self.registered:
@@ -90,7 +97,8 @@ class _Registry:
 
     def class_names(self) -> tuple[str, ...]:
         kinds = [kind for pair in self.registered.values() for kind in pair if kind is not None]
-        return tuple(sorted({kind.__name__ for kind in (*self.slow.values(), *self.fast.values(), *kinds)}))
+        names = {kind.__name__ for kind in (*self.slow.values(), *self.fast.values(), *kinds)}
+        return tuple(sorted({_JAPANESE, *names}))
 
     def type_names(self) -> tuple[str, ...]:
         return tuple(sorted({*self.model_types, *self.registered}))
@@ -101,7 +109,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry((*CLASSES, BertJapaneseTokenizer))
+_registry = _Registry(CLASSES)
 
 
 class AutoTokenizer:

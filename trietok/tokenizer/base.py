@@ -45,7 +45,7 @@ from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
 from trietok.text.vocabulary import Vocabulary
-from trietok.tokenizer import methods
+from trietok.tokenizer import chat, methods
 from trietok.tokenizer.moment import NEVER, Derived, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
@@ -86,6 +86,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         model_input_names: what a call returns by default, the main input first.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
         split_special_tokens: treat special tokens in a text as ordinary text.
+        chat_template: a template for `apply_chat_template`, or a dict name → template.
         extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in transformers 5, gives
             additional special tokens.
         name_or_path: where the tokenizer was loaded from.
@@ -127,7 +128,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             setattr(self, name, side)
         self.model_input_names = kwargs.pop("model_input_names", self.model_input_names)
         self.clean_up_tokenization_spaces: bool = kwargs.pop("clean_up_tokenization_spaces", False)
-        self.chat_template: Any = kwargs.pop("chat_template", None)  # kept and saved, not used
+        self.chat_template: Any = chat.named_templates(kwargs.pop("chat_template", None))
         self.split_special_tokens: bool = kwargs.pop("split_special_tokens", False)
         extra = kwargs.pop("extra_special_tokens", None) or {}
         if not isinstance(extra, Mapping):
@@ -850,6 +851,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 return_tensors,
                 verbose,
             )
+
+    apply_chat_template = chat.apply_chat_template
+    encode_message_with_chat_template = chat.encode_message_with_chat_template
+    get_chat_template = chat.get_chat_template
 
     # ---- decoding ---------------------------------------------------------------------------------------------------
 

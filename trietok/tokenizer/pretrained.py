@@ -109,7 +109,8 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return record
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_moment": NEVER, "_derived": Derived()}
+        # Not what it has warned of, either: datasets takes a tokenizer that is pickled otherwise for another one.
+        return {**self.__dict__, "_moment": NEVER, "_derived": Derived(), "deprecation_warnings": {}}
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """The stages that texts go through now; None for a class that defines `_tokenize` only.

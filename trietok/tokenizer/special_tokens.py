@@ -30,10 +30,7 @@ _MOST_NAMED = 10  # tokens in a message
 
 # Methods that transformers has and trietok leaves out, with what to do instead.
 LEFT_OUT = {
-    **dict.fromkeys(
-        ("apply_chat_template", "encode_message_with_chat_template", "get_chat_template", "save_chat_templates"),
-        "chat templates belong to chat models; render the text first and encode it",
-    ),
+    "save_chat_templates": "save_pretrained writes them with the other files",
     "backend_tokenizer": "there is no Rust here; trietok.clients.to_rust makes a tokenizers.Tokenizer",
     "push_to_hub": "save with save_pretrained and upload the directory with huggingface_hub.upload_folder",
     "register_for_auto_class": "trietok runs no code from model directories; import your class and use it",

@@ -22,7 +22,7 @@ from trietok.files.saves.staging import STAGING, Staging, not_replaced
 from trietok.files.whole import checksum, flush_directory
 from trietok.open_regular import read_regular
 
-_SAVED = (".json", ".log", ".txt")  # how the names of all files end that are saved
+_SAVED = (".jinja", ".json", ".log", ".txt")  # how the names of all files end that are saved
 LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
 
 

@@ -1,0 +1,117 @@
+"""The service of docs/services.md, started by the page's own commands. What needs no packages there is a doctest."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import trietok
+
+pytestmark = pytest.mark.clients
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "services.md").read_text(encoding="utf-8")
+COMMANDS = [
+    command
+    for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    for command in block.splitlines()
+    if not command.startswith("pip ")
+]
+START_SECONDS = 60  # only to notice a service that never answers
+TEXTS = ["The people", "of the United States [SEP]"]
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+@pytest.fixture
+def service(tmp_path):
+    """The directory with the page's service.py."""
+    pytest.importorskip("fastapi")
+    (code,) = re.findall(r"^```python\n(# service\.py\n.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    (tmp_path / "service.py").write_text(code, encoding="utf-8")
+    return tmp_path
+
+
+def post(port: int, body: object) -> object:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/ids", json.dumps(body).encode(), method="POST")
+    request.add_header("content-type", "application/json")
+    with urllib.request.urlopen(request, timeout=START_SECONDS) as answer:
+        return json.load(answer)
+
+
+def first_answer(port: int, body: object, process: subprocess.Popen) -> object:
+    end = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            return post(port, body)
+        except urllib.error.HTTPError:
+            raise
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"no answer; exit code {process.poll()}")
+
+
+def test_the_page_has_the_commands():
+    assert [command.split()[0] for command in COMMANDS] == ["uvicorn", "gunicorn"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[0])
+def test_the_service_of_the_page(service, command):
+    program, *arguments = shlex.split(command)
+    for name in (program, *(["uvicorn_worker"] if program == "gunicorn" else [])):
+        pytest.importorskip(name)
+    port = free_port()
+    where = ["--port", str(port)] if program == "uvicorn" else ["--bind", f"127.0.0.1:{port}"]
+    paths = os.pathsep.join([str(service), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        [sys.executable, "-m", program, *arguments, *where],
+        cwd=service,
+        env={**os.environ, "PYTHONPATH": paths},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        rows = first_answer(port, {"texts": TEXTS, "max_length": 6}, process)
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        assert rows == tokenizer(TEXTS, truncation=True, max_length=6, disallowed_special=()).input_ids
+        assert rows != tokenizer(TEXTS).input_ids
+        with pytest.raises(urllib.error.HTTPError, match="422"):
+            post(port, {"texts": TEXTS, "max_length": 2})
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+
+
+def test_the_service_in_its_own_process(service, monkeypatch):
+    """As FastAPI's own test client calls it, from many threads."""
+    pytest.importorskip("httpx")
+    from fastapi.testclient import TestClient
+
+    monkeypatch.syspath_prepend(service)
+    module = importlib.import_module("service")
+    monkeypatch.delitem(sys.modules, "service")
+    with TestClient(module.app) as client, ThreadPoolExecutor(16) as threads:
+        lengths = [3 + number % 8 for number in range(160)]
+        bodies = [{"texts": TEXTS, "max_length": length} for length in lengths]
+        answers = list(threads.map(lambda body: client.post("/ids", json=body).json(), bodies))
+    assert answers == [
+        module.tokenizer(TEXTS, truncation=True, max_length=length, disallowed_special=()).input_ids
+        for length in lengths
+    ]

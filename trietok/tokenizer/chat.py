@@ -1,0 +1,236 @@
+"""The methods of a tokenizer for chats: messages to a text, or to its ids, by the tokenizer's chat template.
+
+In: a tokenizer and messages. Out: a text, ids, or a `BatchEncoding`. `chat_templates` makes the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trietok.errors import InputError, brief
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.options import Padding
+from trietok.inputs.tensors import Tensors
+
+if TYPE_CHECKING:
+    from trietok.tokenizer.chat_templates import Rendered
+
+Message = dict[str, Any]
+Conversation = Sequence[Message]
+
+
+def named_templates(value: Any) -> Any:
+    """A list of objects with `name` and `template`, as tokenizer_config.json holds it, as a dict; all else as it is.
+
+    >>> named_templates([{"name": "default", "template": "a"}]), named_templates("a")
+    ({'default': 'a'}, 'a')
+    """
+    if isinstance(value, (list, tuple)):
+        return {template["name"]: template["template"] for template in value}
+    return value
+
+
+def apply_chat_template(
+    self: Any,
+    conversation: Conversation | Sequence[Conversation],
+    tools: list[dict[str, Any] | Callable[..., Any]] | None = None,
+    documents: list[dict[str, str]] | None = None,
+    chat_template: str | None = None,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool = False,
+    tokenize: bool = True,
+    padding: Padding = False,
+    truncation: bool = False,
+    max_length: int | None = None,
+    return_tensors: Tensors = None,
+    return_dict: bool = False,
+    return_assistant_tokens_mask: bool = False,
+    tokenizer_kwargs: dict[str, Any] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """The ids of a chat, or of a batch of chats, as the chat template writes them. It needs the extra `chat`.
+
+    The template is a program that came with the tokenizer. It runs in Jinja's sandbox; see `SECURITY.md`.
+
+    Args:
+        conversation: messages, each a dict with `role` and `content`; or a list of such lists.
+        tools: JSON schemas, told to the template.
+        documents: dicts with `title` and `text`, told to the template.
+        chat_template: another template, or the name of one of the tokenizer's; None for its own.
+        add_generation_prompt: tell the template to end with the beginning of an answer.
+        continue_final_message: end within the final message, so that a model continues it.
+        tokenize: give ids; else the text.
+        padding, truncation, max_length, return_tensors: as in a call.
+        return_dict: give a `BatchEncoding`, not only its `input_ids`.
+        return_assistant_tokens_mask: with `return_dict`, add `assistant_masks`: 1 for each token that stands, wholly or
+            partly, in a `{% generation %}` block of the template, 0 for the others.
+        tokenizer_kwargs: other options of the call.
+        **kwargs: told to the template; they override the special tokens, which it is told too.
+
+    Returns:
+        A list of ids, or one for each chat; a str, or a list of str, with `tokenize=False`; a `BatchEncoding` with
+        `return_dict`. No special tokens are put around: the template writes those that it wants.
+
+    Raises:
+        InputError: there is no template, it is not valid or refuses the chat; or options exclude each other.
+        NotSupportedError: a tool is a function.
+        MissingDependencyError: jinja2 is not installed.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> tokenizer.chat_template = "{% for message in messages %}{{ message.content }} {{ sep_token }}{% endfor %}"
+    >>> tokenizer.apply_chat_template([{"role": "user", "content": "the people"}], tokenize=False)
+    'the people [SEP]'
+    """
+    with brief:
+        _check(return_dict, tokenize, return_assistant_tokens_mask, add_generation_prompt, continue_final_message)
+        template = _choose(self.chat_template, chat_template, tools is not None)
+        is_batch = isinstance(conversation, (list, tuple)) and bool(conversation) and _is_chat(conversation[0])
+        chats = list(conversation) if is_batch else [conversation]
+        if not all(getattr(chat, "messages", chat) for chat in chats):
+            raise InputError("the conversation has no messages; give a list of dicts with role and content")
+        from trietok.tokenizer.chat_templates import render  # few tokenizers are for chats
+
+        rendered = render(
+            template,
+            chats,
+            tools,
+            documents,
+            add_generation_prompt,
+            continue_final_message,
+            {**self.special_tokens_map, **kwargs},
+            return_assistant_tokens_mask,
+        )
+        texts = [chat.text for chat in rendered]
+        text = texts if is_batch else texts[0]
+        if not tokenize:
+            return text
+        encoding: BatchEncoding = self(
+            text,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            add_special_tokens=False,
+            return_tensors=return_tensors,
+            **(tokenizer_kwargs or {}),
+        )
+        if not return_dict:
+            return encoding["input_ids"]
+        if return_assistant_tokens_mask:
+            has_rows = is_batch or return_tensors is not None
+            masks = _masks(encoding, rendered, has_rows)
+            encoding["assistant_masks"] = masks if has_rows else masks[0]
+            encoding.convert_to_tensors(return_tensors)
+        return encoding
+
+
+def _check(return_dict: bool, tokenize: bool, with_mask: bool, with_prompt: bool, continues: bool) -> None:
+    """Raise where options exclude each other."""
+    if return_dict and not tokenize:
+        raise InputError("return_dict=True is for ids, and tokenize=False gives a text; leave one of them out")
+    if with_mask and not return_dict:
+        raise InputError("return_assistant_tokens_mask=True adds to a dict; pass return_dict=True too")
+    if continues and with_prompt:
+        raise InputError(
+            "continue_final_message goes on with the final message, and add_generation_prompt begins another; give one"
+        )
+    if continues and with_mask:
+        raise InputError("continue_final_message and return_assistant_tokens_mask do not go together; give one")
+
+
+def _is_chat(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or hasattr(value, "messages")
+
+
+def _masks(encoding: BatchEncoding, rendered: list[Rendered], has_rows: bool) -> list[list[int]]:
+    rows = encoding["input_ids"] if has_rows else [encoding["input_ids"]]
+    chats = encoding.get("overflow_to_sample_mapping", range(len(rows)))
+    return [
+        [int(_is_in(encoding.token_to_chars(row, token), rendered[int(chat)].generated)) for token in range(len(ids))]
+        for row, (ids, chat) in enumerate(zip(rows, chats, strict=True))
+    ]
+
+
+def _is_in(span: Any, generated: list[tuple[int, int]]) -> bool:
+    return span is not None and any(start < span.end and span.start < end for start, end in generated)
+
+
+def encode_message_with_chat_template(
+    self: Any, message: Message, conversation_history: list[Message] | None = None, **kwargs: Any
+) -> list[int]:
+    """The ids of one message of a chat: those that it adds to the ids of the messages before.
+
+    They begin where the ids with the message differ from the ids without it.
+
+    Args:
+        message: a dict with `role` and `content`.
+        conversation_history: the messages before.
+        **kwargs: options of `apply_chat_template`, but for `add_generation_prompt`.
+
+    Raises:
+        InputError: `add_generation_prompt` is given, or as `apply_chat_template`.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> tokenizer.chat_template = "{% for message in messages %}{{ message.content }} {{ sep_token }}{% endfor %}"
+    >>> tokenizer.encode_message_with_chat_template({"content": "people"}, [{"content": "the"}])
+    [289, 3]
+    """
+    with brief:
+        if "add_generation_prompt" in kwargs:
+            raise InputError("a message alone has no generation prompt; leave add_generation_prompt out")
+        before = conversation_history or []
+        ids: list[int] = self.apply_chat_template([*before, message], **kwargs)
+        if not before:
+            return ids
+        first: list[int] = self.apply_chat_template(before, **kwargs)
+        same = next((place for place, (a, b) in enumerate(zip(first, ids, strict=False)) if a != b), len(first))
+        return ids[same:]
+
+
+def get_chat_template(self: Any, chat_template: str | None = None, tools: list[Any] | None = None) -> str:
+    """The chat template that `apply_chat_template` uses for these arguments.
+
+    Args:
+        chat_template: a template, or the name of one of the tokenizer's; None for its own.
+        tools: where some are given, a template of the name `tool_use` comes first.
+
+    Raises:
+        InputError: there is none, or there are several and none is `default`.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", chat_template={"default": "a", "tool_use": "b"})
+    >>> tokenizer.get_chat_template(), tokenizer.get_chat_template(tools=[{}])
+    ('a', 'b')
+    """
+    with brief:
+        return _choose(self.chat_template, chat_template, tools is not None)
+
+
+def _choose(templates: Any, asked: str | None, has_tools: bool) -> str:
+    """The template for a chat.
+
+    Args:
+        templates: those of the tokenizer: a str, a dict name → template, or None.
+        asked: a template, or the name of one; None for the tokenizer's own.
+        has_tools: take the template `tool_use`, where there is one.
+
+    Raises:
+        InputError: there is none, or there are several and none is `default`.
+    """
+    if isinstance(templates, dict):
+        if asked is not None:
+            return str(templates.get(asked, asked))
+        for name in ("tool_use", "default") if has_tools else ("default",):
+            if name in templates:
+                return str(templates[name])
+        raise InputError(
+            f"there are several chat templates and none is the default; pass chat_template= one of "
+            f"{', '.join(sorted(map(repr, templates)))}"
+        )
+    if asked is not None:
+        return asked
+    if templates is None:
+        raise InputError("the tokenizer has no chat template; set tokenizer.chat_template, or pass chat_template=...")
+    return str(templates)
