@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from trietok.corpus.fast_rows import FastRows, Rows
+from trietok.corpus.sent_encoders import Parcel, Sender, received, sent
 from trietok.errors import InputError, OptionError
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
@@ -29,19 +30,24 @@ _REFUSED = {
 class RowEncoder:
     """Encodes texts to rows, each text as a call with these options does.
 
+    Its pickle holds the tokenizer without what that remembers. A process that gets it again and again, as a worker does
+    for each task, reads the tokenizer once; one that was forked after it was pickled has it already.
+
     Args:
         tokenizer: encodes the texts. It should not be changed any more.
         options: keywords of its call.
+        sender: keeps the tokenizer's pickle.
 
     Attributes:
         names: the columns that the options give, in the order of a call's result.
+        sender: keeps the tokenizer's pickle.
 
     Raises:
         OptionError: an option does not fit, or nothing understands it.
         NotSupportedError, InputError: from the tokenizer's call.
     """
 
-    def __init__(self, tokenizer: Any, options: dict[str, Any]) -> None:
+    def __init__(self, tokenizer: Any, options: dict[str, Any], sender: Sender | None = None) -> None:
         for name, reason in _REFUSED.items():
             if options.get(name):
                 raise OptionError(f"{name} has no place here: {reason}; leave it out", name=name)
@@ -52,6 +58,8 @@ class RowEncoder:
                 name="padding",
             )
         self._tokenizer = tokenizer
+        self._given = options
+        self.sender = Sender(tokenizer) if sender is None else sender
         self._with_length = bool(options.get("return_length"))
         self._words = bool(options.get("is_split_into_words"))
         self._options = {name: value for name, value in options.items() if name not in ("return_length", *_REFUSED)}
@@ -112,3 +120,10 @@ class RowEncoder:
             },
             offsets,
         )
+
+    def __reduce__(self) -> Any:
+        return _restored, sent(self, self.sender, self._given)
+
+
+def _restored(parcel: Parcel, options: dict[str, Any]) -> RowEncoder:
+    return received(parcel, options, lambda tokenizer, sender: RowEncoder(tokenizer, options, sender))

@@ -5,9 +5,6 @@ In: a pyarrow RecordBatch or Table. Out: the same with the columns of an encodin
 
 from __future__ import annotations
 
-import hashlib
-import pickle
-import threading
 from array import array
 from collections.abc import Mapping
 from itertools import chain
@@ -21,7 +18,6 @@ from trietok.errors import InputError, InputTypeError
 from trietok.files.text_rows import BadRow, import_pyarrow, texts_of
 
 _SLICE = 4096  # rows whose texts are strs at one time
-_MOST_RESTORED = 4  # tokenizers that a process keeps for the functions it unpickles
 
 
 class TokenizeBatch:
@@ -32,8 +28,9 @@ class TokenizeBatch:
     columns and their types do not depend on the batch: `input_ids` list<int32>; `token_type_ids`, `attention_mask`,
     `special_tokens_mask` list<int8>; `offset_mapping` list<fixed_size_list<int32>[2]>; `length` int32.
 
-    Its pickle leaves out the tokenizer's caches. A process that unpickles it again and again, as a worker does for each
-    task, makes the tokenizer once, and keeps its caches.
+    Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it again and again, as a
+    worker does for each task, makes the tokenizer once, and keeps its caches; a process that was forked meanwhile begins
+    with those of the process it was forked from.
 
     Args:
         tokenizer: encodes the texts; it must not be changed any more.
@@ -60,7 +57,7 @@ class TokenizeBatch:
         import_pyarrow()
         self.column = column
         self.call_options = dict(call_options)
-        self._tokenizer = tokenizer
+        self._class_name = type(tokenizer).__name__
         self._encoder = RowEncoder(tokenizer, self.call_options)
 
     @property
@@ -161,12 +158,9 @@ class TokenizeBatch:
     def _words(self) -> bool:
         return bool(self.call_options.get("is_split_into_words"))
 
-    def __reduce__(self) -> Any:
-        return _restored, (pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL), self.column, self.call_options)
-
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.call_options.items())
-        return f"TokenizeBatch({type(self._tokenizer).__name__}, {self.column!r}{options})"
+        return f"TokenizeBatch({self._class_name}, {self.column!r}{options})"
 
 
 def _joined(parts: list[Rows], encoder: RowEncoder) -> Rows:
@@ -186,24 +180,3 @@ def _not_arrow(batch: Any) -> InputTypeError:
     if isinstance(batch, Mapping):
         hint = "ask the engine for Arrow batches: dataset.with_format('arrow').map(...), batch_format='pyarrow'"
     return InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)
-
-
-# The functions that this process has unpickled last: a worker unpickles the same function for each of its tasks.
-_restored_encoders: dict[bytes, tuple[Any, RowEncoder]] = {}
-_restoring = threading.Lock()
-
-
-def _restored(tokenizer: bytes, column: str, call_options: dict[str, Any]) -> TokenizeBatch:
-    key = hashlib.sha256(tokenizer + repr(sorted(call_options.items())).encode()).digest()
-    with _restoring:
-        known = _restored_encoders.pop(key, None)
-        if known is None:
-            made = pickle.loads(tokenizer)
-            known = made, RowEncoder(made, call_options)
-        _restored_encoders[key] = known
-        while len(_restored_encoders) > _MOST_RESTORED:
-            del _restored_encoders[next(iter(_restored_encoders))]
-    batch = TokenizeBatch.__new__(TokenizeBatch)
-    batch.column, batch.call_options = column, call_options
-    batch._tokenizer, batch._encoder = known
-    return batch

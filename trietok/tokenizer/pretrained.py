@@ -109,7 +109,8 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return record
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_moment": NEVER, "_derived": Derived()}
+        # What the tokenizer has been used for leaves no trace: programs know it again by its pickle.
+        return {**self.__dict__, "_moment": NEVER, "_derived": Derived(), "deprecation_warnings": {}}
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """The stages that texts go through now; None for a class that defines `_tokenize` only.
