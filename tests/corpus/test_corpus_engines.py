@@ -14,7 +14,8 @@ import sys
 
 import pytest
 
-from trietok import BertTokenizer, TokenizeBatch
+from tests.corpus.counted import CountedTokenizer, reads
+from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -76,6 +77,19 @@ def python_path():
         os.environ["PYTHONPATH"] = before
 
 
+@pytest.fixture
+def counted(tmp_path):
+    """A function of a tokenizer that writes down which process reads it."""
+    made = CountedTokenizer.from_pretrained("trietok-en")
+    made.log = str(tmp_path / "reads")
+    return TokenizeBatch(made, "text")
+
+
+def read_once_a_process(counted_reads, most_processes):
+    assert len(counted_reads) == len(set(counted_reads))
+    assert 1 <= len(counted_reads) <= most_processes
+
+
 # ---- Ray Data -------------------------------------------------------------------------------------------------------
 
 
@@ -97,6 +111,13 @@ def test_ray_data(ray, files, tokenize, expected):
     found = pa.concat_tables([ray.get(block) for block in ids.to_arrow_refs()])
     assert found.sort_by("id").to_pylist() == expected
     assert found.schema.field("input_ids").type == pa.list_(pa.int32())
+
+
+def test_a_worker_of_ray_reads_the_tokenizer_once(ray, table, counted, tmp_path):
+    dataset = ray.data.from_arrow([table.slice(start, 100) for start in range(0, len(table), 100)])
+    tasks = dataset.map_batches(counted, batch_format="pyarrow", batch_size=20).materialize()
+    assert tasks.num_blocks() > 10
+    read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
 
 
 # ---- Spark ----------------------------------------------------------------------------------------------------------
@@ -145,6 +166,16 @@ def test_spark_writes_parquet(spark, files, tokenize, expected, tmp_path):
     frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(str(tmp_path / "ids"))
     found = pq.read_table(tmp_path / "ids").sort_by("id")
     assert found.to_pylist() == expected
+
+
+def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_path):
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = from_arrow_schema(counted.output_schema(pq.read_schema(files / "a.parquet")))
+    for _ in range(2):  # two jobs
+        frame = spark.read.parquet(str(files)).repartition(12)
+        assert frame.mapInArrow(lambda batches: map(counted, batches), schema).count() > 1000
+    read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
 
 
 # ---- HuggingFace datasets -------------------------------------------------------------------------------------------
@@ -196,6 +227,38 @@ def test_datasets_as_torch(encoded, expected):
         assert found["input_ids"].tolist() == row["input_ids"]
 
 
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_a_map_that_is_run_again_is_found_in_the_cache(datasets, files, kind, caplog):
+    """As where a cell of a notebook is run again: the tokenizer is loaded once more, and used in between."""
+    from datasets.fingerprint import Hasher
+
+    files_made, hashes = [], []
+    for _ in range(3):
+        tokenizer = kind.from_pretrained("trietok-en", model_max_length=16)
+        tokenizer.add_tokens(["covid-19"])
+        if files_made:
+            tokenizer("a text of so many words that a warning is logged, " * 9)
+            tokenizer(["a", "covid-19"], padding=True)
+        dataset = datasets.load_dataset("parquet", data_files=str(files / "a.parquet"), split="train")
+        dataset = dataset.filter(lambda row: row["text"] is not None)
+        made = [
+            dataset.with_format("arrow").map(TokenizeBatch(tokenizer, "text"), batched=True),
+            dataset.map(lambda batch, tokenizer=tokenizer: tokenizer(batch["text"]), batched=True),
+            dataset.map(tokenizer, input_columns="text", batched=True),
+        ]
+        files_made.append([[file["filename"] for file in each.cache_files] for each in made])
+        hashes.append([Hasher.hash(tokenizer), *(each._fingerprint for each in made)])
+    assert files_made[0] == files_made[1] == files_made[2]
+    assert hashes[0] == hashes[1] == hashes[2]
+
+
+def test_forked_workers_of_datasets_have_the_tokenizer_already(datasets, table, counted, tmp_path):
+    dataset = datasets.Dataset(table).with_format("arrow")
+    ids = dataset.map(counted, batched=True, batch_size=50, num_proc=2)
+    assert ids.num_rows == len(table)
+    assert reads(tmp_path / "reads") == []
+
+
 # ---- Dask and Polars ------------------------------------------------------------------------------------------------
 
 
@@ -204,6 +267,23 @@ def test_dask(files, table, tokenize, expected):
     batches = [dask.delayed(tokenize)(batch) for batch in table.to_batches(max_chunksize=200)]
     found = pa.Table.from_batches(dask.compute(*batches, scheduler="processes", num_workers=2))
     assert found.to_pylist() == expected
+
+
+def count_rows(tokenize, number):
+    return number
+
+
+def test_200_tasks_of_dask_pickle_the_tokenizer_once(python_path, counted, tmp_path, monkeypatch):
+    dask = pytest.importorskip("dask")
+    pickled = []
+    plain = CountedTokenizer.__getstate__
+    monkeypatch.setattr(CountedTokenizer, "__getstate__", lambda self: [pickled.append(1), plain(self)][1])
+    for tokenize in (counted, dask.delayed(counted)):
+        tasks = [dask.delayed(count_rows)(tokenize, number) for number in range(200)]
+        assert dask.compute(*tasks, scheduler="processes", num_workers=2) == tuple(range(200))
+    assert len(pickled) == 1
+    found = reads(tmp_path / "reads")
+    read_once_a_process(found, most_processes=4)  # two for each graph
 
 
 def test_polars(files, table, tokenize, expected):
