@@ -1,7 +1,7 @@
 """Row encoders on their way to other processes: the tokenizer is pickled once, and read once by each process.
 
-In: the tokenizer and the options of an encoder. Out: for the process that sends it, a pickle that is made anew only after
-the tokenizer has changed; for a process that gets it again and again, one encoder, which keeps what it remembers.
+In: the tokenizer and the options of an encoder. Out: for the process that sends it, a pickle that is made anew only
+after the tokenizer has changed; for a process that gets it again and again, one encoder, which keeps what it remembers.
 """
 
 from __future__ import annotations

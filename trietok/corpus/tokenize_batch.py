@@ -29,8 +29,8 @@ class TokenizeBatch:
     `special_tokens_mask` list<int8>; `offset_mapping` list<fixed_size_list<int32>[2]>; `length` int32.
 
     Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it again and again, as a
-    worker does for each task, makes the tokenizer once, and keeps its caches; a process that was forked meanwhile begins
-    with those of the process it was forked from.
+    worker does for each task, makes the tokenizer once, and keeps its caches. One that was forked after it was pickled
+    has the tokenizer and its caches already.
 
     Args:
         tokenizer: encodes the texts; it must not be changed any more.
