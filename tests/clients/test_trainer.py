@@ -64,8 +64,7 @@ def test_which_collator_trainer_takes(tokenizer, tmp_path):
     kind = transformers.BertForSequenceClassification
     with pytest.raises(ValueError, match="expected sequence of length"):
         trained(tokenizer, tmp_path, kind, examples, processing_class=tokenizer)
-    by_ours = trained(
-        tokenizer, tmp_path, kind, examples, processing_class=tokenizer, data_collator=DataCollatorWithPadding(tokenizer)
-    )
+    collator = DataCollatorWithPadding(tokenizer)
+    by_ours = trained(tokenizer, tmp_path, kind, examples, processing_class=tokenizer, data_collator=collator)
     by_itself = trained(tokenizer, tmp_path, kind, examples, processing_class=to_transformers(tokenizer))
     assert weights(by_ours) == weights(by_itself)

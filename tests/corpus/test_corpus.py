@@ -247,8 +247,7 @@ def test_a_token_added_meanwhile_counts_from_the_next_batch(small):
     ("options", "error", "said"),
     [
         ({"return_tensors": "np"}, OptionError, "return_tensors has no place here: the ids come as Arrow columns"),
-        ({"text_pair": ["a"]}, OptionError, "one text a row"),
-        ({"return_overflowing_tokens": True, "max_length": 4}, OptionError, "one row of ids for each text"),
+        ({"text_pair": ["a"]}, OptionError, "texts come from columns"),
         ({"padding": True}, OptionError, "depends on the texts around"),
         ({"padding": "longest"}, OptionError, "depends on the texts around"),
         ({"colour": "red"}, OptionError, "unknown keyword 'colour'"),

@@ -65,6 +65,24 @@ def expected(table, tokenizer, tokenize):
     return rows
 
 
+BY_BATCH = ["overflow_to_sample_mapping"]  # it counts in the batch, which the engine cuts
+
+
+@pytest.fixture(scope="module")
+def windows():
+    """A function that gives several rows for a long text, as for answering questions."""
+    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
+    options = {"truncation": "only_second", "max_length": 20, "stride": 4, "return_overflowing_tokens": True}
+    return TokenizeBatch(tokenizer, "question", "text", keep=["id"], **options)
+
+
+@pytest.fixture(scope="module")
+def expected_windows(table, windows):
+    made = windows(table.append_column("question", pa.array(["what of covid?"] * len(table))))
+    assert len(made) > len(table) + 100
+    return made.drop_columns(BY_BATCH)
+
+
 @pytest.fixture(scope="module")
 def python_path():
     """What the engines' own processes find this package by."""
@@ -111,6 +129,14 @@ def test_ray_data(ray, files, tokenize, expected):
     found = pa.concat_tables([ray.get(block) for block in ids.to_arrow_refs()])
     assert found.sort_by("id").to_pylist() == expected
     assert found.schema.field("input_ids").type == pa.list_(pa.int32())
+
+
+def test_windows_on_ray_data(ray, files, windows, expected_windows):
+    dataset = ray.data.read_parquet(str(files)).add_column("question", lambda batch: ["what of covid?"] * len(batch))
+    made = dataset.map_batches(windows, batch_format="pyarrow", batch_size=100)
+    found = pa.concat_tables([ray.get(block) for block in made.to_arrow_refs()]).drop_columns(BY_BATCH)
+    assert sorted(found.to_pylist(), key=str) == sorted(expected_windows.to_pylist(), key=str)
+    assert found.schema.types == expected_windows.schema.types
 
 
 def test_a_worker_of_ray_reads_the_tokenizer_once(ray, table, counted, tmp_path):
@@ -166,6 +192,17 @@ def test_spark_writes_parquet(spark, files, tokenize, expected, tmp_path):
     frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(str(tmp_path / "ids"))
     found = pq.read_table(tmp_path / "ids").sort_by("id")
     assert found.to_pylist() == expected
+
+
+def test_windows_on_spark(spark, files, windows, expected_windows):
+    from pyspark.sql.functions import lit
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+    frame = spark.read.parquet(str(files)).withColumn("question", lit("what of covid?"))
+    schema = from_arrow_schema(windows.output_schema(to_arrow_schema(frame.schema)))
+    made = frame.mapInArrow(lambda batches: map(windows, batches), schema).drop(*BY_BATCH)
+    found = [row.asDict() for row in made.collect()]
+    assert sorted(found, key=str) == sorted(expected_windows.to_pylist(), key=str)
 
 
 def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_path):
@@ -225,6 +262,12 @@ def test_datasets_as_torch(encoded, expected):
         assert isinstance(found["input_ids"], torch.Tensor)
         assert found["input_ids"].dtype == torch.int64
         assert found["input_ids"].tolist() == row["input_ids"]
+
+
+def test_windows_on_datasets(datasets, table, windows, expected_windows):
+    dataset = datasets.Dataset(table.append_column("question", pa.array(["what of covid?"] * len(table))))
+    made = dataset.with_format("arrow").map(windows, batched=True, batch_size=100, num_proc=2)
+    assert made.with_format(None).remove_columns(BY_BATCH).to_list() == expected_windows.to_pylist()
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])

@@ -85,27 +85,30 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_receiving._at_fork_reinit)  # type: ignore[attr-defined]
 
 
-def _key(digest: bytes, options: dict[str, Any]) -> bytes:
-    return digest + repr(sorted(options.items())).encode()
+def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
+    return digest + repr((sorted(options.items()), has_pairs)).encode()
 
 
-def sent(encoder: RowEncoder, sender: Sender, options: dict[str, Any]) -> tuple[Parcel, dict[str, Any]]:
-    """What `received` makes the encoder of in another process."""
+def sent(encoder: RowEncoder, sender: Sender, options: dict[str, Any], has_pairs: bool) -> Parcel:
+    """What another process needs of an encoder, beside its options."""
     parcel = sender.parcel()
     if sender.is_current:
         sender.process = os.getpid()
-        _sent[_key(parcel.digest, options)] = encoder
-    return parcel, options
+        _sent[_key(parcel.digest, options, has_pairs)] = encoder
+    return parcel
 
 
-def received(parcel: Parcel, options: dict[str, Any], make: Callable[[Any, Sender], RowEncoder]) -> RowEncoder:
+def received(
+    parcel: Parcel, given: tuple[dict[str, Any], bool], make: Callable[[Any, Sender], RowEncoder]
+) -> RowEncoder:
     """The encoder of a parcel, the same one each time, as long as it is among the last of this process.
 
     Args:
-        parcel, options: from `sent`.
+        parcel: from `sent`.
+        given: the options of the encoder, and whether it has pairs.
         make: makes an encoder of a tokenizer.
     """
-    key = _key(parcel.digest, options)
+    key = _key(parcel.digest, *given)
     with _receiving:
         encoder = _received.pop(key, None) or _inherited(key)
         if encoder is None:
