@@ -44,7 +44,7 @@ def table(questions=QUESTIONS, contexts=CONTEXTS):
 
 
 def by_call(tokenizer, rows, columns, **options):
-    """The rows that a call for the texts of a batch gives, with its other columns; one of nulls where a text is null."""
+    """The rows of a call for the texts of a batch, with its other columns; one of nulls where a text is null."""
     present = [number for number, row in enumerate(rows) if all(row[name] is not None for name in columns)]
     encoding = dict(tokenizer(*([rows[number][name] for number in present] for name in columns), **options))
     samples = encoding.get("overflow_to_sample_mapping", range(len(present)))
