@@ -16,7 +16,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
 
 from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
-from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
+from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
 
 
 def test_a_summary(english, tmp_path):
@@ -61,6 +61,7 @@ def test_json(tmp_path):
             "rejected": 1,
             "dropped_tokens": 0,
             "longest_text": 3,
+            "set_aside": [],
         }
     ]
 
@@ -187,7 +188,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     ids = tmp_path / "ids"
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
     child = process(*command, preexec_fn=heed_interrupts)
-    while len(list(ids.glob("part-*"))) < 2:
+    while len(finished(ids)) < 2:
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)

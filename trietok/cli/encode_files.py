@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trietok.corpus.encode_files import Progress
 
 _MEGABYTE = 1_000_000
+_MOST_NAMED = 20  # files
 
 
 def _finite(size: float) -> float:
@@ -58,9 +59,19 @@ DropLast = Annotated[
 ]
 Truncation = Annotated[bool, typer.Option("--truncation", help="Truncate to what the model takes.")]
 OnError = Annotated[
-    str, typer.Option("--on-error", metavar="WHAT", help="fail, or skip: keep aside rows that hold no text.")
+    str,
+    typer.Option(
+        "--on-error",
+        metavar="WHAT",
+        help="fail, or skip: set aside rows without text and files that cannot be read.",
+    ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run that the directory holds.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the run that the directory holds: encode what it lacks of FILEs.")
+]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="With --resume: find damaged shards and changed files by their checksums.")
+]
 ShardSize = Annotated[
     float,
     typer.Option(
@@ -75,6 +86,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write the totals as one JS
 
 
 def encode_files(
+    ctx: typer.Context,
     files: Files,
     output: Output,
     model: Model = DEFAULT_MODEL,
@@ -88,6 +100,7 @@ def encode_files(
     no_special_tokens: NoSpecialTokens = False,
     on_error: OnError = "fail",
     resume: Resume = False,
+    verify: Verify = False,
     shard_size: ShardSize = 16,
     as_json: AsJson = False,
 ) -> None:
@@ -96,6 +109,8 @@ def encode_files(
     Shards come into place whole, with a manifest at the end. What is interrupted goes on with --resume, and its result
     is the same, byte for byte, however many workers there are.
     """
+    if verify and not resume:
+        ctx.fail("--verify goes with --resume.")
     with reporting(), _stop_said(output, resume):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
@@ -105,7 +120,15 @@ def encode_files(
             options = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
             options["add_special_tokens"] = False
-        with _progress() as progress:
+        kept = 0
+
+        def noted(state: Progress) -> None:
+            nonlocal kept
+            kept = state.kept
+            if shown is not None:
+                shown(state)
+
+        with _progress() as shown:
             manifest = encode(
                 files,
                 output,
@@ -117,15 +140,17 @@ def encode_files(
                 drop_last=drop_last,
                 on_error=on_error,
                 resume=resume,
+                verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
-                progress=progress,
+                progress=noted,
                 **options,
             )
         totals = manifest["totals"]
         if as_json:
-            write_line(json_line({"output": output, "shards": len(manifest["shards"]), **totals}))
+            numbers = {"shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
+            write_line(json_line({"output": output, **numbers}))
         else:
-            for line in _summary(output, manifest):
+            for line in _summary(output, manifest, kept if resume else None):
                 write_line(visible(line))
         limit = tokenizer.model_max_length
         if not options.get("truncation") and pack is None and totals["longest_text"] > limit:
@@ -157,14 +182,24 @@ def _names_in(directory: str) -> set[str]:
         return set()
 
 
-def _summary(output: str, manifest: dict[str, Any]) -> Iterator[str]:
+def _summary(output: str, manifest: dict[str, Any], kept: int | None) -> Iterator[str]:
+    """What was made; `kept` shards were there before, None where that was not to be expected."""
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
     yield f"{output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
+    if kept is not None:
+        yield f"there already: {number_of(kept, 'shard')}"
     if totals["dropped_tokens"]:
         yield f"left out at the ends of shards: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
         yield f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
+    missing = manifest["set_aside"]
+    if missing:
+        yield f"missing: {number_of(len(missing), 'file')} that cannot be read; repaired, --resume encodes them"
+    for file in missing[:_MOST_NAMED]:
+        yield f"  {file['reason']}"
+    if len(missing) > _MOST_NAMED:
+        yield f"  ... and {len(missing) - _MOST_NAMED:,} more, listed in manifest.json under set_aside"
 
 
 @contextlib.contextmanager

@@ -1,12 +1,11 @@
 """Encodes one shard, in any process: all files of the shard are put in place, or none.
 
-In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files in the corpus,
-and a record of them. The record is written last, so a shard that has one is whole.
+In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files under its key in
+the folder of the run, and a record of them. The record is written last, so a shard that has one is whole.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
@@ -22,13 +21,13 @@ from trietok.corpus.shard_files import open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import first_row, read_texts
-from trietok.errors import FileError, FileFormatError, InputError, TrietokError
-from trietok.files.text_rows import import_pyarrow
-from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
+from trietok.errors import FileError, FileFormatError, TrietokError
+from trietok.files.text_rows import TextFile, import_pyarrow
+from trietok.files.whole import TEMPORARY, checksum, put_in_place, replacing
 
-STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
-_PART = "part-"
-_GOES_ON = "--resume goes on"
+STATE_FOLDER = ".trietok-encode"
+RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
+GOES_ON = "--resume goes on"
 
 
 class ShardJob(NamedTuple):
@@ -61,13 +60,13 @@ class ShardJob(NamedTuple):
         """The folder of unfinished files and of records."""
         return self.out / STATE_FOLDER
 
-    def record(self, number: int) -> Path:
+    def record(self, key: str) -> Path:
         """The path of a shard's record."""
-        return self.state / f"{number:05}.json"
+        return self.state / f"{key}{RECORD}"
 
-    def rejects(self, number: int) -> Path:
+    def rejects(self, key: str) -> Path:
         """The path of a shard's rows without text."""
-        return self.state / f"{number:05}.rejects.jsonl"
+        return self.state / f"{key}{REJECTED}"
 
     def spool(self, number: int) -> Path:
         """A path for the lines of a shard of a compressed file, of this process."""
@@ -81,12 +80,14 @@ class Outcome(NamedTuple):
         record: what its record holds; None where it failed.
         error: why it failed, for the user to read.
         advice: how the user can continue the run then.
+        is_of_file: whether its file cannot be read, so that all of the file is of no use.
     """
 
     number: int
     record: dict[str, Any] | None
     error: str | None
-    advice: str = _GOES_ON
+    advice: str = GOES_ON
+    is_of_file: bool = False
 
 
 class Stopped(Exception):
@@ -115,26 +116,24 @@ class ShardEncoder:
         try:
             return Outcome(shard.number, self._encode(shard), None)
         except TrietokError as error:
-            return Outcome(shard.number, None, str(error).rstrip("."), _advice(error))
+            of_file = is_of_file(error, shard.stretch.file.name)
+            return Outcome(shard.number, None, str(error).rstrip("."), advice_on(error), of_file)
         except OSError as error:
             reason = error.strerror or str(error)
             # An error of reading names its file. An error of writing names none: it is about the shard's files.
-            path = error.filename or self._job.state / f"{_PART}{shard.number:05}"
+            path = error.filename or self._job.state / shard.key
             return Outcome(shard.number, None, f"cannot write {path}: {reason}")
         finally:
-            for stretch in shard.stretches:
-                stretch.forget_spool()
+            shard.stretch.forget_spool()
 
     def _encode(self, shard: Shard) -> dict[str, Any]:
         job = self._job
-        files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
-        for file in files_read:
-            check_unchanged(file)
-        stem = f"{_PART}{shard.number:05}"
+        file_read = shard.stretch.file
+        check_unchanged(file_read)
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
-        begun = f"{TEMPORARY}{os.getpid()}-{stem}"
+        begun = f"{TEMPORARY}{os.getpid()}-{shard.key}"
         try:
             files = open_shard(job.state, begun, job.file_format, job.fingerprint)
             for encoded in self._encoded(shard, counts, rejects):
@@ -144,27 +143,28 @@ class ShardEncoder:
             if blocks:
                 self._write(files, counts, *blocks.end())
             files.close()
-            for file in files_read:
-                check_unchanged(file)
+            check_unchanged(file_read)
             record = {
-                "inputs": [file.name for file in files_read],
+                "input": input_of(file_read, shard.sha256),
                 **counts,
                 **({"dropped_tokens": blocks.dropped} if blocks else {}),
                 "files": [
-                    {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
+                    {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
                     for suffix, path in files.paths.items()
                 ],
             }
             if rejects:
-                write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
+                write_whole(job.rejects(shard.key), "".join(json.dumps(row) + "\n" for row in rejects))
             for suffix, path in files.paths.items():
-                put_in_place(path, job.out / (stem + suffix))
+                put_in_place(path, job.state / f"{shard.key}{suffix}")
         except BaseException:
             for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
                 path.unlink(missing_ok=True)
             raise
-        flush_directory(job.out)
-        write_whole(job.record(shard.number), json.dumps(record))
+        # Neither the names nor the record are flushed: what a power failure takes of them is a shard to make again.
+        temporary = job.state / f"{begun}{RECORD}"
+        temporary.write_text(json.dumps(record), encoding="utf-8")
+        os.replace(temporary, job.record(shard.key))
         return record
 
     def _write(self, files: Any, counts: dict[str, int], lengths: array[int], ids: bytes | bytearray) -> None:
@@ -175,22 +175,21 @@ class ShardEncoder:
 
     def _encoded(self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]]) -> Iterator[Rows]:
         """The ids of a shard's texts, without the rows that hold none."""
-        for stretch in shard.stretches:
-            read = 0
-            for batch in read_texts(stretch, self._job.column):
-                if self._is_stopped():
-                    raise Stopped
-                encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
-                if encoded is None:
-                    texts = batch.texts()
-                    if set(map(type, texts)) - {str}:
-                        self._set_aside(stretch, read, texts, rejects)
-                        texts = [text for text in texts if isinstance(text, str)]
-                        counts["rejected"] += len(batch.rows) - len(texts)
-                    encoded = self._encoder.encode(texts)
-                counts["text_bytes"] += batch.text_bytes
-                read += len(batch.rows)
-                yield encoded
+        stretch, read = shard.stretch, 0
+        for batch in read_texts(stretch, self._job.column):
+            if self._is_stopped():
+                raise Stopped
+            encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
+            if encoded is None:
+                texts = batch.texts()
+                if set(map(type, texts)) - {str}:
+                    self._set_aside(stretch, read, texts, rejects)
+                    texts = [text for text in texts if isinstance(text, str)]
+                    counts["rejected"] += len(batch.rows) - len(texts)
+                encoded = self._encoder.encode(texts)
+            counts["text_bytes"] += batch.text_bytes
+            read += len(batch.rows)
+            yield encoded
 
     def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
         before = first_row(stretch) + read + 1
@@ -204,56 +203,34 @@ class ShardEncoder:
                     path=stretch.file.name,
                     line_number=row,
                 )
-            rejects.append({"file": stretch.file.name, "row": row, "reason": text.reason})
+            rejects.append({"row": row, "reason": text.reason})
 
 
-@contextlib.contextmanager
-def full_disk_reported(out: Path) -> Iterator[None]:
-    """Have an error for a full disk say which file was being written, and that the run can go on."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        path = error.filename or out
-        raise FileError(
-            f"cannot write {path}: {error.strerror}. Finished shards stay in {out}; --resume goes on", path=path
-        ) from error
+def is_of_file(error: TrietokError, name: str) -> bool:
+    """Whether an error says that a file cannot be read, and not that one of its rows holds no text."""
+    if isinstance(error, FileFormatError):
+        return error.path == name and error.line_number is None
+    return isinstance(error, FileError) and error.path == name
 
 
-def _advice(error: TrietokError) -> str:
-    """How the user can continue a run after an error; a run whose file has changed cannot be continued."""
+def advice_on(error: TrietokError) -> str:
+    """How the user can continue a run after an error."""
     if isinstance(error, FileFormatError) and error.line_number is not None:
-        return "--resume --on-error skip goes on; a corrected file needs a new output directory"
-    if isinstance(error, (FileFormatError, ChangedFileError)):
-        return "they are of no use to a run with another file: that needs a new output directory"
-    return _GOES_ON
+        return "--resume goes on once the row is corrected; --resume --on-error skip goes on without it"
+    if isinstance(error, ChangedFileError):
+        return GOES_ON
+    if isinstance(error, (FileFormatError, FileError)):
+        return "--resume goes on once the file is repaired or taken away; --resume --on-error skip goes on without it"
+    return GOES_ON
 
 
-def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
-    """Raise if a directory holds a shard file of another run: a program that reads all files would read that one too.
-
-    Args:
-        out: the directory of the corpus.
-        shards: the records of the shards that may be there.
-
-    Raises:
-        InputError: there is such a file.
-    """
-    expected = {file["name"] for shard in shards for file in shard["files"]}
-    if any(shard["rejected"] for shard in shards):
-        expected.add(REJECTS)
-    there = {path.name for path in out.iterdir() if path.name == REJECTS or path.name.startswith(_PART)}
-    others = sorted(there - expected)
-    if others:
-        named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        raise InputError(
-            f"{out} holds files that are not of this run: {named}; encode into another directory, or remove them"
-        )
+def input_of(file: TextFile, sha256: str) -> dict[str, Any]:
+    """A file that was read, as records and the manifest have it."""
+    return {"name": file.name, "size": file.size, "mtime_ns": file.mtime_ns, "sha256": sha256, "kind": file.kind}
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that `full_disk_reported` explains."""
+    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that names it."""
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
 

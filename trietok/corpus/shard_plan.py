@@ -1,17 +1,15 @@
-"""How a corpus is cut into shards: it depends on the files only, not on the processes or on how often a run is resumed.
+"""How a file is cut into shards: it depends on what the file holds, not on other files, processes or earlier runs.
 
-In: files and the size of a shard. Out: `Shard`s in order, each of stretches of files that can be read by themselves.
+In: a file and the size of a shard. Out: its stretches in order, each of which can be read by itself and makes a shard.
 
 A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
-once they hold that much text. Small files share a shard. A compressed text file can be read from its start only, so
-that is done here, once: the lines of a stretch are written to a temporary file, which is removed after the shard.
+once they hold that much text. A compressed text file can be read from its start only, so that is done here, once: the
+lines of a stretch are written to a temporary file, which is removed after the shard.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -56,68 +54,46 @@ class Shard(NamedTuple):
     """The texts of one file of the result.
 
     Attributes:
-        number: from 0.
-        stretches: in order.
+        number: in the order of this run, from 0.
+        key: names the content of the file, and which of its shards this is; see `text_inputs.Source`.
+        sha256: of the file.
+        stretch: the texts.
     """
 
     number: int
-    stretches: tuple[Stretch, ...]
-
-    @property
-    def weight(self) -> int:
-        """Its part of the files' size in bytes."""
-        return sum(stretch.weight for stretch in self.stretches)
+    key: str
+    sha256: str
+    stretch: Stretch
 
 
-def plan_shards(
-    files: list[TextFile], column: str, shard_bytes: int, finished: Collection[int], spool: Callable[[int], Path]
-) -> Iterator[Shard]:
-    """The shards of all files.
+def stretches_of(file: TextFile, column: str, shard_bytes: int, spools: Iterator[Path]) -> Iterator[Stretch]:
+    """The stretches of a file.
 
     Args:
-        files: in the order of the result.
-        column: the column of Parquet files that holds the texts.
-        shard_bytes: about how much text a shard has.
-        finished: numbers of shards that are not read any more.
-        spool: a path for the lines of a stretch, by a number.
+        file: with texts.
+        column: the column of a Parquet file that holds them.
+        shard_bytes: about how much text a stretch has.
+        spools: paths for the lines of compressed files.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read.
+        FileError, FileFormatError: the file cannot be read.
         InputError: a Parquet file has no such column, or it holds no text.
     """
-    number = held = 0
-    spools = map(spool, itertools.count())
-    stretches: list[Stretch] = []
-    for file in files:
-        for stretch in _stretches(file, column, shard_bytes, spools):
-            if stretches and held + stretch.text_bytes > shard_bytes:
-                yield Shard(number, tuple(stretches))
-                number, held, stretches = number + 1, 0, []
-            held += stretch.text_bytes
-            stretches.append(stretch)
-            if number in finished:
-                stretch.forget_spool()
-    if stretches:
-        yield Shard(number, tuple(stretches))
-
-
-def _stretches(file: TextFile, column: str, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
     if file.kind == "parquet":
-        return _of_parquet(file, column, most)
-    return _of_lines(file, most) if file.compression is None else _of_compressed(file, most, spools)
+        return _of_parquet(file, column, shard_bytes)
+    return _of_lines(file, shard_bytes) if file.compression is None else _of_compressed(file, shard_bytes, spools)
 
 
-def check_columns(files: list[TextFile], column: str) -> None:
-    """Check that all Parquet files have a column of texts.
+def check_column(file: TextFile, column: str) -> None:
+    """See that a Parquet file has the column.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read.
-        InputError: one has no such column, or it holds no text.
+        FileError, FileFormatError: the file cannot be read.
+        InputError: it has no such column, or it holds no text.
     """
-    for file in files:
-        if file.kind == "parquet":
-            with open_parquet(file.name) as table:
-                _leaf_of(table, file, column)
+    if file.kind == "parquet":
+        with open_parquet(file.name) as table:
+            _leaf_of(table, file, column)
 
 
 def _of_lines(file: TextFile, most: int) -> Iterator[Stretch]:
@@ -220,36 +196,3 @@ def _opened(file: TextFile) -> BinaryIO:
         return open(file.name, "rb")
     except OSError as error:
         raise FileError(f"cannot read {file.name}: {error.strerror}", path=file.name) from error
-
-
-def first_difference(name: str, was: Any, now: Any) -> tuple[str, str, str]:
-    """Where two plans of a run differ, for the user to read.
-
-    Args:
-        name: of a part of the plan.
-        was, now: that part in the one and in the other.
-
-    Returns:
-        What differs, and what it is in each.
-
-    >>> first_difference("options", {"pack": None, "call": {}}, {"pack": None, "call": {"max_length": "8"}})
-    ('options call', 'nothing', 'max_length=8')
-    """
-    if isinstance(was, dict) and isinstance(now, dict):
-        key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
-        return f"{name} {key}", _plain(was.get(key)), _plain(now.get(key))
-    if isinstance(was, list) and isinstance(now, list):
-        for one, other in zip(was, now, strict=False):
-            if one != other:
-                return name, _plain(one), _plain(other)
-        return name, f"{len(was)} files", f"{len(now)} files"
-    return name, _plain(was), _plain(now)
-
-
-def _plain(value: Any) -> str:
-    if not isinstance(value, dict):
-        return str(value)
-    if "mtime_ns" in value:
-        changed = datetime.fromtimestamp(value["mtime_ns"] / 1e9).isoformat(" ", "microseconds")
-        return f"{value['name']} ({value['size']} bytes, changed {changed})"
-    return ", ".join(f"{name}={one}" for name, one in value.items()) or "nothing"
