@@ -300,9 +300,9 @@ def test_threads_stop_between_batches(texts, tmp_path, monkeypatch):
     stopped, read = threading.Event(), []
     original = encode_shard.read_texts
 
-    def read_endlessly(stretch, column):
+    def read_endlessly(stretch, column, cut_characters):
         while True:
-            for batch in original(stretch, column):
+            for batch in original(stretch, column, cut_characters):
                 read.append(stopped.is_set())
                 yield batch
 

@@ -11,19 +11,20 @@ import os
 import platform
 import threading
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.blocks import Blocks
-from trietok.corpus.fast_rows import Rows
+from trietok.corpus.fast_rows import ID_BYTES, Rows
+from trietok.corpus.long_texts import LongText
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_files import open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import first_row, read_texts
 from trietok.errors import FileError, FileFormatError, TrietokError
-from trietok.files.text_rows import TextFile, import_pyarrow
+from trietok.files.text_rows import BadRow, TextFile, import_pyarrow
 from trietok.files.whole import TEMPORARY, checksum, put_in_place, replacing
 
 STATE_FOLDER = ".trietok-encode"
@@ -141,7 +142,7 @@ class ShardEncoder:
         begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{shard.key}"
         try:
             files = open_shard(job.state, begun, job.file_format, job.fingerprint)
-            for encoded in self._encoded(shard, counts, rejects):
+            for encoded in self._encoded(shard, counts, rejects, files if blocks is None else None):
                 counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
                 self._write(files, counts, *(blocks.add(encoded.ids) if blocks else (encoded.lengths, encoded.ids)))
@@ -173,17 +174,27 @@ class ShardEncoder:
         return record
 
     def _write(self, files: Any, counts: dict[str, int], lengths: array[int], ids: bytes | bytearray) -> None:
-        if lengths:
+        if lengths or ids:
             files.write(lengths, ids)
             counts["rows"] += len(lengths)
             counts["tokens"] += sum(lengths)
 
-    def _encoded(self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]]) -> Iterator[Rows]:
-        """The ids of a shard's texts, without the rows that hold none."""
+    def _encoded(
+        self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]], files: Any
+    ) -> Iterator[Rows]:
+        """The ids of a shard's texts, without the rows that hold none; those of a long text come part by part."""
         stretch, read = shard.stretch, 0
-        for batch in read_texts(stretch, self._job.column):
+        for batch in read_texts(stretch, self._job.column, self._encoder.cut_characters):
             if self._is_stopped():
                 raise Stopped
+            if isinstance(batch, LongText):
+                bad = batch.bad_row() or (yield from self._long_row(batch, files))
+                if bad is not None:
+                    self._set_aside(stretch, read, [bad], rejects)
+                    counts["rejected"] += 1
+                counts["text_bytes"] += batch.text_bytes
+                read += 1
+                continue
             encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
             if encoded is None:
                 texts = batch.texts()
@@ -195,6 +206,28 @@ class ShardEncoder:
             counts["text_bytes"] += batch.text_bytes
             read += len(batch.rows)
             yield encoded
+
+    def _long_row(self, text: LongText, files: Any) -> Generator[Rows, None, BadRow | None]:
+        """The ids of a long text, and at their end how many there are.
+
+        Returns:
+            Why it cannot be a row of the files, if it cannot.
+        """
+        number = 0
+        most = None if files is None else files.most_ids
+        for ids in self._encoder.encode_pieces(text.pieces()):
+            if self._is_stopped():
+                raise Stopped
+            number += len(ids) // ID_BYTES
+            if most is not None and number > most:
+                files.drop_open_row()
+                return BadRow(
+                    f"a text of more than {most:,} tokens, too long for a row of a Parquet file; the formats npy and "
+                    "bin, pack or truncation take it"
+                )
+            yield Rows(array("i"), ids, {})
+        yield Rows(array("i", [number]), b"", {})
+        return None
 
     def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
         before = first_row(stretch) + read + 1

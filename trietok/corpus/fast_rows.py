@@ -9,7 +9,9 @@ encoder, so the ids are those of a call.
 
 from __future__ import annotations
 
+import struct
 from array import array
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from trietok.corpus.chunk_bytes import ChunkBytes
@@ -103,6 +105,34 @@ class FastRows:
             encoder.make_kernel()
         rows = None if encoder.kernel is None else encoder.kernel.rows_between(*texts)
         return None if rows is None else Rows(*plan.byte_rows(rows))
+
+    def cut_characters(self) -> tuple[int, int] | None:
+        """Where a text may be cut for `long_row`; see `ChunkEncoder.cut_characters`. None where it may not be cut."""
+        now = self._now()
+        return None if now is None else now[0].cut_characters()
+
+    def long_row(self, pieces: Iterable[bytes]) -> Iterator[bytes | bytearray]:
+        """The ids of a text that comes in pieces, as int32, with its special tokens; no more is read than is kept.
+
+        Args:
+            pieces: UTF-8, cut where `cut_characters` says.
+        """
+        now = self._now()
+        assert now is not None
+        encoder, plan = now
+        yield array("i", plan.front).tobytes()
+        yield from plan.kept_of(self._piece_ids(encoder, piece) for piece in pieces)
+        yield array("i", plan.back).tobytes()
+
+    def _piece_ids(self, encoder: ChunkEncoder, piece: bytes) -> bytes | bytearray:
+        if encoder.may_have_kernel:
+            if len(piece) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+                encoder.make_kernel()
+            bounds = struct.pack("qq", 0, len(piece))
+            rows = None if encoder.kernel is None else encoder.kernel.rows_between(piece, bounds, 0, 1)
+            if rows is not None:
+                return rows.int32(b"", b"")
+        return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
 
     def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
         """The tokenizer's encoder and its plan of a call; None where there are others."""

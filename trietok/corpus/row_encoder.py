@@ -7,6 +7,7 @@ a row depend on other texts of the batch are refused, because an engine cuts bat
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -108,6 +109,21 @@ class RowEncoder:
         None where the texts are needed as strs: there is no kernel, or not yet, or a text is not UTF-8.
         """
         return None if self._fast is None else self._fast.encode_column(column)
+
+    def cut_characters(self) -> tuple[int, int] | None:
+        """Where a long text may be cut; see `FastRows.cut_characters`. None where it is encoded whole."""
+        return None if self._fast is None else self._fast.cut_characters()
+
+    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[bytes | bytearray]:
+        """The ids of one text that comes in pieces, as int32, part by part; they are those of a call for the text.
+
+        >>> import trietok
+        >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})
+        >>> array("i", b"".join(encoder.encode_pieces([b"the ", b"people"]))).tolist()
+        [2, 134, 289, 3]
+        """
+        assert self._fast is not None  # `cut_characters` has said so
+        return self._fast.long_row(pieces)
 
     def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""

@@ -24,6 +24,7 @@ from trietok.corpus.row_encoder import IDS
 from trietok.files.text_rows import import_pyarrow
 
 FORMATS = ("parquet", "npy", "bin")
+_MOST_IDS = 1 << 25  # of a row of a Parquet file, whose writer takes 16 bytes for each id of it
 _GROUP_IDS = 1 << 20  # ids of a Parquet row group, about
 _NPY_HEADER = 128  # bytes
 
@@ -35,6 +36,8 @@ class ParquetShard:
         folder, stem: where its files go, and how their names begin.
         fingerprint: the tokenizer's, which is noted in the file.
     """
+
+    most_ids: int | None = _MOST_IDS  # of a row
 
     def __init__(self, folder: Path, stem: str, fingerprint: str) -> None:
         pyarrow = import_pyarrow()
@@ -49,19 +52,24 @@ class ParquetShard:
 
     def _forget(self) -> None:
         self._lengths = array("i")
-        self._ids: list[bytes | bytearray] = []
-        self._held = 0
+        self._ids = bytearray()
+        self._ended = 0  # bytes of them that are of rows with a length
 
     def write(self, lengths: array[int], ids: bytes | bytearray) -> None:
-        """Append rows."""
+        """Append rows; the ids of a row may come before its length, in parts."""
         self._lengths += lengths
-        self._ids.append(ids)
-        self._held += len(ids)
-        if self._held >= _GROUP_IDS * ID_BYTES:
-            self._write_group()
+        self._ids += ids
+        if lengths:
+            self._ended = len(self._ids)
+            if self._ended >= _GROUP_IDS * ID_BYTES:
+                self._write_group()
+
+    def drop_open_row(self) -> None:
+        """Forget the ids of the row that has no length yet."""
+        del self._ids[self._ended :]
 
     def _write_group(self) -> None:
-        columns = arrow_columns(Rows(self._lengths, b"".join(self._ids), {}), (IDS,))
+        columns = arrow_columns(Rows(self._lengths, self._ids, {}), (IDS,))
         batch = import_pyarrow().RecordBatch.from_arrays(list(columns.values()), schema=self._schema)
         self._forget()
         self._writer.write_batch(batch)
@@ -82,6 +90,8 @@ class FlatShard:
         suffix: `".npy"` or `".bin"`.
     """
 
+    most_ids: int | None = None  # of a row: any number
+
     def __init__(self, folder: Path, stem: str, suffix: str) -> None:
         self.paths = {suffix: folder / f"{stem}{suffix}", f".index{suffix}": folder / f"{stem}.index{suffix}"}
         self._with_header = suffix == ".npy"
@@ -93,7 +103,7 @@ class FlatShard:
         self._index.write(array("q", [0]).tobytes())
 
     def write(self, lengths: array[int], ids: bytes | bytearray) -> None:
-        """Append rows."""
+        """Append rows; the ids of a row may come before its length, in parts."""
         self._ids.write(ids)
         ends = array("q", accumulate(lengths, initial=self._total))
         self._index.write(ends[1:].tobytes())

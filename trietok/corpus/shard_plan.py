@@ -100,13 +100,13 @@ def _of_lines(file: TextFile, most: int) -> Iterator[Stretch]:
     start = 0
     with _opened(file) as lines:
         while start < file.size:
-            end = _end_of_line(lines, start + most - 1, file.size)
+            end = end_of_line(lines, start + most - 1, file.size)
             size = end - start
             yield Stretch(file, file.name, start, end, 0 if start == 0 else None, (), size, size)
             start = end
 
 
-def _end_of_line(lines: BinaryIO, position: int, size: int) -> int:
+def end_of_line(lines: BinaryIO, position: int, size: int) -> int:
     """The end of the line that the byte at `position` is in, its line feed included."""
     if position >= size:
         return size

@@ -7,9 +7,10 @@ but that is taken off.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.shard_plan import Stretch
+from trietok.corpus.long_texts import LONG, LONGEST_JSON, LongText
+from trietok.corpus.shard_plan import Stretch, end_of_line
 from trietok.corpus.text_buffers import large_strings, lines_of
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
@@ -42,8 +43,16 @@ class TextBatch(NamedTuple):
         return [BadRow("null") if text is None else text for text in texts]
 
 
-def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
+Cut = Callable[[], tuple[int, int] | None]
+
+
+def read_texts(stretch: Stretch, column: str, cut_characters: Cut = lambda: None) -> Iterator[TextBatch | LongText]:
     """All rows of a stretch.
+
+    Args:
+        stretch: of a file.
+        column: where the texts are in it.
+        cut_characters: asked where a line is very long; see `RowEncoder.cut_characters`.
 
     Raises:
         FileError, FileFormatError: the file cannot be read.
@@ -51,8 +60,8 @@ def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
     if stretch.file.kind == "parquet":
         return _of_parquet(stretch, column)
     if stretch.file.kind == "jsonl":
-        return _of_lines(stretch, lambda line: _of_json(line, column))
-    return _of_lines(stretch, None)
+        return _of_lines(stretch, lambda line: _of_json(line, column), cut_characters)
+    return _of_lines(stretch, None, cut_characters)
 
 
 def first_row(stretch: Stretch) -> int:
@@ -70,39 +79,54 @@ def first_row(stretch: Stretch) -> int:
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
-def _of_lines(stretch: Stretch, convert: Callable[[str], Text] | None) -> Iterator[TextBatch]:
-    for block in _whole_lines(stretch):
-        lines = lines_of(block)
-        if convert is not None:
-            lines = [convert(text) if isinstance(text, str) else text for text in texts_of(lines)]
-        yield TextBatch(lines, len(block))
-
-
-def _whole_lines(stretch: Stretch) -> Iterator[bytes]:
-    """Blocks that end with a line, each of about the same size."""
+def _of_lines(
+    stretch: Stretch, convert: Callable[[str], Text] | None, cut_characters: Cut
+) -> Iterator[TextBatch | LongText]:
     try:
         with open(stretch.path, "rb") as file:
-            file.seek(stretch.start)
-            left = stretch.end - stretch.start
-            parts: list[bytes] = []
-            while left:
-                block = file.read(min(left, _BLOCK))
-                if not block:
-                    raise ChangedFileError(
-                        f"{stretch.file.name} has become shorter while it was read; encode into a new directory",
-                        path=stretch.file.name,
-                    )
-                left -= len(block)
-                at = len(block) if not left else block.rfind(b"\n") + 1
-                if at:
-                    yield b"".join([*parts, block[:at]])
-                    parts = [block[at:]]
+            start = stretch.start
+            while start < stretch.end:
+                end = _end_of_lines(file, start, stretch.end)
+                is_long = end - start > LONG
+                alone = cut_characters() if is_long and convert is None else None
+                if alone is not None:
+                    file.seek(end - 1)
+                    yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, end - start)
+                elif convert is not None and end - start > LONGEST_JSON:
+                    bad = BadRow(f"a line of {end - start:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+                    yield TextBatch([bad], end - start)
                 else:
-                    parts.append(block)
+                    yield _batch_of(_read(file, start, end, stretch), convert)
+                start = end
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot read {stretch.file.name}: {error.strerror}", path=stretch.file.name) from error
+
+
+def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
+    """The end of the lines that a block from `start` on holds whole; if it holds none, of the line it begins."""
+    file.seek(start)
+    block = file.read(min(end - start, _BLOCK))
+    if start + len(block) >= end:
+        return end
+    return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
+
+
+def _read(file: BinaryIO, start: int, end: int, stretch: Stretch) -> bytes:
+    file.seek(start)
+    block = file.read(end - start)
+    if len(block) < end - start:
+        name = stretch.file.name
+        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
+    return block
+
+
+def _batch_of(block: bytes, convert: Callable[[str], Text] | None) -> TextBatch:
+    lines = lines_of(block)
+    if convert is not None:
+        lines = [convert(text) if isinstance(text, str) else text for text in texts_of(lines)]
+    return TextBatch(lines, len(block))
 
 
 def _of_json(line: str, column: str) -> Text:
