@@ -365,6 +365,7 @@ class CountsPickles(BertTokenizer):
 def test_a_tokenizer_is_pickled_once_until_it_changes(vocab_file):
     CountsPickles.pickled.clear()
     tokenizer = CountsPickles(vocab_file("a", "b", "##c"))
+    tokenizer.model_input_names = list(tokenizer.model_input_names)  # a list that is not the class's is changed below
     tokenize = TokenizeBatch(tokenizer, "text")
     first = pickle.dumps(tokenize)
     tokenize(table(["a b", "bc"]))
