@@ -22,6 +22,7 @@ from trietok.corpus.run_directory import RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
 from trietok.corpus.shard_pool import run_in_pool, run_in_threads
+from trietok.corpus.shards_elsewhere import MapShards, check_paths, run_by_map
 from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, OptionError, TrietokError
 from trietok.files.text_rows import TextFile, import_pyarrow
@@ -64,6 +65,7 @@ def encode_files(
     verify: bool = False,
     shard_bytes: int = SHARD_BYTES,
     progress: Callable[[Progress], None] | None = None,
+    map_shards: MapShards | None = None,
     **call_options: Any,
 ) -> dict[str, Any]:
     """Encode the texts of files into files of ids.
@@ -86,6 +88,9 @@ def encode_files(
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
         progress: called after each finished shard.
+        map_shards: a function like `map`, by which an engine encodes the shards on its own workers, in place of
+            `workers`: it takes a function that can be pickled and an iterator of shards, and gives back what the
+            function returns for each, in any order. See `docs/corpora.md`.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
 
     Returns:
@@ -109,7 +114,9 @@ def encode_files(
     _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
     if verify and not resume:
         raise InputError("verify goes with resume")
-    workers = workers or _cores()
+    if map_shards is not None and workers is not None:
+        raise InputError("workers are those of the engine where map_shards is given; leave workers out")
+    workers = workers or (1 if map_shards else _cores())
     options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
     names = encoder.names
@@ -122,7 +129,7 @@ def encode_files(
 
     job = ShardJob(
         tokenizer=tokenizer,
-        out=Path(out),
+        out=Path(out) if map_shards is None else Path(out).absolute(),
         column=column,
         call_options=options,
         file_format=file_format,
@@ -131,7 +138,7 @@ def encode_files(
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
-    run = _Run(job, files, shard_bytes, progress)
+    run = _Run(job, files, shard_bytes, progress, map_shards)
     directory = RunDirectory(job.out, _plan_of(job, call_options, shard_bytes))
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
@@ -190,12 +197,16 @@ class _Run:
         files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         shard_bytes: int,
         progress: Callable[[Progress], None] | None,
+        map_shards: MapShards | None,
     ) -> None:
         self._job = job
+        self._map_shards = map_shards
         self._shard_bytes = shard_bytes
         self._progress = progress
         self._aside: dict[str, tuple[int, TrietokError]] = {}  # why a file is left out, and at which shard it was seen
         self._inputs = self._readable(find_inputs(files, self._set_aside if job.skip_bad_rows else None))
+        if map_shards is not None:
+            check_paths(self._inputs)
         self._wanted: list[Wanted] = []
         self._records: dict[str, dict[str, Any]] = {}
         self._failures: list[Outcome] = []
@@ -236,7 +247,9 @@ class _Run:
         job = self._job
         first_two = list(itertools.islice(todo, 2))
         todo = itertools.chain(first_two, todo)
-        if workers == 1 or len(first_two) < 2:
+        if self._map_shards is not None and first_two:
+            run_by_map(self._map_shards, job, todo, self._finished, lambda: bool(self._failures))
+        elif workers == 1 or len(first_two) < 2:
             encoder = ShardEncoder(job)
             for shard in todo:
                 self._finished(shard, encoder.encode(shard))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import threading
 from array import array
 from collections.abc import Callable, Generator, Iterator
@@ -101,12 +102,15 @@ class ShardEncoder:
     Args:
         job: the options, the same for every shard.
         is_stopped: called between batches.
+        encoder: of the job's tokenizer and options, where there is one already.
     """
 
-    def __init__(self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False, encoder: RowEncoder | None = None
+    ) -> None:
         self._job = job
         self._is_stopped = is_stopped
-        self._encoder = RowEncoder(job.tokenizer, job.call_options)
+        self._encoder = RowEncoder(job.tokenizer, job.call_options) if encoder is None else encoder
 
     def encode(self, shard: Shard) -> Outcome:
         """Put a shard's files in place.
@@ -134,7 +138,8 @@ class ShardEncoder:
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
-        begun = f"{TEMPORARY}{os.getpid()}-{shard.key}"
+        # An engine may have the same shard encoded twice, on machines that share the directory.
+        begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{shard.key}"
         try:
             files = open_shard(job.state, begun, job.file_format, job.fingerprint)
             for encoded in self._encoded(shard, counts, rejects, files if blocks is None else None):

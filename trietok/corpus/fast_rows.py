@@ -26,20 +26,38 @@ ID_BYTES = 4  # of an id: int32
 TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
 
 
+class Overflow(NamedTuple):
+    """What a slow tokenizer cut off: for each text, the ids, and how many tokens there were too many.
+
+    Attributes:
+        lengths: how many ids were cut off, int32.
+        ids: those of all texts, int32.
+        truncated: tokens beyond `max_length`, int32; below 0 where there was room left.
+    """
+
+    lengths: array[int]
+    ids: bytes
+    truncated: array[int]
+
+
 class Rows(NamedTuple):
     """The encodings of several texts, one behind the other.
 
     Attributes:
-        lengths: how many ids each text has, int32.
-        ids: those of all texts, int32.
+        lengths: how many ids each row has, int32.
+        ids: those of all rows, int32.
         columns: masks and type ids by name: a byte for each id.
         offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
+        samples: the number of each row's text, int32; None if there is one row for each.
+        overflow: None if the options do not ask for it.
     """
 
     lengths: array[int]
     ids: bytes | bytearray
     columns: dict[str, bytes]
     offsets: bytes | None = None
+    samples: array[int] | None = None
+    overflow: Overflow | None = None
 
 
 class FastRows:
