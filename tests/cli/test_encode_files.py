@@ -17,6 +17,7 @@ pytest.importorskip("zstandard")
 
 from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
 from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
+from trietok.corpus import open_corpus
 
 
 def test_a_summary(english, tmp_path):
@@ -45,6 +46,16 @@ def test_the_options(english, tmp_path, vocab_file):
     assert rows("--pack", "8") == [joined[start : start + 8] for start in range(0, len(joined), 8)]
     assert rows("--pack", "8", "--drop-last") == [joined[at : at + 8] for at in range(0, len(joined) - 7, 8)]
     assert rows("--model", str(vocab_file("a"))) != ids_of(english)
+
+
+def test_other_columns(english, tmp_path):
+    path = str(write(tmp_path / "a.jsonl"))
+    command = ["encode-files", path, "-o", str(tmp_path / "ids"), "--workers", "1"]
+    out(*command, "--keep", "id, text", "--with", "attention_mask,special_tokens_mask")
+    corpus = open_corpus(tmp_path / "ids")
+    assert corpus.column_names == ("input_ids", "special_tokens_mask", "attention_mask", "id", "text")
+    assert corpus.row(4, ["id", "text"]) == {"id": 4, "text": TEXTS[4]}
+    assert "no such column; there are attention_mask, " in usage_error(*command, "--with", "offsets")
 
 
 def test_json(tmp_path):

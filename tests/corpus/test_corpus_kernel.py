@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -300,15 +301,17 @@ def test_threads_stop_between_batches(texts, tmp_path, monkeypatch):
     stopped, read = threading.Event(), []
     original = encode_shard.read_texts
 
-    def read_endlessly(stretch, column, cut_characters):
+    def read_endlessly(*arguments):
         while True:
-            for batch in original(stretch, column, cut_characters):
+            for batch in original(*arguments):
                 read.append(stopped.is_set())
                 yield batch
 
     def interrupt(pending, return_when):
-        while not read:
-            pass
+        for _ in range(3000):  # of 10 ms
+            if read:
+                break
+            time.sleep(0.01)
         stopped.set()
         raise KeyboardInterrupt
 

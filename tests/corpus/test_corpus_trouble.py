@@ -172,7 +172,7 @@ def test_files_that_are_not_there(english, tmp_path):
             for size in (0, 1.5, float("inf"), float("nan"), True, "9")
         ),
         ({"drop_last": True}, InputError, "drop_last goes with pack"),
-        ({"return_special_tokens_mask": True}, OptionError, "leave out what asks for special_tokens_mask"),
+        ({"return_length": True}, OptionError, "leave out what asks for length"),
         ({"colour": "red"}, OptionError, "unknown keyword"),
     ],
 )

@@ -33,7 +33,7 @@ def test_rows_by_number(english, corpus, tmp_path):
     assert [corpus[number] for number in range(-1, -len(expected) - 1, -1)] == expected[::-1]
     assert corpus[3:40:7] == expected[3:40:7]
     assert corpus.ids(2).format == "i"
-    assert [corpus.file_of(number)[-6:] for number in (0, 34, 35, 69, 70, -1)] == [
+    assert [corpus.source(number).file[-6:] for number in (0, 34, 35, 69, 70, -1)] == [
         *("/a.txt", "/a.txt", ".jsonl", ".jsonl", "/d.txt", "/d.txt")
     ]
     for number in (len(expected), -len(expected) - 1):

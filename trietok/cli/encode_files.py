@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1_000_000
 _MOST_NAMED = 20  # files
+_COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 
 
 def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> float:
@@ -44,6 +45,8 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.max_length
 @click.option("--truncation", is_flag=True, help="Truncate to what the model takes.")
 @options.no_special_tokens
+@click.option("--keep", metavar="NAMES", help="Columns or keys, between commas, to put beside the ids of their rows.")
+@click.option("--with", "columns", metavar="NAMES", help=f"Write these too: {', '.join(_COLUMNS)}; between commas.")
 @click.option(
     "--on-error",
     default="fail",
@@ -78,6 +81,8 @@ def encode_files(
     max_length: int | None,
     truncation: bool,
     no_special_tokens: bool,
+    keep: str | None,
+    columns: str | None,
     on_error: str,
     resume: bool,
     verify: bool,
@@ -93,6 +98,10 @@ def encode_files(
     """
     if verify and not resume:
         ctx.fail("--verify goes with --resume.")
+    asked = _between_commas(columns)
+    for name in asked:
+        if name not in _COLUMNS:
+            ctx.fail(f"--with {name}: there is no such column; there are {', '.join(_COLUMNS)}.")
     with reporting(), _stop_said(output, resume):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
@@ -102,6 +111,7 @@ def encode_files(
             settings = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
             settings["add_special_tokens"] = False
+        settings.update({f"return_{name}": True for name in asked})
         kept = 0
 
         def noted(state: Progress) -> None:
@@ -120,6 +130,7 @@ def encode_files(
                 file_format=file_format,
                 pack=pack,
                 drop_last=drop_last,
+                keep=_between_commas(keep),
                 on_error=on_error,
                 resume=resume,
                 verify=verify,
@@ -140,6 +151,10 @@ def encode_files(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
                 "--truncation truncates"
             )
+
+
+def _between_commas(names: str | None) -> list[str]:
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
 @contextlib.contextmanager

@@ -12,19 +12,19 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, input_of, is_of_file
-from trietok.corpus.row_encoder import RowEncoder
+from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
 from trietok.corpus.shard_pool import run_in_pool, run_in_threads
 from trietok.corpus.shards_elsewhere import MapShards, check_paths, run_by_map
 from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
-from trietok.errors import FileError, FileFormatError, InputError, OptionError, TrietokError
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.text_rows import TextFile, import_pyarrow
 from trietok.worker_pool import refuse_while_starting
 
@@ -60,6 +60,7 @@ def encode_files(
     file_format: str = "parquet",
     pack: int | None = None,
     drop_last: bool = False,
+    keep: Sequence[str] = (),
     on_error: str = "fail",
     resume: bool = False,
     verify: bool = False,
@@ -81,6 +82,7 @@ def encode_files(
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
+        keep: columns of Parquet files, or keys of JSON objects, whose values go with the rows of ids.
         on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be read.
         resume: continue the run that `out` holds. Its shards stay for the files that hold the same, whatever their
             names; shards of other files go. `on_error` may differ from that run's.
@@ -91,7 +93,9 @@ def encode_files(
         map_shards: a function like `map`, by which an engine encodes the shards on its own workers, in place of
             `workers`: it takes a function that can be pickled and an iterator of shards, and gives back what the
             function returns for each, in any order. See `docs/corpora.md`.
-        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
+        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call. Masks and type
+            ids are written where they are asked for: `return_attention_mask`, `return_token_type_ids` and
+            `return_special_tokens_mask`.
 
     Returns:
         What is in `manifest.json`.
@@ -117,14 +121,17 @@ def encode_files(
     if map_shards is not None and workers is not None:
         raise InputError("workers are those of the engine where map_shards is given; leave workers out")
     workers = workers or (1 if map_shards else _cores())
-    options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
+    options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
         refuse_while_starting("workers")
-    if len(names) > 1:
-        raise OptionError(f"files hold ids alone; leave out what asks for {names[1]}", name=names[1])
+    for name in names:
+        if name not in (IDS, *SMALL_COLUMNS):
+            raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)
+    keep = _checked_keep(keep, names, pack)
+    masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
@@ -135,16 +142,17 @@ def encode_files(
         file_format=file_format,
         pack=pack,
         drop_last=drop_last,
+        keep=keep,
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
     run = _Run(job, files, shard_bytes, progress, map_shards)
-    directory = RunDirectory(job.out, _plan_of(job, call_options, shard_bytes))
+    directory = RunDirectory(job.out, _plan_of(job, masks, call_options, shard_bytes))
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
 
-def _plan_of(job: ShardJob, call_options: dict[str, Any], shard_bytes: int) -> dict[str, Any]:
+def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any], shard_bytes: int) -> dict[str, Any]:
     """Everything that the content of the shards depends on, but for the files."""
     import trietok
 
@@ -158,6 +166,8 @@ def _plan_of(job: ShardJob, call_options: dict[str, Any], shard_bytes: int) -> d
             "file_format": job.file_format,
             "pack": job.pack,
             "drop_last": job.drop_last,
+            **({"columns": [*columns]} if columns else {}),
+            **({"keep": [*job.keep]} if job.keep else {}),
             "shard_bytes": shard_bytes,
             "call": {name: str(value) for name, value in sorted(call_options.items())},
         },
@@ -175,6 +185,17 @@ def _check_options(
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
         raise InputError("drop_last goes with pack")
+
+
+def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
+    if isinstance(keep, str):
+        raise InputTypeError(f"keep is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
+    if keep and pack is not None:
+        raise InputError("keep does not go with pack: a row of packed ids has parts of several texts")
+    for name in keep:
+        if name in names:
+            raise InputError(f"keep has {name!r}, which the ids' own columns have too; rename it in the files")
+    return tuple(dict.fromkeys(keep))
 
 
 def _cores() -> int:
@@ -216,7 +237,7 @@ class _Run:
         """The files that are what they say, as far as that can be seen at once."""
         for file in files:
             try:
-                check_column(file, self._job.column)
+                check_column(file, self._job.column, self._job.keep)
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise

@@ -6,6 +6,7 @@ the folder of the run, and a record of them. The record is written last, so a sh
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -18,8 +19,8 @@ from typing import Any, NamedTuple
 from trietok.corpus.blocks import Blocks
 from trietok.corpus.fast_rows import ID_BYTES, Rows
 from trietok.corpus.long_texts import LongText
-from trietok.corpus.row_encoder import RowEncoder
-from trietok.corpus.shard_files import open_shard
+from trietok.corpus.row_encoder import SMALL_COLUMNS, RowEncoder
+from trietok.corpus.shard_files import Content, open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import first_row, read_texts
@@ -43,6 +44,7 @@ class ShardJob(NamedTuple):
         file_format: one of `shard_files.FORMATS`.
         pack: ids of a block; None for a row a text.
         drop_last: whether a shard's last block is left out where it is shorter.
+        keep: columns that are carried through to the rows of their texts.
         skip_bad_rows: whether rows without text are skipped and listed; else they raise an error.
         fingerprint: the tokenizer's.
     """
@@ -54,6 +56,7 @@ class ShardJob(NamedTuple):
     file_format: str
     pack: int | None
     drop_last: bool
+    keep: tuple[str, ...]
     skip_bad_rows: bool
     fingerprint: str
 
@@ -141,14 +144,15 @@ class ShardEncoder:
         # An engine may have the same shard encoded twice, on machines that share the directory.
         begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{shard.key}"
         try:
-            files = open_shard(job.state, begun, job.file_format, job.fingerprint)
-            for encoded in self._encoded(shard, counts, rejects, files if blocks is None else None):
+            files = open_shard(job.state, begun, job.file_format, self._content_of(file_read))
+            for encoded, kept in self._encoded(shard, counts, rejects, files if blocks is None else None):
                 counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
-                self._write(files, counts, *(blocks.add(encoded.ids) if blocks else (encoded.lengths, encoded.ids)))
+                self._write(files, counts, blocks.add(encoded) if blocks else encoded, kept)
             if blocks:
-                self._write(files, counts, *blocks.end())
-            files.close()
+                self._write(files, counts, blocks.end())
+            with _naming(file_read):
+                files.close()
             check_unchanged(file_read)
             record = {
                 "input": input_of(file_read, shard.sha256),
@@ -173,18 +177,25 @@ class ShardEncoder:
         os.replace(temporary, job.record(shard.key))
         return record
 
-    def _write(self, files: Any, counts: dict[str, int], lengths: array[int], ids: bytes | bytearray) -> None:
-        if lengths or ids:
-            files.write(lengths, ids)
-            counts["rows"] += len(lengths)
-            counts["tokens"] += sum(lengths)
+    def _content_of(self, file: TextFile) -> Content:
+        columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
+        return Content(self._job.fingerprint, columns, self._job.keep, is_typed=file.kind == "parquet")
+
+    def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
+        if rows.lengths or rows.ids or kept is not None:
+            files.write(rows, kept)
+            counts["rows"] += len(rows.lengths)
+            counts["tokens"] += sum(rows.lengths)
 
     def _encoded(
         self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]], files: Any
-    ) -> Iterator[Rows]:
-        """The ids of a shard's texts, without the rows that hold none; those of a long text come part by part."""
+    ) -> Iterator[tuple[Rows, Any]]:
+        """The ids of a shard's texts and what is kept with them, without the rows that hold none.
+
+        The ids of a long text come part by part.
+        """
         stretch, read = shard.stretch, 0
-        for batch in read_texts(stretch, self._job.column, self._encoder.cut_characters):
+        for batch in read_texts(stretch, self._job.column, self._encoder.cut_characters, self._job.keep):
             if self._is_stopped():
                 raise Stopped
             if isinstance(batch, LongText):
@@ -195,19 +206,22 @@ class ShardEncoder:
                 counts["text_bytes"] += batch.text_bytes
                 read += 1
                 continue
+            kept = batch.kept
             encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
             if encoded is None:
                 texts = batch.texts()
                 if set(map(type, texts)) - {str}:
                     self._set_aside(stretch, read, texts, rejects)
+                    are_texts = [isinstance(text, str) for text in texts]
+                    kept = None if kept is None else kept.filter(import_pyarrow().array(are_texts))
                     texts = [text for text in texts if isinstance(text, str)]
                     counts["rejected"] += len(batch.rows) - len(texts)
                 encoded = self._encoder.encode(texts)
             counts["text_bytes"] += batch.text_bytes
             read += len(batch.rows)
-            yield encoded
+            yield encoded, kept
 
-    def _long_row(self, text: LongText, files: Any) -> Generator[Rows, None, BadRow | None]:
+    def _long_row(self, text: LongText, files: Any) -> Generator[tuple[Rows, Any], None, BadRow | None]:
         """The ids of a long text, and at their end how many there are.
 
         Returns:
@@ -215,18 +229,20 @@ class ShardEncoder:
         """
         number = 0
         most = None if files is None else files.most_ids
-        for ids in self._encoder.encode_pieces(text.pieces()):
+        columns: dict[str, bytes] = {}
+        for part in self._encoder.encode_pieces(text.pieces()):
             if self._is_stopped():
                 raise Stopped
-            number += len(ids) // ID_BYTES
+            number += len(part.ids) // ID_BYTES
             if most is not None and number > most:
                 files.drop_open_row()
                 return BadRow(
                     f"a text of more than {most:,} tokens, too long for a row of a Parquet file; the formats npy and "
                     "bin, pack or truncation take it"
                 )
-            yield Rows(array("i"), ids, {})
-        yield Rows(array("i", [number]), b"", {})
+            columns = dict.fromkeys(part.columns, b"")
+            yield part, None
+        yield Rows(array("i", [number]), b"", columns), None
         return None
 
     def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
@@ -242,6 +258,17 @@ class ShardEncoder:
                     line_number=row,
                 )
             rejects.append({"row": row, "reason": text.reason})
+
+
+@contextlib.contextmanager
+def _naming(file: TextFile) -> Iterator[None]:
+    """Have an error about what a file holds say which file it is."""
+    try:
+        yield
+    except FileFormatError as error:
+        if error.path:
+            raise
+        raise FileFormatError(f"{file.name}: {error}", path=file.name) from error
 
 
 def is_of_file(error: TrietokError, name: str) -> bool:

@@ -111,8 +111,8 @@ class FastRows:
         now = self._now()
         return None if now is None else now[0].cut_characters()
 
-    def long_row(self, pieces: Iterable[bytes]) -> Iterator[bytes | bytearray]:
-        """The ids of a text that comes in pieces, as int32, with its special tokens; no more is read than is kept.
+    def long_row(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
+        """The row of a text that comes in pieces, part by part, without its length; no more is read than is kept.
 
         Args:
             pieces: UTF-8, cut where `cut_characters` says.
@@ -120,9 +120,9 @@ class FastRows:
         now = self._now()
         assert now is not None
         encoder, plan = now
-        yield array("i", plan.front).tobytes()
-        yield from plan.kept_of(self._piece_ids(encoder, piece) for piece in pieces)
-        yield array("i", plan.back).tobytes()
+        parts = plan.kept_of(self._piece_ids(encoder, piece) for piece in pieces)
+        for ids, columns in plan.parts_of_row(parts):
+            yield Rows(array("i"), ids, columns)
 
     def _piece_ids(self, encoder: ChunkEncoder, piece: bytes) -> bytes | bytearray:
         if encoder.may_have_kernel:

@@ -1,27 +1,27 @@
 """A corpus of ids to be read: the directory that `encode_files` has filled.
 
-In: the directory. Out: its rows by number, a dataset for torch, one for Arrow. Shards are opened when a row of theirs
-is asked for. Flat ones are mapped into memory, not read; of those in Parquet the row groups used last are kept.
+In: the directory. Out: its rows by number, where each is from, a dataset for torch, one for Arrow. Shards are opened
+when a row of theirs is asked for.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
-from trietok.errors import FileError, FileFormatError, MissingDependencyError
-from trietok.files.text_rows import import_pyarrow
+from trietok.corpus.opened_shards import OpenShard, arrow_dataset_of, open_shard
+from trietok.corpus.row_encoder import IDS
+from trietok.corpus.row_sources import RowSource, RowSources
+from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError
 
 _MANIFEST = "manifest.json"
-_HEADERS = {"npy": 128, "bin": 0}  # bytes
-_OPEN_SHARDS, _ROW_GROUPS = 64, 4
+_OPEN_SHARDS = 64
 
 
 def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
@@ -55,13 +55,18 @@ class Corpus(Sequence[list[int]]):
 
     Attributes:
         manifest: what is in `manifest.json`.
+        column_names: what a row has: `input_ids`, masks and type ids if they were asked for, and what was kept.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self._directory = Path(directory)
         self.manifest = _manifest_in(self._directory)
-        self._shards = [shard for shard in self.manifest["shards"] if shard["rows"]]
-        self._ends = list(accumulate(shard["rows"] for shard in self._shards))
+        options = self.manifest["options"]
+        self._lists = (IDS, *options.get("columns", ()))
+        self.column_names: tuple[str, ...] = (*self._lists, *options.get("keep", ()))
+        self._numbers = [number for number, shard in enumerate(self.manifest["shards"]) if shard["rows"]]
+        self._ends = list(accumulate(self.manifest["shards"][number]["rows"] for number in self._numbers))
+        self._sources = RowSources(self._directory, self.manifest)
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -89,16 +94,36 @@ class Corpus(Sequence[list[int]]):
             IndexError: there is no such row.
         """
         shard, row = self._place(number)
-        return self._opened(shard).ids(row)
+        return self._opened(shard).run(IDS, row)
 
-    def file_of(self, number: int) -> str:
-        """The name of the file that a row is from.
+    def row(self, number: int, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        """A row with other columns than its ids, too: lists of numbers, and the values that were kept.
+
+        Args:
+            number: of the row.
+            columns: their names; None for all.
 
         Raises:
             IndexError: there is no such row.
+            InputError: there is no such column.
         """
-        name: str = self._shards[self._place(number)[0]]["input"]
-        return name
+        self._check_names(columns)
+        shard, row = self._place(number)
+        opened = self._opened(shard)
+        return {
+            name: opened.run(name, row).tolist() if name in self._lists else opened.kept(name, row)
+            for name in columns or self.column_names
+        }
+
+    def source(self, number: int) -> RowSource:
+        """The file and the row of it, counted from 1, that a row has its text from. Rows that were skipped count.
+
+        Raises:
+            IndexError: there is no such row.
+            InputError: the corpus is packed.
+        """
+        shard, row = self._place(number)
+        return self._sources.of(self._numbers[shard], row)
 
     def _place(self, number: int) -> tuple[int, int]:
         """The shard of a row, and its number there."""
@@ -108,15 +133,26 @@ class Corpus(Sequence[list[int]]):
         shard = bisect_right(self._ends, at)
         return shard, at - (self._ends[shard - 1] if shard else 0)
 
-    def _open(self, number: int) -> _Shard:
-        paths = [self._directory / file["name"] for file in self._shards[number]["files"]]
-        file_format = self.manifest["options"]["file_format"]
-        return _Parquet(paths[0]) if file_format == "parquet" else _Flat(paths[0], paths[1], _HEADERS[file_format])
+    def _check_names(self, columns: Sequence[str] | None) -> None:
+        for name in columns or ():
+            if name not in self.column_names:
+                raise InputError(f"the corpus has no column {name!r}; it has {', '.join(map(repr, self.column_names))}")
 
-    def torch_dataset(self) -> Any:
-        """A `torch.utils.data.Dataset`: each row as `{"input_ids": tensor}`, int64, for a collator that pads.
+    def _open(self, number: int) -> OpenShard:
+        shard = self.manifest["shards"][self._numbers[number]]
+        paths = [self._directory / file["name"] for file in shard["files"]]
+        return open_shard(paths, self.manifest["options"]["file_format"], self._lists)
+
+    def torch_dataset(self, columns: Sequence[str] | None = None) -> Any:
+        """A `torch.utils.data.Dataset` of dicts, for a collator that pads.
+
+        Ids, masks and type ids are tensors, int64; what was kept is as it was.
+
+        Args:
+            columns: the keys of the dicts; None for all columns.
 
         Raises:
+            InputError: there is no such column.
             MissingDependencyError: torch is not installed.
         """
         try:
@@ -125,101 +161,44 @@ class Corpus(Sequence[list[int]]):
             raise MissingDependencyError(
                 f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
             ) from error
-        corpus = self
+        self._check_names(columns)
+        corpus, names = self, tuple(columns or self.column_names)
 
         class Rows(Dataset):  # type: ignore[type-arg]
             def __len__(self) -> int:
                 return len(corpus)
 
             def __getitem__(self, number: int) -> dict[str, Any]:
-                return _tensors(corpus, number)
+                return corpus._tensors(number, names)
 
             def __reduce__(self) -> tuple[Any, ...]:
-                return Corpus.torch_dataset, (corpus,)
+                return Corpus.torch_dataset, (corpus, names)
 
         return Rows()
 
+    def _tensors(self, number: int, names: Sequence[str]) -> dict[str, Any]:
+        import torch
+
+        shard, row = self._place(number)
+        opened = self._opened(shard)
+        values: dict[str, Any] = {}
+        for name in names:
+            if name not in self._lists:
+                values[name] = opened.kept(name, row)
+                continue
+            run = opened.run(name, row)
+            kind = torch.int32 if name == IDS else torch.int8
+            values[name] = torch.frombuffer(bytearray(run), dtype=kind).long() if run else torch.zeros(0).long()
+        return values
+
     def arrow_dataset(self) -> Any:
-        """A `pyarrow.dataset.Dataset` with the column `input_ids`, in the order of the rows.
+        """A `pyarrow.dataset.Dataset` with all columns, in the order of the rows.
 
         Raises:
+            FileFormatError: a column that was kept has types in different files that do not go together.
             MissingDependencyError: pyarrow is not installed.
         """
-        pyarrow, dataset = import_pyarrow(), import_pyarrow("pyarrow.dataset")
-        if self.manifest["options"]["file_format"] == "parquet":
-            schema = pyarrow.schema([("input_ids", pyarrow.list_(pyarrow.int32()))])
-            return dataset.dataset([str(path) for path in self._paths()], schema=schema, format="parquet")
-        schema = pyarrow.schema([("input_ids", pyarrow.large_list(pyarrow.int32()))])
-        arrays = [self._open(number).array() for number in range(len(self._shards))]
-        batches = [pyarrow.record_batch([array], schema=schema) for array in arrays]
-        return dataset.dataset(pyarrow.Table.from_batches(batches, schema))
-
-    def _paths(self) -> Iterator[Path]:
-        for shard in self._shards:
-            yield self._directory / shard["files"][0]["name"]
-
-
-def _tensors(corpus: Corpus, number: int) -> dict[str, Any]:
-    import torch
-
-    ids = corpus.ids(number)
-    return {"input_ids": torch.frombuffer(bytearray(ids), dtype=torch.int32).long() if ids else torch.zeros(0).long()}
-
-
-class _Shard(Protocol):
-    def ids(self, row: int) -> memoryview[int]: ...
-
-    def array(self) -> Any: ...
-
-
-class _Flat:
-    """A run of ids, and where each row starts in it."""
-
-    def __init__(self, path: Path, index: Path, header: int) -> None:
-        self._ids = _mapped(path, header).cast("i")
-        self._starts = _mapped(index, header).cast("q")
-
-    def ids(self, row: int) -> memoryview[int]:
-        return self._ids[self._starts[row] : self._starts[row + 1]]
-
-    def array(self) -> Any:
-        pa = import_pyarrow()
-        values = pa.Array.from_buffers(pa.int32(), len(self._ids), [None, pa.py_buffer(self._ids)])
-        kind, rows = pa.large_list(pa.int32()), len(self._starts) - 1
-        return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(self._starts)], children=[values])
-
-
-def _mapped(path: Path, header: int) -> memoryview[int]:
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[header:]
-
-
-class _Parquet:
-    """A Parquet file, of which the row groups used last are held."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = import_pyarrow("pyarrow.parquet").ParquetFile(path)
-        metadata = self._file.metadata
-        self._ends = list(accumulate(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)))
-        self._group = lru_cache(_ROW_GROUPS)(self._read)
-
-    def _read(self, group: int) -> Any:
-        return self._file.read_row_group(group, columns=["input_ids"]).column(0).combine_chunks()
-
-    def ids(self, row: int) -> memoryview[int]:
-        group = bisect_right(self._ends, row)
-        lists = self._group(group)
-        lists = lists.chunk(0) if hasattr(lists, "num_chunks") else lists
-        values = lists[row - (self._ends[group - 1] if group else 0)].values
-        data = values.buffers()[1]
-        if data is None:
-            return memoryview(b"").cast("i")
-        return memoryview(data).cast("B").cast("i")[values.offset : values.offset + len(values)]
-
-    def array(self) -> Any:
-        return self._file.read(columns=["input_ids"]).column(0)
+        return arrow_dataset_of([self._open(number) for number in range(len(self._numbers))], self.column_names)
 
 
 def _manifest_in(directory: Path) -> dict[str, Any]:

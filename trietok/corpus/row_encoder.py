@@ -114,12 +114,12 @@ class RowEncoder:
         """Where a long text may be cut; see `FastRows.cut_characters`. None where it is encoded whole."""
         return None if self._fast is None else self._fast.cut_characters()
 
-    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[bytes | bytearray]:
-        """The ids of one text that comes in pieces, as int32, part by part; they are those of a call for the text.
+    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
+        """The row of one text that comes in pieces, part by part, without its length: that of a call for the text.
 
         >>> import trietok
         >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})
-        >>> array("i", b"".join(encoder.encode_pieces([b"the ", b"people"]))).tolist()
+        >>> array("i", b"".join(part.ids for part in encoder.encode_pieces([b"the ", b"people"]))).tolist()
         [2, 134, 289, 3]
         """
         assert self._fast is not None  # `cut_characters` has said so

@@ -84,16 +84,20 @@ def stretches_of(file: TextFile, column: str, shard_bytes: int, spools: Iterator
     return _of_lines(file, shard_bytes) if file.compression is None else _of_compressed(file, shard_bytes, spools)
 
 
-def check_column(file: TextFile, column: str) -> None:
-    """See that a Parquet file has the column.
+def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+    """See that a file has the column with the texts and those to keep, as far as its schema tells.
 
     Raises:
         FileError, FileFormatError: the file cannot be read.
         InputError: it has no such column, or it holds no text.
     """
+    if keep and file.kind == "txt":
+        raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
             _leaf_of(table, file, column)
+            for name in keep:
+                _check_name(table, file, name)
 
 
 def _of_lines(file: TextFile, most: int) -> Iterator[Stretch]:
@@ -179,16 +183,20 @@ def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     """The number of a Parquet file's column, which has to hold texts."""
-    schema = table.schema_arrow
-    if schema.names.count(column) != 1:
-        raise InputError(f"{file.name} has no column {column!r}; it has {', '.join(map(repr, schema.names))}")
-    kind = schema.field(column).type
+    _check_name(table, file, column)
+    kind = table.schema_arrow.field(column).type
     try:
         check_text_type(kind, column)
     except InputError as error:
         raise InputError(f"{file.name}: {error}") from None
     leaves = [table.schema.column(number).path for number in range(len(table.schema))]
     return leaves.index(column)
+
+
+def _check_name(table: Any, file: TextFile, column: str) -> None:
+    names = table.schema_arrow.names
+    if names.count(column) != 1:
+        raise InputError(f"{file.name} has no column {column!r}; it has {', '.join(map(repr, names))}")
 
 
 def _opened(file: TextFile) -> BinaryIO:

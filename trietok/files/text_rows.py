@@ -142,6 +142,12 @@ def text_of_json(line: str, column: str) -> Text | None:
     >>> text_of_json('{"text": "low"}', "text"), text_of_json('{"text": null}', "text"), text_of_json("[1]", "text")
     ('low', None, BadRow(reason="a JSON list, not an object {...} with the text in 'text'"))
     """
+    values = object_of_json(line, column)
+    return values if isinstance(values, BadRow) else text_in_object(values, column)
+
+
+def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
+    """The object in a line of JSON, which should have the text in `column`."""
     try:
         values = json.loads(line)
     except json.JSONDecodeError as error:
@@ -150,6 +156,11 @@ def text_of_json(line: str, column: str) -> Text | None:
         return BadRow(f"not JSON that can be read: {error}")
     if not isinstance(values, dict):
         return BadRow(f"a JSON {_json_name(values)}, not an object {{...}} with the text in {column!r}")
+    return values
+
+
+def text_in_object(values: dict[str, Any], column: str) -> Text | None:
+    """The text in a JSON object; None for a null."""
     if column not in values:
         return BadRow(f"no {column!r} in the object; {choose_column(values)}")
     text = values[column]

@@ -276,6 +276,14 @@ class QuickPlan(Plan):
             if room <= 0:
                 return
 
+    def parts_of_row(self, parts: Iterable[bytes | bytearray]) -> Iterator[tuple[bytes | bytearray, dict[str, bytes]]]:
+        """A row part by part, ids and columns: its special tokens, what is kept of its text, its special tokens."""
+        front, back = self._special_int32()
+        yield front, {column.name: column.front for column in self.columns}
+        for part in parts:
+            yield part, {column.name: column.text * (len(part) // 4) for column in self.columns}
+        yield back, {column.name: column.back for column in self.columns}
+
     def _special_int32(self) -> tuple[bytes, bytes]:
         return array("i", self.front).tobytes(), array("i", self.back).tobytes()
 
