@@ -76,7 +76,7 @@ def test_bad_parquet_rows(english, tmp_path, shard_bytes):
         (2, "null"),
         (4, "byte 0xe9 at offset 3 of the text is not UTF-8"),
     ]
-    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. 0 fin"):
+    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. \d fin"):
         encode_files([tmp_path / "a.parquet"], tmp_path / "failed", english, **options)
 
 

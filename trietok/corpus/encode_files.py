@@ -309,7 +309,7 @@ class _Run:
                     self._note(file.size, number)
                 else:
                     number = 0
-                    for stretch in stretches_of(file, self._job.column, self._shard_bytes, spools):
+                    for stretch in stretches_of(file, self._job.column, self._shard_bytes, spools, self._job.keep):
                         key = source.key(number)
                         number += 1
                         if file.name in self._aside:

@@ -3,23 +3,26 @@
 In: a file and the size of a shard. Out: its stretches in order, each of which can be read by itself and makes a shard.
 
 A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
-once they hold that much text. A compressed text file can be read from its start only, so that is done here, once: the
-lines of a stretch are written to a temporary file, which is removed after the shard.
+once they hold that much text. A compressed text file, and a row group that is much larger than a shard, can be read
+from their start only, so that is done here, once: the lines or rows of a stretch are written to a temporary file, which
+is removed after the shard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.arrow_columns import check_text_type
-from trietok.errors import FileError, InputError
+from trietok.corpus.parquet_rows import read_batches, write_spools
+from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.compressed import decompressed
-from trietok.files.text_rows import TextFile, open_parquet
+from trietok.files.text_rows import TextFile, import_pyarrow, open_parquet
 from trietok.files.whole import naming
 
 _BLOCK = 1 << 20  # bytes
+_LARGE = 2  # times the size of a shard: row groups of more text are cut
 
 
 class Stretch(NamedTuple):
@@ -27,7 +30,7 @@ class Stretch(NamedTuple):
 
     Attributes:
         file: the file that holds the rows.
-        path: the file they are read from: `file`, or a temporary file with these lines alone.
+        path: the file they are read from: `file`, or a temporary file with these lines or rows alone.
         start, end: for lines, in bytes of `path`.
         first_row: rows of the file before them; None where those are still to be counted.
         row_groups: for Parquet.
@@ -45,7 +48,7 @@ class Stretch(NamedTuple):
     weight: int
 
     def forget_spool(self) -> None:
-        """Remove the file with its lines alone, where there is one."""
+        """Remove the file with its lines or rows alone, where there is one."""
         if self.path != self.file.name:
             Path(self.path).unlink(missing_ok=True)
 
@@ -66,21 +69,24 @@ class Shard(NamedTuple):
     stretch: Stretch
 
 
-def stretches_of(file: TextFile, column: str, shard_bytes: int, spools: Iterator[Path]) -> Iterator[Stretch]:
+def stretches_of(
+    file: TextFile, column: str, shard_bytes: int, spools: Iterator[Path], keep: tuple[str, ...] = ()
+) -> Iterator[Stretch]:
     """The stretches of a file.
 
     Args:
         file: with texts.
         column: the column of a Parquet file that holds them.
         shard_bytes: about how much text a stretch has.
-        spools: paths for the lines of compressed files.
+        spools: paths for the lines of compressed files, and for the rows of large row groups.
+        keep: other columns of a Parquet file that are read.
 
     Raises:
         FileError, FileFormatError: the file cannot be read.
         InputError: a Parquet file has no such column, or it holds no text.
     """
     if file.kind == "parquet":
-        return _of_parquet(file, column, shard_bytes)
+        return _of_parquet(file, column, shard_bytes, spools, keep)
     return _of_lines(file, shard_bytes) if file.compression is None else _of_compressed(file, shard_bytes, spools)
 
 
@@ -165,20 +171,49 @@ def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) ->
     return feeds, held, b""
 
 
-def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+def _of_parquet(
+    file: TextFile, column: str, most: int, spools: Iterator[Path], keep: tuple[str, ...]
+) -> Iterator[Stretch]:
     with open_parquet(file.name) as table:
         index = _leaf_of(table, file, column)
         metadata = table.metadata
+        names = list(dict.fromkeys([column, *keep]))
         first_row = rows = held = 0
         groups: list[int] = []
+
+        def stretch(path: str, rows: int, held: int, groups: Sequence[int]) -> Stretch:
+            weight = file.size * rows // max(metadata.num_rows, 1)
+            return Stretch(file, path, 0, 0, first_row, tuple(groups), held, weight)
+
         for group in range(metadata.num_row_groups):
-            groups.append(group)
-            rows += metadata.row_group(group).num_rows
-            held += metadata.row_group(group).column(index).total_uncompressed_size
-            if rows and (held >= most or group == metadata.num_row_groups - 1):
-                weight = file.size * rows // max(metadata.num_rows, 1)
-                yield Stretch(file, file.name, 0, 0, first_row, tuple(groups), held, weight)
+            size = metadata.row_group(group).column(index).total_uncompressed_size
+            is_large = size > _LARGE * most and metadata.row_group(group).num_rows > 1
+            if rows and (held >= most or is_large):
+                yield stretch(file.name, rows, held, groups)
                 first_row, rows, held, groups = first_row + rows, 0, 0, []
+            if is_large:
+                for spool in write_spools(_batches_of(file, table, group, names), column, most, spools):
+                    yield stretch(str(spool.path), spool.rows, spool.text_bytes, ())
+                    first_row += spool.rows
+            else:
+                groups.append(group)
+                rows += metadata.row_group(group).num_rows
+                held += size
+        if rows:
+            yield stretch(file.name, rows, held, groups)
+
+
+def _batches_of(file: TextFile, table: Any, group: int, names: list[str]) -> Iterator[Any]:
+    try:
+        yield from read_batches(table, [group], names)
+    except (import_pyarrow().ArrowException, OSError) as error:
+        raise unreadable_table(file, error) from error
+
+
+def unreadable_table(file: TextFile, error: Exception) -> FileFormatError:
+    """The error for a Parquet file that is damaged behind its schema."""
+    reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
+    return FileFormatError(f"{file.name} cannot be read: {reason}", path=file.name)
 
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:

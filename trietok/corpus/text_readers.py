@@ -6,19 +6,19 @@ but that is taken off.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.long_texts import LONG, LONGEST_JSON, LongText
-from trietok.corpus.shard_plan import Stretch, end_of_line
+from trietok.corpus.parquet_rows import read_batches, read_spool
+from trietok.corpus.shard_plan import Stretch, end_of_line, unreadable_table
 from trietok.corpus.text_buffers import large_strings, lines_of
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
 from trietok.files.text_rows import BadRow, Text, import_pyarrow, object_of_json, open_parquet, text_in_object, texts_of
 
 _BLOCK = 1 << 20  # bytes
-_BATCH_BYTES = 1 << 20  # of Parquet texts
-_MOST_ROWS, _LEAST_ROWS = 8192, 16
 
 
 class TextBatch(NamedTuple):
@@ -175,27 +175,15 @@ def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterato
     pyarrow = import_pyarrow()
     compute = import_pyarrow("pyarrow.compute")
     try:
-        with open_parquet(stretch.path) as table:
+        is_spool = stretch.path != stretch.file.name
+        with contextlib.nullcontext() if is_spool else open_parquet(stretch.path) as table:
             names = list(dict.fromkeys([column, *keep]))
-            size = _rows_of_batch(table, stretch, names)
-            for batch in table.iter_batches(size, stretch.row_groups, columns=names, use_threads=False):
+            batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
+            for batch in batches:
                 texts = large_strings(batch.column(batch.schema.get_field_index(column)))
                 size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
                 yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, (FileError, FileFormatError)):
             raise
-        reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
-        raise FileFormatError(f"{stretch.file.name} cannot be read: {reason}", path=stretch.file.name) from error
-
-
-def _rows_of_batch(table: Any, stretch: Stretch, names: list[str]) -> int:
-    """How many rows make a batch of about the same size, whatever the length of the texts."""
-    rows = size = 0
-    leaves = [table.schema.column(number).path for number in range(len(table.schema))]
-    numbers = [number for number, leaf in enumerate(leaves) if leaf in names or leaf.split(".")[0] in names]
-    for group in stretch.row_groups:
-        metadata = table.metadata.row_group(group)
-        rows += metadata.num_rows
-        size += sum(metadata.column(number).total_uncompressed_size for number in numbers)
-    return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
+        raise unreadable_table(stretch.file, error) from error
