@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import signal
@@ -18,6 +19,7 @@ pytest.importorskip("zstandard")
 from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
 from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
 from trietok.corpus import open_corpus
+from trietok.corpus.encode_shard import ShardEncoder
 
 
 def test_a_summary(english, tmp_path):
@@ -186,6 +188,57 @@ def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
     assert ran("resume", "ids").stderr == ""
     assert ran("unbroken", "unbroken").stderr == ""
     assert contents(tmp_path / "ids") == contents(tmp_path / "unbroken")
+
+
+def test_lines_off_a_terminal(tmp_path, monkeypatch):
+    monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 0.01)
+    original = ShardEncoder.encode
+
+    def slowly(self, shard):
+        time.sleep(0.1)
+        return original(self, shard)
+
+    monkeypatch.setattr(ShardEncoder, "encode", slowly)
+    size = write(tmp_path / "a.txt", ["people"] * 100).stat().st_size
+    command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
+    result = run(*command, str(tmp_path / "ids"), "--shard-size", "0.0002")
+    said = result.stderr.splitlines()
+    assert result.exit_code == 0
+    assert said[0] == "trietok: encoding: reading the first files"
+    later = [line for line in said if line != said[0]]
+    for line in later:
+        assert re.fullmatch(
+            rf"trietok: encoding: \d+ of {size} bytes, \d shards?, [\d.]+ (bytes|kB)/s  [\d,]+ tokens/s", line
+        )
+    assert len(later) > 5
+    monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 30)
+    assert run(*command, str(tmp_path / "two")).stderr == ""
+
+
+@posix
+@pytest.mark.parametrize(
+    ("workers", "kernel", "to_all"), [("1", "1", False), ("2", "1", False), ("2", "0", False), ("2", "0", True)]
+)
+def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
+    """To the command alone, or to all of its processes, as from a scheduler; with threads and with processes."""
+    rng = random.Random(3)
+    write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(16_000)])
+    ids = tmp_path / "ids"
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
+    env = {**environment(), "TRIETOK_KERNEL": kernel}
+    child = process(*command, env=env, start_new_session=True)
+    while len(finished(ids)) < 2:
+        assert child.poll() is None
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGTERM) if to_all else child.terminate()
+    assert (child.wait(30), child.stdout.read()) == (143, b"")
+    assert child.stderr.read().decode() == (
+        f"trietok: stopped; finished shards stay in {ids}, and --resume goes on with the rest\n"
+    )
+    assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    out(*command, "--resume")
+    out(*command[:3], str(tmp_path / "unbroken"), *command[4:-1], "1")
+    assert contents(ids) == contents(tmp_path / "unbroken")
 
 
 @posix

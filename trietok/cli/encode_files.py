@@ -14,8 +14,9 @@ import click
 
 from trietok.cli import options
 from trietok.cli.inputs import tokenizer_of
+from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.output import json_line, visible, write_line
-from trietok.cli.progress import amount, shown_bars
+from trietok.cli.progress import amount, amounts, said_regularly, shown_bars
 from trietok.cli.reporting import reporting, warn
 from trietok.showing.lists import number_of
 
@@ -102,7 +103,7 @@ def encode_files(
     for name in asked:
         if name not in _COLUMNS:
             ctx.fail(f"--with {name}: there is no such column; there are {', '.join(_COLUMNS)}.")
-    with reporting(), _stop_said(output, resume):
+    with reporting(), terminated_like_interrupted(), _stop_said(output, resume):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
         tokenizer = tokenizer_of(model)
@@ -112,13 +113,11 @@ def encode_files(
         if no_special_tokens:
             settings["add_special_tokens"] = False
         settings.update({f"return_{name}": True for name in asked})
-        kept = 0
+        seen: list[Progress] = []  # the last state
 
         def noted(state: Progress) -> None:
-            nonlocal kept
-            kept = state.kept
-            if shown is not None:
-                shown(state)
+            seen[:] = [state]
+            shown(state)
 
         with _progress() as shown:
             manifest = encode(
@@ -143,7 +142,7 @@ def encode_files(
             numbers = {"shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
             write_line(json_line({"output": output, **numbers}))
         else:
-            for line in _summary(output, manifest, kept if resume else None):
+            for line in _summary(output, manifest, sum(state.kept for state in seen) if resume else None):
                 write_line(visible(line))
         limit = tokenizer.model_max_length
         if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
@@ -200,19 +199,24 @@ def _summary(output: str, manifest: dict[str, Any], kept: int | None) -> Iterato
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[Progress], None] | None]:
-    """What to pass as `progress`."""
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """What to call with each state: a bar on a terminal, else a line from time to time."""
+    began, line = time.monotonic(), "encoding: reading the first files"
+
+    def rate_of(state: Progress) -> str:
+        """Of texts, which take more room than compressed files."""
+        seconds = max(time.monotonic() - began, 1e-9)
+        return f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+
+    def note(state: Progress) -> None:
+        nonlocal line
+        done = amounts(state.done_bytes, state.all_bytes, "bytes")
+        line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate_of(state)}"
+
     with shown_bars(transient=True) as bars:
         if bars is None:
-            yield None
+            with said_regularly(lambda: line):
+                yield note
             return
-        began = time.monotonic()
         bars.show("encoding", 0, None, "bytes", rate="starting")
-
-        def show(state: Progress) -> None:
-            seconds = max(time.monotonic() - began, 1e-9)
-            # The rate is that of texts, which take more room than compressed files.
-            rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
-            bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate)
-
-        yield show
+        yield lambda state: bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate_of(state))

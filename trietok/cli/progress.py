@@ -9,12 +9,14 @@ import contextlib
 import os
 import stat
 import sys
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from trietok.cli.output import on_terminal
+from trietok.worker_pool import interrupts_held
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -24,6 +26,7 @@ Text = TypeVar("Text", covariant=True)
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _PATIENCE = 0.5  # seconds that reading may take without a bar, which costs a tenth of a second
 _INTERVAL = 0.1  # seconds between two looks at how far reading is
+_SAID_EVERY = 30  # seconds
 _WINDOW = 30  # seconds over which a speed is measured
 _BESIDE_THE_BAR = 66  # columns
 
@@ -142,6 +145,33 @@ def shown_bars(transient: bool = False) -> Iterator[Bars | None]:
         yield bars
     finally:
         bars.end()
+
+
+@contextlib.contextmanager
+def said_regularly(line: Callable[[], str]) -> Iterator[None]:
+    """While the body works, say every half minute how far it is: for logs, where nobody sees a bar.
+
+    Args:
+        line: what to say, without the line feed.
+    """
+    over = threading.Event()
+
+    def say() -> None:
+        while not over.wait(_SAID_EVERY):
+            print(f"trietok: {line()}", file=sys.stderr, flush=True)
+
+    if sys.stderr is None:
+        yield
+        return
+    thread = threading.Thread(target=say, daemon=True)
+    with interrupts_held():  # they are for the main thread
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        with interrupts_held():
+            thread.join()
 
 
 @contextlib.contextmanager
