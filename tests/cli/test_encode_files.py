@@ -216,6 +216,40 @@ def test_lines_off_a_terminal(tmp_path, monkeypatch):
 
 
 @posix
+@pytest.mark.parametrize("kernel", ["0", "1"])
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.parquet"])
+def test_a_full_disk_is_one_error_and_leaves_no_spool(tmp_path, kernel, name):
+    """Files have a size at which writing fails as on a full disk; spools of the second file reach it."""
+    import resource
+
+    import pyarrow.parquet
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    write(tmp_path / "0.txt", ["people"] * 1000)
+    if name == "a.parquet":
+        pyarrow.parquet.write_table(
+            pyarrow.table({"text": ["people " * 10] * 4000}), tmp_path / name, use_dictionary=False
+        )
+    else:
+        write(tmp_path / name, ["people " * 10] * 4000)
+    ids = tmp_path / "ids"
+    command = ["encode-files", str(tmp_path / "0.txt"), str(tmp_path / name), "-o", str(ids), "--shard-size", "0.1"]
+    command += ["--workers", "2"]
+    done = process(*command, env={**environment(), "TRIETOK_KERNEL": kernel}, preexec_fn=limited)
+    said = done.communicate()[1].decode()
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"trietok: error: cannot write \S+spool-\S+: File too large\. Finished shards stay in .*\n", said
+    )
+    assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    out(*command, "--resume")
+    out(*command[:4], str(tmp_path / "unbroken"), *command[5:])
+    assert contents(ids) == contents(tmp_path / "unbroken")
+
+
+@posix
 @pytest.mark.parametrize(
     ("workers", "kernel", "to_all"), [("1", "1", False), ("2", "1", False), ("2", "0", False), ("2", "0", True)]
 )
