@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trietok.files.elsewhere import open_bytes
 from trietok.files.text_rows import BadRow, decoded
 
 LONG = 1 << 23  # bytes of a line that is read in pieces, and of a piece, about
@@ -50,7 +51,7 @@ class LongText(NamedTuple):
     def pieces(self) -> Iterator[bytes]:
         """The pieces, each with the space that it ends at; one of more than `LONGEST_CHUNK` bytes is cut anywhere."""
         held = b""
-        with open(self.path, "rb") as file:
+        with open_bytes(self.path) as file:
             file.seek(self.start)
             left = self.end - self.start
             while left:

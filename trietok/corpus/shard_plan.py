@@ -18,6 +18,7 @@ from trietok.corpus.arrow_columns import check_text_type
 from trietok.corpus.parquet_rows import read_batches, write_spools
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.compressed import decompressed
+from trietok.files.elsewhere import open_bytes
 from trietok.files.text_rows import TextFile, import_pyarrow, open_parquet
 from trietok.files.whole import naming
 
@@ -236,6 +237,6 @@ def _check_name(table: Any, file: TextFile, column: str) -> None:
 
 def _opened(file: TextFile) -> BinaryIO:
     try:
-        return open(file.name, "rb")
+        return open_bytes(file.name)
     except OSError as error:
         raise FileError(f"cannot read {file.name}: {error.strerror}", path=file.name) from error

@@ -17,6 +17,7 @@ from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import InputError, TrietokError
+from trietok.files.elsewhere import is_elsewhere
 from trietok.files.text_rows import TextFile, import_pyarrow
 
 EncodeShard = Callable[[Shard], Outcome]
@@ -65,7 +66,7 @@ def check_paths(files: Iterable[TextFile]) -> None:
         InputError: a path is not absolute.
     """
     for file in files:
-        if not os.path.isabs(file.name):
+        if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
             raise InputError(
                 f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
             )

@@ -5,15 +5,18 @@ In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from trietok.errors import FileError, InputError, TrietokError
+from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
 from trietok.files.text_rows import TextFile, expanded
 from trietok.files.whole import checksum
 
+_BLOCK = 1 << 20  # bytes
 SetAside = Callable[[str, TrietokError], None]  # is told the name of a file, and why it is left out
 
 
@@ -61,7 +64,7 @@ class Sources:
         """
         place = (file.name, file.size, file.mtime_ns)
         try:
-            sha256 = self._known.get(place) or checksum(file.name)
+            sha256 = self._known.get(place) or _checksum(file.name)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
@@ -71,6 +74,16 @@ class Sources:
         return Source(sha256, file.kind or "", copy)
 
 
+def _checksum(name: str) -> str:
+    if not is_elsewhere(name):
+        return checksum(name)
+    digest = hashlib.sha256()
+    with open_bytes(name) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
 def check_unchanged(file: TextFile) -> None:
     """Raise where a file is not what it was any more.
 
@@ -78,7 +91,7 @@ def check_unchanged(file: TextFile) -> None:
         ChangedFileError: it has changed.
         FileError: it cannot be found.
     """
-    if TextFile.at(file.name) != file:
+    if file.is_changed():
         raise ChangedFileError(f"{file.name} has changed while it was read", path=file.name)
 
 
@@ -99,7 +112,7 @@ def find_inputs(
         paths = [paths]
     found: dict[str, TextFile | None] = {}
     for path in expanded(paths):
-        real = os.path.realpath(path)
+        real = identity(path)
         if real in found:
             raise InputError(f"{path} is given twice; give each file once")
         try:

@@ -16,6 +16,7 @@ from trietok.corpus.shard_plan import Stretch, end_of_line, unreadable_table
 from trietok.corpus.text_buffers import large_strings, lines_of
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
+from trietok.files.elsewhere import open_bytes
 from trietok.files.text_rows import BadRow, Text, import_pyarrow, object_of_json, open_parquet, text_in_object, texts_of
 
 _BLOCK = 1 << 20  # bytes
@@ -73,7 +74,7 @@ def first_row(stretch: Stretch) -> int:
     """How many rows of its file come before it; the lines are counted only when this is called."""
     if stretch.first_row is not None:
         return stretch.first_row
-    with open(stretch.path, "rb") as file:
+    with open_bytes(stretch.path) as file:
         left, rows = stretch.start, 0
         while left and (block := file.read(min(left, _BLOCK))):
             left -= len(block)
@@ -86,7 +87,7 @@ def first_row(stretch: Stretch) -> int:
 
 def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cut) -> Iterator[TextBatch | LongText]:
     try:
-        with open(stretch.path, "rb") as file:
+        with open_bytes(stretch.path) as file:
             start = stretch.start
             while start < stretch.end:
                 end = _end_of_lines(file, start, stretch.end)

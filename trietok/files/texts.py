@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.compressed import decompressed, lines_of
+from trietok.files.elsewhere import identity, open_bytes
 from trietok.files.text_rows import (
     FIRST_BYTES,
     BadRow,
@@ -90,7 +91,7 @@ class TextFiles:
         """The paths without those that lead to a file another one leads to; its shortest name stays."""
         named: dict[str, str] = {}
         for path in sorted(self.paths, key=lambda path: (len(path), path)):
-            named.setdefault(path if self._is_standard_input(path) else os.path.realpath(path), path)
+            named.setdefault(path if self._is_standard_input(path) else identity(path), path)
         return sorted(named.values())
 
     @property
@@ -159,7 +160,7 @@ class TextReader:
             if file.kind == "parquet" and self._column is not None:
                 yield from self._rows_of_table(file, self._column)
             else:
-                with open(path, "rb") as raw:
+                with open_bytes(path) as raw:
                     yield from self._rows_of_lines(raw, file, path)
         except OSError as error:
             if isinstance(error, FileError):
