@@ -96,6 +96,12 @@ def test_what_is_no_corpus(english, tmp_path):
     shard.unlink()
     with pytest.raises(FileError, match=r"cannot read .*part-00000\.parquet: No such file .*--resume makes it"):
         open_corpus(tmp_path / "ids")
+    for other in ('{"format": "trietok-corpus-1"}', '{"format": "trietok-corpus-99"}'):
+        (tmp_path / "ids" / "manifest.json").write_text(other)
+        with pytest.raises(
+            FileFormatError, match=r"is of the format trietok-corpus-9?\d, and what this version .* reads"
+        ):
+            open_corpus(tmp_path / "ids")
     (tmp_path / "ids" / "manifest.json").write_text("[]")
     with pytest.raises(FileFormatError, match=r"manifest\.json is damaged, or of something else"):
         open_corpus(tmp_path / "ids")

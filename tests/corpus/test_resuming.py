@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 
@@ -272,3 +273,22 @@ def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
     with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*--resume goes on once the") as caught:
         encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
     assert ".." not in str(caught.value).replace(str(tmp_path), "")
+
+
+@pytest.mark.parametrize("what", ["manifest.json", ".trietok-encode/plan.json", ".trietok-encode/manifest.json"])
+def test_a_run_of_another_format_is_refused_and_left_as_it_is(english, tmp_path, what):
+    """Of an older version or a newer one, finished, at work, or killed while its shards were put in place."""
+    path, out = write(tmp_path / "a.txt"), tmp_path / "out"
+    encode_files(path, out, english, workers=1)
+    (out / ".trietok-encode").mkdir()
+    (out / ".trietok-encode" / "x.record.json").write_text("{}")
+    manifest = out / "manifest.json"
+    for form in ("trietok-corpus-1", "trietok-corpus-3"):
+        if manifest.exists():
+            manifest.rename(out / what)
+            manifest = out / what
+        manifest.write_text(json.dumps({"format": form, "shards": "?", "files": "?"}))
+        before = contents(out)
+        with pytest.raises(InputError, match=rf"differs in its format: it was {form} and is trietok-corpus-2"):
+            encode_files(path, out, english, workers=1, resume=True)
+        assert {**before, **contents(out)} == contents(out) == before

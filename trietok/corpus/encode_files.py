@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, input_of, is_of_file
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
-from trietok.corpus.run_directory import RunDirectory, Wanted
+from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
 from trietok.corpus.shard_pool import run_in_pool, run_in_threads
@@ -28,7 +28,6 @@ from trietok.errors import FileError, FileFormatError, InputError, InputTypeErro
 from trietok.files.text_rows import TextFile, import_pyarrow
 from trietok.worker_pool import refuse_while_starting
 
-MANIFEST_FORMAT = "trietok-corpus-2"
 SHARD_BYTES = 16_000_000
 
 

@@ -18,9 +18,9 @@ from typing import Any, overload
 from trietok.corpus.opened_shards import OpenShard, arrow_dataset_of, open_shard
 from trietok.corpus.row_encoder import IDS
 from trietok.corpus.row_sources import RowSource, RowSources
+from trietok.corpus.run_directory import MANIFEST, MANIFEST_FORMAT
 from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError
 
-_MANIFEST = "manifest.json"
 _OPEN_SHARDS = 64
 
 
@@ -32,7 +32,8 @@ def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
 
     Raises:
         FileError: there is no finished corpus, or a file of it is missing.
-        FileFormatError: a file of it has another size than the manifest says.
+        FileFormatError: it was made by another version of trietok, or a file of it has another size than the manifest
+            says.
 
     >>> import pathlib, tempfile, trietok
     >>> from trietok.corpus import open_corpus
@@ -202,9 +203,15 @@ class Corpus(Sequence[list[int]]):
 
 
 def _manifest_in(directory: Path) -> dict[str, Any]:
-    path = directory / _MANIFEST
+    path = directory / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if manifest["format"] != MANIFEST_FORMAT:
+            raise FileFormatError(
+                f"{path} is of the format {manifest['format']}, and what this version of trietok reads is "
+                f"{MANIFEST_FORMAT}; encode the texts once more",
+                path=path,
+            )
         files = [file for shard in manifest["shards"] for file in shard["files"]]
         sizes = [(directory / file["name"], file["bytes"]) for file in files]
     except OSError as error:
@@ -212,6 +219,8 @@ def _manifest_in(directory: Path) -> dict[str, Any]:
             f"{directory} holds no finished corpus: cannot read {path.name}: {error.strerror}; encode-files makes one",
             path=path,
         ) from error
+    except FileFormatError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} is damaged, or of something else: {error!r}", path=path) from error
     for file, size in sizes:

@@ -12,9 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from trietok.corpus.run_directory import REJECTS
 from trietok.errors import FileError, FileFormatError, InputError
-
-_REJECTS = "rejects.jsonl"
 
 
 class RowSource(NamedTuple):
@@ -38,7 +37,7 @@ class RowSources:
     """
 
     def __init__(self, directory: Path, manifest: dict[str, Any]) -> None:
-        self._rejects = directory / _REJECTS
+        self._rejects = directory / REJECTS
         self._shards = manifest["shards"]
         self._is_packed = manifest["options"]["pack"] is not None
         self._before: list[int] = []  # for each shard, the rows of its file that come before it

@@ -25,6 +25,7 @@ from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
+MANIFEST_FORMAT = "trietok-corpus-2"
 _PART = "part-"
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
@@ -151,7 +152,10 @@ class RunDirectory:
             if not resume:
                 raise InputError(f"{out} holds a run already; resume it (--resume), or give another directory")
             if begun:
-                self._put_in_place(_read_manifest(state / MANIFEST))
+                unfinished = _read_manifest(state / MANIFEST)
+                if unfinished.get("format") != MANIFEST_FORMAT:
+                    self._compare(unfinished)
+                self._put_in_place(unfinished)
             if (out / MANIFEST).exists():
                 self._manifest = _read_manifest(out / MANIFEST)
                 self._compare(self._manifest)
