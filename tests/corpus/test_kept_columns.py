@@ -88,6 +88,24 @@ def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch, file_format)
     assert pq.ParquetFile(tmp_path / "out" / name).metadata.num_row_groups > 2
 
 
+@pytest.mark.parametrize(
+    ("name", "keep", "waits"), [("a.jsonl", [], 0), ("a.jsonl", ["id"], 7), ("a.parquet", ["id"], 0)]
+)
+def test_only_values_of_json_wait_for_the_end_of_a_shard(english, tmp_path, monkeypatch, name, keep, waits):
+    monkeypatch.setattr(shard_files, "_GROUP_IDS", 1)
+    monkeypatch.setattr("trietok.corpus.text_readers._BLOCK", 10)  # a line is read at a time
+    most, original = [0], shard_files._ParquetTable.write
+
+    def watched(self, table):
+        original(self, table)
+        most.append(len(self._waiting))
+
+    monkeypatch.setattr(shard_files._ParquetTable, "write", watched)
+    encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1, keep=keep)
+    assert max(most) == waits
+    assert rows_in(tmp_path / "out") == ids_of(english)
+
+
 def test_a_column_may_be_the_text_and_may_be_kept_twice(english, tmp_path):
     for name in ("a.parquet", "a.jsonl"):
         encode_files(write(tmp_path / name), tmp_path / f"{name}.out", english, workers=1, keep=["text", "id", "id"])

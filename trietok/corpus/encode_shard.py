@@ -179,7 +179,9 @@ class ShardEncoder:
 
     def _content_of(self, file: TextFile) -> Content:
         columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
-        return Content(self._job.fingerprint, columns, self._job.keep, is_typed=file.kind == "parquet")
+        return Content(
+            self._job.fingerprint, columns, self._job.keep, is_typed=file.kind == "parquet" or not self._job.keep
+        )
 
     def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
         if rows.lengths or rows.ids or kept is not None:

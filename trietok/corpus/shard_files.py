@@ -65,6 +65,8 @@ class ParquetShard:
     def __init__(self, folder: Path, stem: str, content: Content) -> None:
         self.paths = {".parquet": folder / f"{stem}.parquet"}
         self._content = content
+        if content.columns:  # they take room beside the ids
+            self.most_ids = _MOST_IDS // 2
         self._table = _ParquetTable(self.paths[".parquet"], content)
         self._forget()
 
