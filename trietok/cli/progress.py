@@ -9,14 +9,12 @@ import contextlib
 import os
 import stat
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from trietok.cli.output import on_terminal
-from trietok.worker_pool import interrupts_held
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -154,6 +152,10 @@ def said_regularly(line: Callable[[], str]) -> Iterator[None]:
     Args:
         line: what to say, without the line feed.
     """
+    import threading
+
+    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
+
     over = threading.Event()
 
     def say() -> None:

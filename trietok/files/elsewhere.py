@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import io
 import os
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
-from urllib.parse import urlsplit
 
 from trietok.errors import FileError, MissingDependencyError
 
@@ -51,7 +49,7 @@ def path_in(name: str) -> str:
     >>> path_in("https://example.org/a.jsonl.gz?key=1"), path_in("what?.txt")
     ('https://example.org/a.jsonl.gz', 'what?.txt')
     """
-    return urlsplit(name)._replace(query="", fragment="").geturl() if name.startswith(("http://", "https://")) else name
+    return re.split("[?#]", name)[0] if name.startswith(("http://", "https://")) else name
 
 
 def open_bytes(name: str) -> BinaryIO:
@@ -79,6 +77,8 @@ def status(name: str, fresh: bool = False) -> Status:
         FileError: there is no such file, it is a directory, or its size is not known.
         MissingDependencyError: what reads from there is not installed.
     """
+    import hashlib  # most names are of files here, and take none of it
+
     files, path = _store(name)
     try:
         with _as_os_error(name):
