@@ -92,8 +92,9 @@ def test_the_service_of_the_page(service, command):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         assert rows == tokenizer(TEXTS, truncation=True, max_length=6, disallowed_special=()).input_ids
         assert rows != tokenizer(TEXTS).input_ids
-        with pytest.raises(urllib.error.HTTPError, match="422"):
-            post(port, {"texts": TEXTS, "max_length": 2})
+        for wrong in ({"texts": TEXTS, "max_length": 2}, {"texts": []}):
+            with pytest.raises(urllib.error.HTTPError, match="422"):
+                post(port, wrong)
     finally:
         process.terminate()
         process.wait(START_SECONDS)

@@ -39,7 +39,7 @@ def test_what_it_says(files, tmp_path):
 
 
 def test_json(files, tmp_path):
-    (line,) = out(*files, "--most", "1", "--as", "unused", "--json")
+    (line,) = out(*files, "-n", "1", "--as", "unused", "--json")
     values = json.loads(line)
     assert values["out"] == str(tmp_path / "out")
     assert list(values["terms"]["added"]) == ["covid"]
@@ -51,6 +51,9 @@ def test_json(files, tmp_path):
 def test_what_is_wrong(files, tmp_path):
     assert "--texts" in usage_error(*files[:3])
     assert "none of the words of the 2 texts" in error(*files[:-1], "9")
+    (tmp_path / "empty").mkdir()
+    wanted = "give the directory of a model, with its config.json and weights"
+    assert error("adapt", str(tmp_path / "empty"), *files[2:]) == f"{tmp_path / 'empty'} has no config.json; {wanted}"
     assert "is there already" in error(*files[:2], files[1], *files[3:])
     assert "there is no token 'nosuchtoken'" in error(*files, "--new", "copy:nosuchtoken")
     assert not (tmp_path / "out").exists()

@@ -39,7 +39,7 @@ def test_entries_and_what_is_named(tiny, terms, tmp_path):
 
 def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
     saved, plan = str(tmp_path / "out"), str(tmp_path / "plan.json")
-    lines = out("add", "-", "-m", tiny, "-o", saved, "--as", "single-word", "--plan", plan, stdin="hello world\n")
+    lines = out("add", "-", "-m", tiny, "-o", saved, "--as", "single-word", "--save-plan", plan, stdin="hello world\n")
     assert lines[0] == "1 term added as added tokens of single words"
     before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
     assert after.tokenize("hello world, hello worlds")[:2] == ["hello world", "[UNK]"]
@@ -53,7 +53,7 @@ def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
 def test_json(tiny, terms, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("hellos, helloso\n", encoding="utf-8")
-    (line,) = out("add", terms, "-m", tiny, "-o", str(tmp_path / "out"), "--json", "--texts", str(text))
+    (line,) = out("add", terms, "-m", tiny, "-o", str(tmp_path / "out"), "--json", "-t", str(text))
     values = json.loads(line)
     assert (values["added"], values["known"], values["duplicates"]) == ({"hellos": 12}, ["world"], ["hellos"])
     assert [(each["line"], each["term"]) for each in values["refused"]] == [(4, "hello world")]

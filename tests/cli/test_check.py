@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.checking.directories import CONFIG, decoder, make, vocab
-from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run
+from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
 from trietok import check
 
 
@@ -19,6 +19,18 @@ def test_the_command(tmp_path):
     assert run("check", bad).exit_code == 1
     for arguments in (["check"], ["check", folder, "--renumber"], ["check", folder, "--frobnicate"]):
         assert run(*arguments).exit_code == 2
+
+
+def test_a_name_that_is_not_there_is_not_asked_for_on_a_hub(tmp_path):
+    name = str(tmp_path / "nowhere")
+    assert run("check", name).stdout.split("\n")[1:] == [
+        "error: unreadable-file",
+        "  there is neither a directory nor a file of that name",
+        "  so: nothing loads, or what loads lacks what the file says",
+        "  do: put a file there that may be read; where the message names a limit, one within it",
+        "",
+    ]
+    assert "No such option '--offline'" in usage_error("check", name, "--offline")
 
 
 def test_the_command_as_json(tmp_path):

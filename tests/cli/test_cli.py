@@ -49,17 +49,73 @@ def test_unknown_commands_and_options_are_usage_errors():
     assert "--loud" in usage_error("encode", "--loud", "a")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("encod", "No such command 'encod'. Did you mean 'encode' or 'encode-files'?"),
+        ("shout", "No such command 'shout'."),
+        ("--versio", "No such option '--versio'. Did you mean '--version'?"),
+        ("encode --modle m a", "No such option '--modle'. Did you mean '--model'?"),
+        ("decode --modle m 1", "No such option '--modle'. Did you mean '--model'?"),
+        ("encode --no a", "No such option '--no'. Did you mean '--no-special-tokens'?"),
+        ("encode --x a", "No such option '--x'."),
+        ("decode --x 1", "No such option '--x'."),
+        ("train bpe --vocabsize 9 a", "No such option '--vocabsize'. Did you mean '--vocab-size'?"),
+        ("encode -m", "Option '-m' requires an argument."),
+        ("train bpe a --vocab-size", "Option '--vocab-size' requires an argument."),
+        ("--version=3", "Option '--version' does not take a value."),
+    ],
+)
+def test_usage_errors_have_one_form_and_name_what_may_have_been_meant(arguments, message):
+    words = arguments.split()
+    command = " ".join(["trietok", *words[: 2 if words[0] == "train" else int(words[0] in COMMANDS)]])
+    said = usage_error(*words)
+    assert said.startswith(f"Usage: {command} [OPTIONS] ")
+    assert said.endswith(f" for help. Error: {message}")
+
+
+WRITING = ["encode a", "--help", "--version", "encode --help", "train bpe -h", "completion"]
+
+
+def arguments_of(written: str) -> tuple[list[str], dict[str, str]]:
+    """Arguments and environment of a run that writes something."""
+    if written == "completion":
+        return [], environment(_TRIETOK_COMPLETE="bash_source")
+    return written.split(), environment()
+
+
 @posix
-def test_a_full_disk_is_an_error_and_not_silence():
+@pytest.mark.parametrize("written", WRITING)
+def test_a_full_disk_is_an_error_and_not_silence(written):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
+    arguments, env = arguments_of(written)
     with open("/dev/full", "wb") as full:
-        child = process("encode", "a", stdout=full)
+        child = process(*arguments, stdout=full, env=env)
         _, stderr = child.communicate()
     assert (child.returncode, stderr) == (
         1,
         b"trietok: error: cannot write to standard output: No space left on device\n",
     )
+
+
+@posix
+@pytest.mark.parametrize("written", WRITING)
+def test_a_standard_output_that_is_closed_is_an_error_and_not_silence(written):
+    arguments, env = arguments_of(written)
+    child = process(*arguments, stdout=None, env=env, preexec_fn=lambda: os.close(1))
+    _, stderr = child.communicate()
+    assert (child.returncode, stderr) == (1, b"trietok: error: cannot write: standard output is closed\n")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("arguments", "exit_code"), [(["shout"], 2), (["encode", "--model"], 2), (["decode", "-1"], 1)]
+)
+def test_errors_stay_off_standard_output_where_standard_error_is_closed(arguments, exit_code):
+    child = process(*arguments, stderr=None, preexec_fn=lambda: os.close(2))
+    stdout, _ = child.communicate()
+    assert (child.returncode, stdout) == (exit_code, b"")
 
 
 @posix
@@ -148,14 +204,18 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
     for command in (*(command for command in COMMANDS if command != "train"), *(f"train {kind}" for kind in kinds)):
         shown = run(*command.split(), "--help").stdout
         assert shown.startswith(f"Usage: trietok {command} [OPTIONS]")
-        assert "--offline" in shown
+        assert ("--offline" in shown) == (command != "check")  # which asks no hub
 
 
 @pytest.mark.parametrize(
     ("typed", "completed"),
-    [("trietok enc", ["plain,encode", "plain,encode-files"]), ("trietok encode --file te", ["file,te"])],
+    [
+        ("trietok enc", ["plain,encode", "plain,encode-files"]),
+        ("trietok encode --file te", ["file,te"]),
+        ("trietok encode-files --format n", ["plain,npy"]),
+    ],
 )
-def test_the_shell_completes_commands_and_names_of_files(typed, completed):
+def test_the_shell_completes_commands_names_of_files_and_choices(typed, completed):
     asked = {"_TRIETOK_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     stdout, stderr = process(env=environment(**asked)).communicate()
     assert (stdout.decode().split(), stderr) == (completed, b"")

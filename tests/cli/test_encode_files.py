@@ -20,6 +20,7 @@ from tests.cli.commands import COLOURS, environment, error, on_terminal, out, po
 from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
 from trietok.corpus import open_corpus
 from trietok.corpus.encode_shard import ShardEncoder
+from trietok.corpus.shard_files import FORMATS
 
 
 def test_a_summary(english, tmp_path):
@@ -103,6 +104,14 @@ def test_usage_errors(tmp_path):
     assert "Missing option" in usage_error("encode-files", "a.txt")
     for size in ("inf", "nan", "-1", "0"):
         assert "--shard-size" in usage_error("encode-files", "a.txt", "-o", str(tmp_path), "--shard-size", size)
+    choices = {"--format": FORMATS, "--on-error": ("fail", "skip")}
+    for option, known in choices.items():
+        said = usage_error("encode-files", "a.txt", "-o", str(tmp_path), option, "csv")
+        assert f"'{option}': 'csv' is not one of {', '.join(map(repr, known))}." in said
+    assert "no room for the 2 special tokens" in usage_error(
+        "encode-files", "a.txt", "-o", str(tmp_path / "ids"), "--max-length", "1"
+    )
+    assert not (tmp_path / "ids").exists()
 
 
 @posix

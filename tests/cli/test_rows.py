@@ -55,7 +55,7 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
 
 
 def test_json(model, new, two, tmp_path):
-    (line,) = out("rows", model, str(tmp_path / "out"), "-t", new, "--multiple-of", "8", "--json")
+    (line,) = out("rows", model, str(tmp_path / "out"), "--tokenizer", new, "--multiple-of", "8", "--json")
     values = json.loads(line)
     assert values["plan"] == {
         **{"before": two[2].before, "after": two[2].after, "rows_before": ROWS, "rows_after": AFTER},
@@ -112,6 +112,9 @@ def test_mistakes(model, new, tmp_path):
     assert "is there already" in error("rows", model, new, "--tokenizer", new)
     assert "no row plan" in error("rows", model, target, "--plan", f"{model}/config.json")
     assert "not there" in error("rows", f"{model}/nowhere", target, "--plan", _plan(tmp_path))
+    wanted = "give the directory of a model, with its config.json and weights"
+    assert error("rows", "nowhere", target, "--tokenizer", new) == f"nowhere is not there; {wanted}"
+    assert error("rows", new, target, "--tokenizer", new) == f"{new} has no config.json; {wanted}"
     assert not (tmp_path / "out").exists()
 
 

@@ -27,7 +27,7 @@ def text(tmp_path) -> str:
 
 
 def test_a_table(tiny, text):
-    assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "--max", "2") == [
+    assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "-n", "2") == [
         "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token become 1",
         "the first 2: 3.00 tokens a text, 1 unknown, 92.9% of what splitting costs",
         "word    frequency  tokens saved  now",
@@ -105,7 +105,7 @@ def test_leave_others_and_the_weight(tiny, text):
     values = json.loads(line)
     assert [each["word"] for each in values["suggestions"]] == ["covids", ","]
     assert [each["word"] for each in values["left_out"]] == ["covid"]
-    (line,) = out("suggest", text, "-m", tiny, "--min-frequency", "1", "--unknown-weight", "9", "--max", "1", "--json")
+    (line,) = out("suggest", text, "-m", tiny, "--min-frequency", "1", "--unknown-weight", "9", "--most", "1", "--json")
     assert json.loads(line)["suggestions"][0]["word"] == ","
 
 
@@ -135,7 +135,7 @@ def test_errors(tiny, text, tmp_path):
 
 
 def test_usage_errors(tiny, text):
-    assert "--max" in usage_error("suggest", text, "-m", tiny, "--max", "0")
+    assert "--most" in usage_error("suggest", text, "-m", tiny, "--most", "0")
     assert "--as" in usage_error("suggest", text, "-m", tiny, "--as", "anyhow")
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 import multiprocessing
 import pickle
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,12 +209,87 @@ def test_differences_can_be_allowed(tmp_path: Any) -> None:
     assert read.encode(TEXT) == made(trietok.BertTokenizerFast).encode(TEXT)
 
 
-@pytest.mark.parametrize("kind", [trietok.MPNetTokenizer, trietok.FunnelTokenizer, Shouting])
+class Exclaiming(trietok.BertTokenizerFast):
+    """A user's own class of the fast profile."""
+
+    def prepare_for_tokenization(
+        self, text: str, is_split_into_words: bool = False, **kwargs: Any
+    ) -> tuple[str, dict[str, Any]]:
+        return text + " !", kwargs
+
+
+class Named(trietok.BertTokenizerFast):
+    """A user's own class that changes nothing."""
+
+
+@pytest.mark.parametrize("kind", [trietok.MPNetTokenizer, trietok.FunnelTokenizer, Shouting, Exclaiming])
 def test_what_no_class_of_transformers_reads_is_refused_at_once(kind: type[Any]) -> None:
     tokenizer = made(kind)
     with pytest.raises(trietok.NotSupportedError, match=r"allow_differences=True"):
         to_transformers(tokenizer)
     assert to_transformers(tokenizer, allow_differences=True).encode(TEXT) == tokenizer.encode(TEXT)
+
+
+def edited(**changes: Any) -> Any:
+    """A fast tokenizer whose tokenizer.json is not what its class makes of the vocabulary."""
+    with tempfile.TemporaryDirectory() as folder:
+        made(trietok.BertTokenizerFast).save_pretrained(folder)
+        path = Path(folder) / "tokenizer.json"
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for key, value in changes.items():
+            content[key] = {**content[key], **value} if value else value
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return trietok.BertTokenizerFast.from_pretrained(folder)
+
+
+def with_another_role() -> Any:
+    tokenizer = made(trietok.BertTokenizerFast)
+    tokenizer.add_special_tokens({"cls_token": "<s>"})  # the template keeps its [CLS]
+    return tokenizer
+
+
+UNUSUAL = {
+    "another role": with_another_role,
+    "nothing around": lambda: edited(post_processor=None),
+    "shorter words": lambda: edited(model={"max_input_chars_per_word": 5}),
+    "control characters": lambda: edited(normalizer={"clean_text": False}),
+    "no decoder": lambda: edited(decoder=None),
+    "a user's class": lambda: made(Named),
+    "usual": lambda: made(trietok.BertTokenizerFast),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_unusual_tokenizer_is_read_as_it_is(name: str, tmp_path: Any) -> None:
+    """transformers 5 makes its BERT tokenizer of the vocabulary and the roles, whatever stands in tokenizer.json."""
+    tokenizer = UNUSUAL[name]()
+    to_transformers(tokenizer).save_pretrained(tmp_path)
+    saved = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))["tokenizer_class"]
+    is_usual = name in ("usual", "a user's class")
+    assert saved == ("BertTokenizer" if is_usual else "PreTrainedTokenizerFast")
+    text = f"{TEXT} a\x07b unaffable don't"
+    for read in (read_by_transformers(tmp_path), trietok.AutoTokenizer.from_pretrained(tmp_path)):
+        assert read.encode(text, "people") == tokenizer.encode(text, "people")
+        assert list(read(text)) == list(tokenizer(text))
+        assert read.decode(read.encode(text)) == tokenizer.decode(tokenizer.encode(text))
+    assert type(trietok.AutoTokenizer.from_pretrained(tmp_path, use_fast=is_usual)) is trietok.BertTokenizerFast
+
+
+@pytest.mark.skipif(IS_FOUR, reason="transformers 4 writes a small sigma wherever it stands")
+def test_saving_warns_of_a_final_sigma(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-multi", do_lower_case=True)
+    to_transformers(tokenizer).save_pretrained(tmp_path)
+    assert caplog.text.count("\N{GREEK CAPITAL LETTER SIGMA}") == 1
+    text = "\N{GREEK CAPITAL LETTER OMICRON}\N{GREEK CAPITAL LETTER SIGMA}"
+    assert read_by_transformers(tmp_path).encode(text) != tokenizer.encode(text)
+
+
+@pytest.mark.skipif(IS_FOUR, reason="transformers 4 finds such tokens")
+def test_what_cannot_be_saved_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    to_transformers(made(trietok.BertTokenizer, do_lower_case=False))
+    assert not caplog.records
+    to_transformers(made(trietok.BertTokenizer))
+    assert "cannot be saved" in caplog.text
 
 
 def test_a_users_methods_are_called() -> None:
@@ -220,8 +298,13 @@ def test_a_users_methods_are_called() -> None:
 
 
 def test_it_takes_tokenizers_of_trietok_only() -> None:
-    with pytest.raises(trietok.InputTypeError, match="not a str; load it with"):
-        to_transformers("trietok-en")
+    for value, words in (
+        ("trietok-en", "not a str; load it with"),
+        (trietok.BertTokenizer, "not the class BertTokenizer; load it with"),
+        (transformers.BatchEncoding(), "not transformers' BatchEncoding; load it with"),
+    ):
+        with pytest.raises(trietok.InputTypeError, match=words):
+            to_transformers(value)
 
 
 def test_nothing_is_registered() -> None:

@@ -50,6 +50,8 @@ class GenericTagger:
     made = 0
 
     def __init__(self, options: str) -> None:
+        if options.endswith("-d /nope"):
+            raise RuntimeError("\nFailed.\n--- ERROR DETAILS ---\nparam.cpp(69) no such file: /nope/dicrc\n---")
         type(self).made += 1
         self.options = options
         self.is_busy = False
@@ -95,6 +97,11 @@ class SudachiDictionary:
 
 
 class Jumanpp:
+    has_program = True
+
+    def is_available(self) -> bool:
+        return self.has_program
+
     def apply_to_sentence(self, text: str):
         words = [Word(re.sub(" ", "␣", word), start) for word, start in runs(text)]
         return types.SimpleNamespace(morphemes=words)

@@ -52,6 +52,24 @@ def test_the_class_the_files_ask_for(folder, tokenizer_config, config, name):
     assert kind(folder(tokenizer_config, config)) == name
 
 
+def test_a_generic_fast_class_is_berts(tmp_path):
+    fast = trietok.BertTokenizerFast.from_pretrained("trietok-en", do_lower_case=False)
+    fast.add_tokens("<ent>")
+    fast.save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": "PreTrainedTokenizerFast"}))
+    for model_type, name in ((None, "Bert"), ("nothing-known", "Bert"), ("electra", "Electra")):
+        if model_type is not None:
+            (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
+        for use_fast in (True, False):  # it has no slow form
+            tokenizer = AutoTokenizer.from_pretrained(tmp_path, use_fast=use_fast)
+            assert type(tokenizer).__name__ == f"{name}TokenizerFast"
+            assert tokenizer.encode("The <ent> people") == fast.encode("The <ent> people")
+    assert trietok.check(tmp_path).ok
+    with pytest.raises(trietok.FileFormatError, match="saved as a PreTrainedTokenizerFast"):
+        trietok.BertTokenizer.from_pretrained(tmp_path)
+
+
 def test_fast_in_the_file_and_use_fast_false(folder):
     assert kind(folder({"tokenizer_class": "BertTokenizerFast"})) == "BertTokenizer"
 

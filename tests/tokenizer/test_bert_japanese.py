@@ -256,6 +256,13 @@ def test_paths_that_a_file_names_are_not_opened(make, tmp_path, analyzers):
 def test_what_is_missing_or_unknown(make, monkeypatch):
     with pytest.raises(trietok.NotSupportedError, match=r"SentencePiece cuts by a model of its own \(spiece\.model\)"):
         make(subword_tokenizer_type="sentencepiece")
+    with pytest.raises(trietok.InputTypeError, match="mecab_kwargs is a dict of options, not 'ipadic'"):
+        make(**MECAB, mecab_kwargs="ipadic")
+    with pytest.raises(trietok.InputError, match=r"MeCab cannot be started with .*/nope/dicrc; name a dictionary with"):
+        make(**MECAB, mecab_kwargs={"mecab_option": "-d /nope"})
+    monkeypatch.setattr(fake_analyzers.Jumanpp, "has_program", False)
+    with pytest.raises(trietok.MissingDependencyError, match="needs the program jumanpp"):
+        make(word_tokenizer_type="jumanpp")
     with pytest.raises(trietok.InputError, match="word_tokenizer_type is 'kytea'; it is one of 'basic', 'mecab'"):
         make(word_tokenizer_type="kytea")
     with pytest.raises(trietok.InputError, match="subword_tokenizer_type is 'bytes'; it is 'wordpiece' or 'character'"):

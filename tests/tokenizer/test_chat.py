@@ -6,11 +6,19 @@ import json
 import subprocess
 import sys
 import threading
+from itertools import chain
 
 import pytest
 
 import trietok
-from trietok import BertTokenizer, BertTokenizerFast, InputError, MissingDependencyError, NotSupportedError
+from trietok import (
+    BertTokenizer,
+    BertTokenizerFast,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    NotSupportedError,
+)
 
 pytest.importorskip("jinja2")
 
@@ -85,6 +93,9 @@ def test_threads_do_not_mix_their_masks(tokenizer):
         ),
         ({"documents": ["a"]}, "a document is a dict"),
         ({"tools": [1]}, "a tool is a JSON schema"),
+        ({"tools": 3}, "tools are given as a list, not as int"),
+        ({"documents": {}}, "documents are given as a list, not as dict"),
+        ({"tokenizer_kwargs": {"padding": True}}, "padding is an option of apply_chat_template itself"),
     ],
 )
 def test_what_is_refused(tokenizer, options, words):
@@ -104,12 +115,48 @@ def test_what_else_is_refused(tokenizer):
     with pytest.raises(InputError, match="the final message has none"):
         tokenizer.apply_chat_template(image, continue_final_message=True)
     tokenizer.chat_template = {"rag": "a", "tool_use": "b"}
-    with pytest.raises(InputError, match="none is the default; pass chat_template= one of 'rag', 'tool_use'"):
+    with pytest.raises(InputError, match="is named 'default'; pass chat_template= one of 'rag', 'tool_use'"):
         tokenizer.apply_chat_template(CHAT)
     assert tokenizer.get_chat_template(tools=[{}]) == "b"
-    tokenizer.chat_template = None
-    with pytest.raises(InputError, match=r"no chat template; set tokenizer\.chat_template"):
-        tokenizer.get_chat_template()
+    for none in (None, {}):
+        tokenizer.chat_template = none
+        with pytest.raises(InputError, match=r"no chat template; set tokenizer\.chat_template"):
+            tokenizer.get_chat_template()
+
+
+@pytest.mark.parametrize("chat", ["the people", CHAT[0], b"the people", [CHAT, "the people"]])
+def test_what_is_no_list_of_messages_is_refused(tokenizer, chat):
+    """transformers writes a template of the letters of a str, and of the keys of a dict."""
+    with pytest.raises(InputTypeError, match="a conversation is a list of messages"):
+        tokenizer.apply_chat_template(chat)
+
+
+@pytest.mark.parametrize("value", [3, b"a", [1], ["a"], [{"name": "a"}], [{"template": "a"}], {"a": 1}])
+def test_what_is_no_template_is_refused_at_once(value):
+    with pytest.raises(InputTypeError, match="chat_template is a template, a str, or a dict"):
+        BertTokenizer.from_pretrained("trietok-en", chat_template=value)
+
+
+def test_a_chat_that_overflows_has_masks_of_each_row(tokenizer):
+    options = {"truncation": True, "max_length": 4, "tokenizer_kwargs": {"return_overflowing_tokens": True}}
+    batch = tokenizer.apply_chat_template(CHAT, return_dict=True, return_assistant_tokens_mask=True, **options)
+    whole = tokenizer.apply_chat_template(CHAT, return_dict=True, return_assistant_tokens_mask=True)
+    rows = [batch["assistant_masks"]] if tokenizer.profile == "slow" else batch["assistant_masks"]
+    masks = list(chain.from_iterable(rows))
+    assert len(masks) == (4 if tokenizer.profile == "slow" else len(whole["input_ids"]))
+    assert masks == whole["assistant_masks"][: len(masks)]
+
+
+@pytest.mark.parametrize("options", [{"return_dict": True}, {"return_tensors": "np"}, {"tokenize": False}])
+def test_the_ids_of_one_message_are_a_list(tokenizer, options):
+    with pytest.raises(InputError, match=f"leave {next(iter(options))} out"):
+        tokenizer.encode_message_with_chat_template(CHAT[1], CHAT[:1], **options)
+
+
+def test_the_mark_of_the_end_is_in_no_text(tokenizer):
+    twice = "{% for message in messages %}{{ message.content }}|{{ message.content }}{% endfor %}"
+    with pytest.raises(InputError, match="once in the text"):
+        tokenizer.apply_chat_template(CHAT, chat_template=twice, continue_final_message=True)
 
 
 def test_a_chat_is_not_changed(tokenizer):

@@ -93,12 +93,13 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
         FileFormatError: a file is damaged, or two contradict each other.
     """
     path = Path(directory)
+    wrong = None
     if not path.is_dir():
-        raise FileError(
-            f"{path} is {'no directory' if os.path.lexists(path) else 'not there'}; give the directory of a model, "
-            "with its config.json and weights",
-            path=path,
-        )
+        wrong = "is no directory" if os.path.lexists(path) else "is not there"
+    elif not os.path.lexists(path / CONFIG_FILE):
+        wrong = f"has no {CONFIG_FILE}"
+    if wrong is not None:
+        raise FileError(f"{path} {wrong}; give the directory of a model, with its config.json and weights", path=path)
     config = read_json_object(path / CONFIG_FILE)
     rows = config.get("vocab_size")
     if type(rows) is not int or rows < 1:

@@ -32,7 +32,7 @@ ADVICE = {
     "other-kind": Advice("no WordPiece tokenizer loads it", "load it with the class that the message names"),
     "unreadable-file": Advice(
         "nothing loads, or what loads lacks what the file says",
-        "put a file there that may be read and is within the limits that the message names",
+        "put a file there that may be read; where the message names a limit, one within it",
     ),
     "empty-vocabulary": Advice(_NOTHING_LOADS, "put the model's vocab.txt into its place, one token a line"),
     "not-utf8": Advice(_NOTHING_LOADS, "convert the file, for example: iconv -f latin1 -t utf-8 {file}"),

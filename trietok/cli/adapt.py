@@ -20,13 +20,14 @@ from trietok.cli.suggest import words_of
 @rows_options.out
 @click.option(
     "--texts",
+    "-t",
     type=options.PATH,
     required=True,
     multiple=True,
     metavar="FILES",
     help="Files or quoted globs with texts like those that the model is for; see trietok suggest. May be repeated.",
 )
-@click.option("--most", type=options.POSITIVE, default=500, metavar="N", help="Add at most N words.")
+@click.option("--most", "-n", type=options.POSITIVE, default=500, metavar="N", help="Add at most N words.")
 @suggest_options.min_frequency
 @click.option(
     "--as",

@@ -40,12 +40,13 @@ _AS_WHAT = {
 @click.option("--special", is_flag=True, help="As special tokens, which decoding can skip.")
 @click.option(
     "--texts",
+    "-t",
     type=options.PATH,
     multiple=True,
     metavar="FILE",
     help="Say what each way does to this text. May be repeated.",
 )
-@changed_vocabulary.plan
+@changed_vocabulary.save_plan
 @changed_vocabulary.fast
 @options.column
 @training_options.errors
@@ -58,7 +59,7 @@ def add(
     way: str,
     special: bool,
     texts: tuple[str, ...],
-    plan: str | None,
+    save_plan: str | None,
     fast: bool,
     column: str,
     errors: str,
@@ -92,9 +93,9 @@ def add(
             )
         done = done._replace(refused=refused)
         comparison = trietok.compare(before, after, ())
-        save(after, model, output, trietok.plan_rows(before, after) if plan is not None else None, plan)
+        save(after, model, output, trietok.plan_rows(before, after) if save_plan is not None else None, save_plan)
         if as_json:
-            write_line(json_line(_values(done, effects, comparison, model, output, plan)))
+            write_line(json_line(_values(done, effects, comparison, model, output, save_plan)))
             return
         for term in refused:
             warn(f"{where}, line {term.number}: {term.term!r:.60} is not added: {term.reason}")

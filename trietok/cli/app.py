@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -11,6 +12,9 @@ import click
 
 import trietok
 from trietok.cli.interrupts import stopped
+from trietok.cli.output import open_streams, writing
+from trietok.cli.reporting import reporting
+from trietok.cli.usage import no_such, usage_errors
 
 # Each is a module here, which holds a command of its name. What it does is said in short here too: listing the commands
 # imports none of them.
@@ -40,7 +44,7 @@ COMMANDS = {
 class _Group(click.Group):
     """Imports the command that is asked for; importing all takes longer than `trietok encode` has to work.
 
-    It says that it was stopped where that came before a command had begun; a command sees to that itself.
+    It says what went wrong where that came before a command had begun, or wrote help; a command sees to that itself.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -57,21 +61,43 @@ class _Group(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        open_streams()
+        try:
+            with _failures_said():  # those of completion, which click does first
+                return super().main(*args, **options)
+        except click.exceptions.Exit as end:
+            sys.exit(end.exit_code)
+
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        with _stop_said():
+        with _failures_said():
             return super().make_context(*args, **options)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.obj = list(args)
+        with usage_errors(ctx, ()):
+            return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise no_such("command", name, COMMANDS, ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
-        with _stop_said():
+        with _failures_said(), usage_errors(ctx, ctx.obj):
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
-def _stop_said() -> Iterator[None]:
+def _failures_said() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
         raise click.exceptions.Exit(stopped()) from None
+    except OSError as error:
+        with reporting(), writing():
+            raise error
 
 
 def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:

@@ -119,7 +119,7 @@ def _as_json(benchmark: Benchmark | None, agreements: list[Agreement] | None) ->
 def _progress() -> Iterator[Callable[[str], None] | None]:
     """A note of what is going on, where standard error is a terminal; nothing that moves while something is timed."""
     stream = sys.stderr
-    if stream is None or not stream.isatty():
+    if not stream.isatty():
         yield None
         return
 

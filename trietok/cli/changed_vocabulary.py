@@ -18,7 +18,9 @@ from trietok.files.save import save_files_of
 fast = click.option(
     "--fast", is_flag=True, help="Work with the fast profile, and write a tokenizer.json beside the vocab.txt."
 )
-plan = click.option("--plan", type=PATH, metavar="FILE", help="Write which row of a model goes where to a JSON file.")
+save_plan = click.option(
+    "--save-plan", type=PATH, metavar="FILE", help="Write which row of a model goes where to a JSON file."
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every number.")
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")

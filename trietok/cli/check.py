@@ -21,7 +21,6 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 @click.option("--fix", type=options.PATH, metavar="OUT", help="Write a repaired copy to a new directory.")
 @click.option("--renumber", is_flag=True, help="With --fix: drop duplicate and blank lines, so that ids move.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every finding.")
-@options.offline
 @click.pass_context
 def check(ctx: click.Context, path: str, fix: str | None, renumber: bool, as_json: bool) -> None:
     """Look for contradictions in a tokenizer's files: 1 if there are errors, 0 if not.

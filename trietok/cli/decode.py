@@ -14,6 +14,7 @@ from trietok.cli.output import on_terminal, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
 from trietok.cli.results import Result
+from trietok.cli.usage import no_such_option
 
 _NEGATIVE = re.compile(r"-[0-9]")
 
@@ -62,7 +63,7 @@ def _one_sequence(ctx: click.Context, arguments: tuple[str, ...]) -> list[str]:
             if len(arguments) > 1:
                 ctx.fail("- stands alone: it reads all ids from standard input.")
         elif argument.startswith("-") and not _NEGATIVE.match(argument):
-            ctx.fail(f"No such option: {argument}")
+            raise no_such_option(argument, ctx)
     return [" ".join(arguments)] if arguments else []
 
 

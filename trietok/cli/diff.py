@@ -21,7 +21,7 @@ _OLD, _NEW = "red", "green"
 @click.argument("a", type=options.PATH)
 @click.argument("b", type=options.PATH)
 @click.option(
-    "--text",
+    "--texts",
     "-t",
     type=options.PATH,
     multiple=True,
@@ -32,15 +32,15 @@ _OLD, _NEW = "red", "green"
 @options.json_lines
 @options.offline
 @click.pass_context
-def diff(ctx: click.Context, a: str, b: str, text: tuple[str, ...], column: str, as_json: bool) -> None:
+def diff(ctx: click.Context, a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
     """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble.
 
     A and B are directories, vocab.txt files, built-in names or names on the hub.
     """
     with reporting(_TROUBLE):
         old, new = (tokenizer_of(name) for name in (a, b))
-        texts = (line.text for line in lines_of(ctx, (), text, "texts", column)) if text else None
-        comparison = trietok.compare(old, new, texts)
+        given = (line.text for line in lines_of(ctx, (), texts, "texts", column)) if texts else None
+        comparison = trietok.compare(old, new, given)
         if as_json:
             write_line(json_line(comparison.to_dict()))
         elif on_terminal():

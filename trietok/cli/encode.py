@@ -8,7 +8,7 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.inputs import Line, check_pair, lines_of, tokenizer_of
+from trietok.cli.inputs import Line, check_length, check_pair, lines_of, tokenizer_of
 from trietok.cli.output import on_terminal
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
@@ -45,6 +45,8 @@ def encode(
         check_pair(ctx, pair, texts, files)
         lines = lines_of(ctx, texts, files, "texts", column)
         tokenizer = tokenizer_of(model)
+        if not no_special_tokens:
+            check_length(tokenizer, max_length, is_pair=pair is not None)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
         with_tokens, with_places = shows_all(as_json), not as_json and on_terminal()
         warned = max_length is not None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trietok.cli import options
-from trietok.cli.inputs import tokenizer_of
+from trietok.cli.inputs import check_length, tokenizer_of
 from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import amount, amounts, said_regularly, shown_bars
@@ -40,7 +40,13 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.model
 @click.option("--column", default="text", metavar="NAME", help="The column of Parquet, or key of JSON.")
 @click.option("--workers", type=options.POSITIVE, metavar="N", help="Shards at once; without it, one a core.")
-@click.option("--format", "file_format", default="parquet", metavar="NAME", help="parquet, npy or bin.")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["parquet", "npy", "bin"]),
+    default="parquet",
+    help="Files of this kind.",
+)
 @click.option("--pack", type=options.POSITIVE, metavar="N", help="Join the texts, and cut them every N ids.")
 @click.option("--drop-last", is_flag=True, help="With --pack: leave out a shard's last block where it is shorter.")
 @options.max_length
@@ -50,9 +56,9 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @click.option("--with", "columns", metavar="NAMES", help=f"Write these too: {', '.join(_COLUMNS)}; between commas.")
 @click.option(
     "--on-error",
+    type=click.Choice(["fail", "skip"]),
     default="fail",
-    metavar="WHAT",
-    help="fail, or skip: set aside rows without text and files that cannot be read.",
+    help="Fail, or set aside rows without text and files that cannot be read.",
 )
 @click.option(
     "--resume", is_flag=True, help="Go on with the run that the directory holds: encode what it lacks of FILEs."
@@ -112,6 +118,8 @@ def encode_files(
             settings = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
             settings["add_special_tokens"] = False
+        else:
+            check_length(tokenizer, max_length)
         settings.update({f"return_{name}": True for name in asked})
         seen: list[Progress] = []  # the last state
 

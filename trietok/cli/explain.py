@@ -10,7 +10,7 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.inputs import check_pair, lines_of, tokenizer_of
+from trietok.cli.inputs import check_length, check_pair, lines_of, tokenizer_of
 from trietok.cli.output import json_line, on_terminal, write_line, writing
 from trietok.cli.reporting import reporting
 
@@ -64,7 +64,7 @@ _STYLES = {
 @click.option(
     "--against",
     type=options.PATH,
-    metavar="MODEL",
+    metavar="NAME_OR_DIR",
     help="Show another tokenizer beside it, and where they part; slow or fast is the same model in that profile.",
 )
 @click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser to FILE.")
@@ -98,6 +98,8 @@ def explain(
         tokenizers = [tokenizer_of(model, fast=fast)]
         if against is not None:
             tokenizers.append(_other(against, model))
+        for tokenizer in () if no_special_tokens else tokenizers:
+            check_length(tokenizer, max_length, is_pair=pair is not None)
         settings: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "verbose": False}
         if max_length is not None:
             settings.update(max_length=max_length, truncation=True)

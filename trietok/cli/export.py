@@ -17,7 +17,7 @@ _DIFFERENT = 1
 
 
 @click.command()
-@click.argument("path", type=options.PATH, metavar="DIR")
+@click.argument("path", type=options.PATH, metavar="NAME_OR_DIR")
 @click.option("--to", type=click.Choice(["tokenizer.json", "vocab.txt"]), required=True, help="The file to write.")
 @click.option(
     "--output",
@@ -55,7 +55,7 @@ def export(
 ) -> None:
     """Write a tokenizer as one file, and list the texts to which the file's readers give other ids.
 
-    DIR is a directory, a file, a built-in name or a name on the hub.
+    NAME_OR_DIR is a directory, a file, a built-in name or a name on the hub.
     """
     with reporting():
         if output is None and os.path.lexists(to):

@@ -129,6 +129,16 @@ def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], f
         ctx.fail("--pair goes with exactly one text, given as an argument.")
 
 
+def check_length(tokenizer: Any, max_length: int | None, *, is_pair: bool = False) -> None:
+    """A usage error for a length that the special tokens alone exceed, before anything is read or written."""
+    around = 0 if max_length is None else tokenizer.num_special_tokens_to_add(is_pair)
+    if max_length is not None and max_length < around:
+        raise click.UsageError(
+            f"--max-length {max_length} has no room for the {around} special tokens; raise it, or leave them out with "
+            "--no-special-tokens."
+        )
+
+
 def ids_in(text: str) -> list[int]:
     """The ids in a text: between spaces or commas, in a JSON list, or as `input_ids` in a JSON object.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -18,9 +19,24 @@ from trietok.files.formats import json_line as json_line
 _TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+class _Closed(io.TextIOBase):
+    """Standard output where there is none: whoever writes to it is told."""
+
+    def write(self, text: str) -> int:
+        raise trietok.FileError("cannot write: standard output is closed", path="standard output")
+
+
+def open_streams() -> None:
+    """Put something in the place of closed standard streams, which click takes for the other one or passes over."""
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process lasts
+
+
 def on_terminal() -> bool:
     """Whether a person looks at the output."""
-    return sys.stdout is not None and sys.stdout.isatty()
+    return sys.stdout.isatty()
 
 
 def prepare_output() -> None:
@@ -44,11 +60,9 @@ def writing() -> Iterator[None]:
         FileError: it cannot be written to.
         BrokenPipeError: nobody reads it any more.
     """
-    if sys.stdout is None:
-        raise trietok.FileError("cannot write: standard output is closed", path="standard output")
     try:
         yield
-    except BrokenPipeError:
+    except (BrokenPipeError, trietok.FileError):
         raise
     except OSError as error:
         raise trietok.FileError(f"cannot write to standard output: {error.strerror}", path="standard output") from error

@@ -135,7 +135,7 @@ class _Pace:
 @contextlib.contextmanager
 def shown_bars(transient: bool = False) -> Iterator[Bars | None]:
     """Bars for the body to show how far it is; None where nobody looks."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield None
         return
     bars = Bars(transient)

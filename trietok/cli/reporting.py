@@ -67,8 +67,7 @@ def _fail(message: str, exit_code: int) -> NoReturn:
 
 
 def _say(kind: str, message: str) -> None:
-    if sys.stderr is not None:
-        print(f"trietok: {kind}: {visible(message)}", file=sys.stderr, flush=True)
+    print(f"trietok: {kind}: {visible(message)}", file=sys.stderr, flush=True)
 
 
 def _end_output() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import trietok
+from trietok.adapting.apply_rows import checked_model
 from trietok.cli import changed_vocabulary, options
 from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import tokenizer_of
@@ -49,13 +50,12 @@ multiple_of = click.option(
 @out
 @click.option(
     "--tokenizer",
-    "-t",
     type=options.PATH,
-    metavar="DIR",
+    metavar="NAME_OR_DIR",
     help="The tokenizer that the model is to have; it is saved to OUT too.",
 )
 @click.option("--plan", type=options.PATH, metavar="FILE", help="Take the plan from a file, as --save-plan wrote it.")
-@click.option("--save-plan", type=options.PATH, metavar="FILE", help="Write the plan to a file, too.")
+@changed_vocabulary.save_plan
 @new
 @also
 @leave
@@ -87,6 +87,7 @@ def rows(
         if plan is not None and new is not None:
             ctx.fail("--new goes with --tokenizer alone: a plan says already what new rows are made of.")
         require_new(out)
+        checked_model(model_dir, out, also, leave)  # before its name is taken for one on the hub
         row_plan, after, proof = _planned(model_dir, tokenizer, plan, new or "pieces")
         if save_plan is not None:
             row_plan.save(save_plan)

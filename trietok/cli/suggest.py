@@ -44,7 +44,7 @@ leave_out = click.option(
 @click.command()
 @click.argument("files", nargs=-1, type=options.PATH)
 @options.model
-@click.option("--max", "most", type=options.POSITIVE, default=500, metavar="N", help="Suggest at most N words.")
+@click.option("--most", "-n", type=options.POSITIVE, default=500, metavar="N", help="Suggest at most N words.")
 @min_frequency
 @click.option(
     "--unknown-weight",
@@ -102,7 +102,7 @@ def suggest(
     """Say which words of a text to add to a tokenizer, ranked by the tokens that saves.
 
     FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz; - is standard input, read without FILES too.
+    with .gz or .zst; - is standard input, read without FILES too.
 
     The tokenizer stays as it is; with --apply OUT a copy with the words added is saved.
     """

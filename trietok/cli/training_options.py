@@ -34,7 +34,10 @@ special_tokens = click.option(
     "--special-token", "special_tokens", multiple=True, metavar="TOKEN", help="One more special token. May be repeated."
 )
 errors = click.option(
-    "--errors", default="strict", metavar="strict|replace", help="What to do with bytes that are not UTF-8."
+    "--errors",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    help="Refuse bytes that are not UTF-8, or replace them by U+FFFD.",
 )
 processes = click.option("--processes", type=POSITIVE, default=1, metavar="N", help="Count words on so many processes.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Write a summary as one JSON object.")

@@ -45,7 +45,7 @@ from trietok.cli.reporting import reporting
     metavar="FILE",
     help="Say how much other text changes. May be repeated.",
 )
-@changed_vocabulary.plan
+@changed_vocabulary.save_plan
 @changed_vocabulary.fast
 @options.column
 @training_options.errors
@@ -63,7 +63,7 @@ def trim(
     characters: bool,
     min_frequency: int,
     check: tuple[str, ...],
-    plan: str | None,
+    save_plan: str | None,
     fast: bool,
     column: str,
     errors: str,
@@ -95,9 +95,9 @@ def trim(
                 min_frequency=min_frequency,
                 check_texts=checked,
             )
-        save(trimmed.tokenizer, model, output, trimmed.plan, plan)
+        save(trimmed.tokenizer, model, output, trimmed.plan, save_plan)
         if as_json:
-            write_line(json_line(_values(trimmed, model, output, plan)))
+            write_line(json_line(_values(trimmed, model, output, save_plan)))
             return
         certificate = trimmed.certificate
         for line in (*certificate.lines(), *rows_lines(trimmed.tokenizer, model, output), certificate.proof):

@@ -1,10 +1,11 @@
-"""Import a client's package, or say how to get it."""
+"""What the conversions for clients share: to import a client's package, and to name what is no tokenizer of trietok."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
+import trietok
 from trietok.errors import MissingDependencyError
 
 
@@ -20,3 +21,23 @@ def package(name: str, needed_by: str) -> Any:
         if error.name != name:  # the package is there, and lacks one of its own
             raise
         raise MissingDependencyError(f"{needed_by} needs the package {name}: pip install {name}", extra=name) from None
+
+
+def class_of_ours(tokenizer: Any) -> type[Any]:
+    """The class of a tokenizer, or the nearest class of trietok that it inherits from."""
+    kinds: tuple[type[Any], ...] = type(tokenizer).__mro__
+    found: type[Any] = next(kind for kind in kinds if getattr(trietok, kind.__name__, None) is kind)
+    return found
+
+
+def kind_of(value: Any) -> str:
+    """What something is that is no tokenizer of trietok, for a message.
+
+    >>> kind_of("trietok-en"), kind_of(str)
+    ('a str', 'the class str')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    owner = type(value).__module__.partition(".")[0]
+    whose = f"{owner}'" if owner in ("transformers", "tokenizers") else "a"
+    return f"{whose} {type(value).__name__}"

@@ -10,10 +10,11 @@ import tempfile
 from typing import Any
 
 from trietok import log
-from trietok.clients.packages import package
+from trietok.clients.packages import class_of_ours, kind_of, package
 from trietok.errors import InputTypeError, NotSupportedError, brief
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.locking.export_file import export
+from trietok.tokenizer.auto import fast_class_of
 from trietok.tokenizer.bert import BertTokenizer
 
 _MOST_NAMED = 20
@@ -45,18 +46,25 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     with brief:
         if not isinstance(tokenizer, BertTokenizer):
             raise InputTypeError(
-                f"to_rust takes a BertTokenizer or a relative of it, not a {type(tokenizer).__name__}", value=tokenizer
-            )
-        if tokenizer.profile == "slow" and not allow_differences:
-            raise NotSupportedError(
-                f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives some texts other "
-                "ids, such as those with characters newer than Unicode 9 (docs/profiles.md lists all). Use the fast "
-                f"profile ({type(tokenizer).__name__}Fast), or pass allow_differences=True",
-                name="to_rust",
+                f"to_rust takes a BertTokenizer of trietok or a relative of it, not {kind_of(tokenizer)}",
+                value=tokenizer,
             )
         if not tokenizer._now().is_plain or tokenizer._now().goes_by_methods:
             raise NotSupportedError(
                 f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer would not call",
+                name="to_rust",
+            )
+        if tokenizer.profile == "slow" and not allow_differences:
+            fast = fast_class_of(class_of_ours(tokenizer))
+            if fast is None:
+                raise NotSupportedError(
+                    f"a {type(tokenizer).__name__} splits texts into words in ways that a Rust tokenizer does not have",
+                    name="to_rust",
+                )
+            raise NotSupportedError(
+                f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives some texts other "
+                "ids, such as those with characters newer than Unicode 9 (docs/profiles.md lists all). Use the fast "
+                f"profile ({fast.__name__}), or pass allow_differences=True",
                 name="to_rust",
             )
         tokenizers = package("tokenizers", "to_rust")

@@ -8,19 +8,24 @@ of the name BertTokenizer that is registered would take over every BERT director
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from threading import Lock
 from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
-from trietok.clients.packages import package
+from trietok import log
+from trietok.clients.packages import class_of_ours, kind_of, package
 from trietok.clients.rust import to_rust
 from trietok.errors import InputTypeError, NotSupportedError, brief
-from trietok.files.settings import JAPANESE
+from trietok.files.settings import GENERIC_FAST, JAPANESE
+from trietok.files.tokenizer_json.parts import WordPieceDecoder
+from trietok.inputs.post_processors import bare_pieces, template_processing_of
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
 from trietok.tokenizer import base, bert
+from trietok.tokenizer.auto import fast_class_of
 
 # Classes of trietok are not imported by name: under their names this module gives those for transformers.
 if TYPE_CHECKING:
@@ -30,6 +35,7 @@ else:
 
 # The class of transformers 5 with the ids of the slow profile. transformers 4 has none of that name, and says so.
 _LEGACY = "BertTokenizerLegacy"
+_SIGMA = re.compile("[\N{GREEK SMALL LETTER SIGMA}\N{GREEK SMALL LETTER FINAL SIGMA}]")
 
 
 def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
@@ -42,7 +48,8 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     `BertTokenizerLegacy`, which transformers 5 has; `AutoTokenizer` of transformers 4 says that there is no such class,
     where it would read a `BertTokenizer` as a `BertTokenizerFast`, with other ids. `transformers.BertTokenizer` of
     version 4, and trietok, read it as it is. That class of transformers 5 finds some added tokens in fewer texts: with
-    transformers 5, saving a slow tokenizer that has such a token is an error.
+    transformers 5, saving a slow tokenizer that has such a token is an error. It also lower-cases a Greek capital sigma
+    at the end of a word to another letter, and saving a tokenizer for which that makes a difference warns of it.
 
     Args:
         tokenizer: of either profile; later changes of it do not change the copy.
@@ -65,50 +72,93 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     with brief:
         if not isinstance(tokenizer, base.PreTrainedTokenizerBase):
             raise InputTypeError(
-                f"to_transformers takes a tokenizer of trietok, not a {type(tokenizer).__name__}; load it with "
+                f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it with "
                 "trietok.AutoTokenizer.from_pretrained",
                 value=tokenizer,
             )
         if isinstance(tokenizer, ForTransformers):
             return tokenizer
-        if not allow_differences and _class_to_save(tokenizer) is None:
+        if not allow_differences and _class_that_reads(tokenizer) is None:
             raise NotSupportedError(
                 f"transformers reads a saved {type(tokenizer).__name__} as one of its Rust tokenizers, which gives "
-                "some texts other ids; use the fast profile, or pass allow_differences=True if transformers is not to "
+                f"some texts other ids{_advice(tokenizer)}, or pass allow_differences=True if transformers is not to "
                 "read what you save",
                 name="to_transformers",
             )
         kind = class_for(type(tokenizer))
+        missed = None if allow_differences or _class_that_reads(tokenizer) != _LEGACY else _missed_by_legacy(tokenizer)
+        if missed and not _is_four():
+            log.warning(
+                "what to_transformers gives cannot be saved: transformers would read it as a %s, which finds the added "
+                "token %s; whoever saves it, such as a Trainer at a checkpoint, gets an error. Pass "
+                "allow_differences=True to save it all the same, or use the fast profile",
+                _LEGACY,
+                missed,
+            )
         made = copy.deepcopy(tokenizer)
         made.__class__ = kind
         made.__dict__["allow_differences"] = allow_differences
         return made
 
 
-def _class_to_save(tokenizer: Any) -> str | None:
+def _class_that_reads(tokenizer: Any) -> str | None:
     """The name of the class as which transformers reads a saved tokenizer with the same ids; None if there is none."""
+    if _has_methods_of_its_own(tokenizer):
+        return None
     if tokenizer.profile == "fast":
-        return str(_name(tokenizer)).removesuffix("Fast")
-    if _name(tokenizer) == JAPANESE:
+        return (
+            class_of_ours(tokenizer).__name__.removesuffix("Fast") if _is_of_its_settings(tokenizer) else GENERIC_FAST
+        )
+    if class_of_ours(tokenizer).__name__ == JAPANESE:
         return JAPANESE
-    is_ours = getattr(trietok, _name(tokenizer), None) is _source(type(tokenizer))  # and no subclass of a user's
-    is_bert = isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT
-    return _LEGACY if is_ours and is_bert else None
+    return _LEGACY if isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT else None
+
+
+def _is_four() -> bool:
+    """Whether it is transformers 4 that is installed, and not 5."""
+    return str(package("transformers", "to_transformers").__version__).startswith("4.")
+
+
+def _has_methods_of_its_own(tokenizer: Any) -> bool:
+    """Whether a class of a user's changes how texts are encoded."""
+    moment = tokenizer._now()
+    return not moment.is_plain or moment.goes_by_methods
+
+
+def _is_of_its_settings(tokenizer: Any) -> bool:
+    """Whether a fast tokenizer is what its class makes of the vocabulary, the roles and the settings alone.
+
+    transformers 5 reads no more of the directory of a BERT class. As its generic class it reads all of tokenizer.json.
+    """
+    wordpiece, made = tokenizer.wordpiece_tokenizer, template_processing_of(tokenizer, tokenizer.rust_template)
+    pieces = bare_pieces if tokenizer.post_processor is None else tokenizer.post_processor.pieces
+    return (
+        tokenizer.basic_tokenizer.clean_text
+        and (wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word) == ("##", 100)
+        and tokenizer.decoder == WordPieceDecoder()
+        and all(pieces(pair) == made.pieces(pair) for pair in (False, True))
+    )
+
+
+def _advice(tokenizer: Any) -> str:
+    """What else the owner of a tokenizer can do that no class of transformers reads."""
+    has_fast = tokenizer.profile == "slow" and fast_class_of(class_of_ours(tokenizer)) is not None
+    return "; use the fast profile" if has_fast else ", or refuses it; keep your own class"
+
+
+def _lowers(tokenizer: Any) -> bool:
+    return bool(tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.do_lower_case)
 
 
 def _missed_by_legacy(tokenizer: Any) -> str | None:
     """An added token that transformers 5's slow class finds in fewer texts than ours, and in which; None if none is."""
-    lowers = tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.do_lower_case
+    lowers = _lowers(tokenizer)
     for token in tokenizer.added_tokens_decoder.values():
         if lowers and token.content == token.content.lower() != token.content.upper():
             return f"{token.content!r:.60} as it is written, not in {token.content.upper()!r:.60}"
         if token.single_word:
             return f"{token.content!r:.60} between spaces, not beside punctuation"
     return None
-
-
-def _name(tokenizer: Any) -> str:
-    return _source(type(tokenizer)).__name__
 
 
 def _source(kind: type[Any]) -> type[Any]:
@@ -178,15 +228,19 @@ class ForTransformers(_Ours):
 
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
-        name = _class_to_save(self)
-        is_four = package("transformers", "save_pretrained").__version__.startswith("4.")
+        name = _class_that_reads(self)
+        is_four = _is_four()
         if name is None or (self.allow_differences and is_four):
-            name = _name(self).removesuffix("Fast" if self.profile == "fast" else "")
-        said = {"tokenizer_class": name}
+            name = _source(type(self)).__name__.removesuffix("Fast")
+        # Some classes of transformers 5 give fewer inputs by themselves: that of the slow profile no token type ids.
+        said = {"tokenizer_class": name, "model_input_names": list(self.model_input_names)}
         if self._processor_class is not None:  # a processor says so before it saves its tokenizer
             said["processor_class"] = self._processor_class
-        if name != _LEGACY:
-            return said
+        if name == _LEGACY:
+            self._say_what_differs_in_legacy(is_four)
+        return said
+
+    def _say_what_differs_in_legacy(self, is_four: bool) -> None:
         missed = _missed_by_legacy(self)
         if missed and not (is_four or self.allow_differences):
             raise NotSupportedError(
@@ -202,8 +256,13 @@ class ForTransformers(_Ours):
                 "trietok.AutoTokenizer, or use the fast profile. transformers 5 reads it with the same ids"
                 + (f", but finds the added token {missed}" if missed else ""),
             )
-        # By itself that class gives no token type ids.
-        return {**said, "model_input_names": list(self.model_input_names)}
+        if _lowers(self) and any(map(_SIGMA.search, self.get_vocab())):
+            self.warn_once(
+                "sigma",
+                f"transformers 5 reads the tokenizer as a {_LEGACY}, which gives a word in Greek capitals that ends in "
+                "\N{GREEK CAPITAL LETTER SIGMA} other ids: it lower-cases whole words, as Greek is written, and "
+                f"{_source(type(self)).__name__} letter by letter. All other words have the same ids",
+            )
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # By the class of trietok: the class here is made anew where the copy is.

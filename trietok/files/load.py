@@ -39,6 +39,7 @@ from trietok.files.id_checks import AddedIds, check_against_vocabulary
 from trietok.files.settings import (
     ADDITIONAL,
     ANY_KIND,
+    GENERIC_FAST,
     HIGHEST_ID,
     JAPANESE,
     TOKEN_KEYS,
@@ -236,7 +237,7 @@ def paths_in_files(cls: Any) -> tuple[str, ...]:
 def _check_class(cls: Any, saved_class: str, source: str) -> None:
     """Warn about files saved by another class; raise if the vocabulary of that class is of another kind."""
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
-    if saved in (*ANY_KIND, *_own_names(cls)):
+    if saved in (*ANY_KIND, *_own_names(cls)) or (saved_class == GENERIC_FAST and cls.profile == "fast"):
         return
     if saved == JAPANESE:
         raise FileFormatError(

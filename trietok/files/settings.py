@@ -31,6 +31,9 @@ JAPANESE = "BertJapaneseTokenizer"
 # Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
 ANY_KIND = ("TokenizersBackend", "PythonBackend")
 
+# What transformers calls a fast tokenizer without its own class; all that it is stands in its tokenizer.json.
+GENERIC_FAST = "PreTrainedTokenizerFast"
+
 
 def is_bool(value: Any) -> bool:
     return isinstance(value, bool)

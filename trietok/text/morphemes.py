@@ -11,6 +11,7 @@ one text at a time, so threads take turns at it. It is never pickled, but made a
 from __future__ import annotations
 
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from threading import Lock
@@ -211,7 +212,7 @@ class MecabTokenizer(MorphemeTokenizer):
 
     Raises:
         MissingDependencyError: fugashi or the dictionary is not installed.
-        InputError: there is no dictionary of that name.
+        InputError: there is no dictionary of that name, or MeCab cannot read what `mecab_option` names.
     """
 
     def __init__(
@@ -240,7 +241,15 @@ class MecabTokenizer(MorphemeTokenizer):
         if self.mecab_dic is not None:
             folder = _mecab_dictionary(self.mecab_dic)
             options = f'-d "{folder}" -r "{os.path.join(folder, "mecabrc")}" {options}'
-        return fugashi.GenericTagger(options)
+        try:
+            return fugashi.GenericTagger(options)
+        except RuntimeError as error:  # it explains in many lines what fugashi needs, and in one of them what is wrong
+            reason = re.search(r"^.*(?:\.cpp|error message).*$", str(error), re.MULTILINE | re.IGNORECASE)
+            raise InputError(
+                f"MeCab cannot be started with mecab_dic={self.mecab_dic!r:.60} and "
+                f"mecab_option={self.mecab_option!r:.120}: {reason[0].strip() if reason else 'no dictionary found'}; "
+                f"name a dictionary with mecab_dic: {', '.join(MECAB_DICTIONARIES)}"
+            ) from error
 
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
         return [word.surface for word in analyzer(text)]
@@ -327,7 +336,7 @@ class JumanppTokenizer(MorphemeTokenizer):
         do_lower_case, never_split, normalize_text, trim_whitespace: see `MorphemeTokenizer`.
 
     Raises:
-        MissingDependencyError: rhoknp is not installed.
+        MissingDependencyError: rhoknp or the program jumanpp is not installed.
     """
 
     @property
@@ -340,7 +349,14 @@ class JumanppTokenizer(MorphemeTokenizer):
             import rhoknp
         except ImportError as error:
             raise _missing("Juman++", "rhoknp") from error
-        return rhoknp.Jumanpp()
+        analyzer = rhoknp.Jumanpp()
+        if not analyzer.is_available():
+            raise MissingDependencyError(
+                "Juman++ needs the program jumanpp, which is not on the PATH: github.com/ku-nlp/jumanpp says how to "
+                "install it",
+                extra="rhoknp",
+            )
+        return analyzer
 
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
         return [word.text for word in analyzer.apply_to_sentence(text.strip()).morphemes]

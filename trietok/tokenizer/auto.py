@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
-from trietok.files.settings import ANY_KIND
+from trietok.files.settings import ANY_KIND, GENERIC_FAST
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -215,15 +215,18 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
     if kind is None:
         _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
-    if value is None:
-        _undecided(name)
-    return _missing(name, key, value) if kind is None else kind
+    if kind is None and settings.get("tokenizer_class") == GENERIC_FAST:
+        return _registry.fast["BertTokenizer"]
+    if kind is not None:
+        return kind
+    return _undecided(name) if value is None else _missing(name, key, value)
 
 
 def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:
     """The class that tokenizer_config.json or config.json names, if trietok has it; the file and key; the name."""
     saved_class = settings.get("tokenizer_class")
-    if saved_class in (None, *ANY_KIND):
+    use_fast = use_fast or saved_class == GENERIC_FAST  # there is no other
+    if saved_class in (None, GENERIC_FAST, *ANY_KIND):
         saved_class = _attribute(config, "tokenizer_class")
     if saved_class is not None:
         return _registry.of_class(str(saved_class), use_fast), "tokenizer_class", str(saved_class)

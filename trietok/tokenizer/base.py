@@ -128,7 +128,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             setattr(self, name, side)
         self.model_input_names = kwargs.pop("model_input_names", self.model_input_names)
         self.clean_up_tokenization_spaces: bool = kwargs.pop("clean_up_tokenization_spaces", False)
-        self.chat_template: Any = chat.named_templates(kwargs.pop("chat_template", None))
+        self.chat_template: chat.Templates = chat.named_templates(kwargs.pop("chat_template", None))
         self.split_special_tokens: bool = kwargs.pop("split_special_tokens", False)
         extra = kwargs.pop("extra_special_tokens", None) or {}
         if not isinstance(extra, Mapping):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, NotSupportedError
+from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.character_tokenizer import CharacterTokenizer
 from trietok.text.characters import normalize
@@ -133,6 +133,8 @@ class BertJapaneseTokenizer(BertTokenizer):
         if kind == "basic":
             return BasicTokenizer(self.lower_case, self.never_split, tokenize_chinese_chars=False)
         options = getattr(self, f"{kind}_kwargs") or {}
+        if not isinstance(options, Mapping):
+            raise InputTypeError(f"{kind}_kwargs is a dict of options, not {options!r:.60}", value=options)
         try:
             return _ANALYZERS[kind](do_lower_case=self.lower_case, never_split=self.never_split, **options)
         except TypeError as error:

@@ -5,10 +5,10 @@ In: a tokenizer and messages. Out: a text, ids, or a `BatchEncoding`. `chat_temp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, brief
+from trietok.errors import InputError, InputTypeError, brief
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
@@ -18,17 +18,29 @@ if TYPE_CHECKING:
 
 Message = dict[str, Any]
 Conversation = Sequence[Message]
+Templates = str | dict[str, str] | None
+_OF_CALL = {"padding", "truncation", "max_length", "return_tensors", "add_special_tokens", "text"}
 
 
-def named_templates(value: Any) -> Any:
+def named_templates(value: Any) -> Templates:
     """A list of objects with `name` and `template`, as tokenizer_config.json holds it, as a dict; all else as it is.
+
+    Raises:
+        InputTypeError: it is none of the forms of `chat_template`.
 
     >>> named_templates([{"name": "default", "template": "a"}]), named_templates("a")
     ({'default': 'a'}, 'a')
     """
-    if isinstance(value, (list, tuple)):
-        return {template["name"]: template["template"] for template in value}
-    return value
+    named = value
+    if isinstance(value, (list, tuple)) and all(isinstance(item, Mapping) for item in value):
+        named = {item.get("name"): item.get("template") for item in value}
+    texts = [text for pair in named.items() for text in pair] if isinstance(named, Mapping) else [named]
+    if named is not None and not all(isinstance(text, str) for text in texts):
+        raise InputTypeError(
+            f"chat_template is a template, a str, or a dict of names and templates, not {value!r:.60}", value=value
+        )
+    templates: Templates = named
+    return templates
 
 
 def apply_chat_template(
@@ -74,6 +86,7 @@ def apply_chat_template(
 
     Raises:
         InputError: there is no template, it is not valid or refuses the chat; or options exclude each other.
+        InputTypeError: a conversation, a document or a tool is of another type.
         NotSupportedError: a tool is a function.
         MissingDependencyError: jinja2 is not installed.
 
@@ -88,8 +101,13 @@ def apply_chat_template(
         template = _choose(self.chat_template, chat_template, tools is not None)
         is_batch = isinstance(conversation, (list, tuple)) and bool(conversation) and _is_chat(conversation[0])
         chats = list(conversation) if is_batch else [conversation]
-        if not all(getattr(chat, "messages", chat) for chat in chats):
-            raise InputError("the conversation has no messages; give a list of dicts with role and content")
+        _check_chats(chats)
+        options = dict(tokenizer_kwargs or {})
+        twice = _OF_CALL & options.keys()
+        if twice:
+            raise InputError(
+                f"{min(twice)} is an option of apply_chat_template itself; pass it beside tokenizer_kwargs, not in it"
+            )
         from trietok.tokenizer.chat_templates import render  # few tokenizers are for chats
 
         rendered = render(
@@ -113,12 +131,13 @@ def apply_chat_template(
             max_length=max_length,
             add_special_tokens=False,
             return_tensors=return_tensors,
-            **(tokenizer_kwargs or {}),
+            **options,
         )
         if not return_dict:
             return encoding["input_ids"]
         if return_assistant_tokens_mask:
-            has_rows = is_batch or return_tensors is not None
+            ids = encoding["input_ids"]  # of one chat too they are several rows where it overflows
+            has_rows = is_batch or return_tensors is not None or (bool(ids) and not isinstance(ids[0], int))
             masks = _masks(encoding, rendered, has_rows)
             encoding["assistant_masks"] = masks if has_rows else masks[0]
             encoding.convert_to_tensors(return_tensors)
@@ -137,6 +156,19 @@ def _check(return_dict: bool, tokenize: bool, with_mask: bool, with_prompt: bool
         )
     if continues and with_mask:
         raise InputError("continue_final_message and return_assistant_tokens_mask do not go together; give one")
+
+
+def _check_chats(chats: list[Any]) -> None:
+    for chat in chats:
+        messages = getattr(chat, "messages", chat)
+        if isinstance(messages, (str, bytes, Mapping)):
+            raise InputTypeError(
+                f"a conversation is a list of messages, [{{'role': ..., 'content': ...}}], not a "
+                f"{type(messages).__name__}",
+                value=chat,
+            )
+        if not messages:
+            raise InputError("the conversation has no messages; give a list of dicts with role and content")
 
 
 def _is_chat(value: Any) -> bool:
@@ -169,7 +201,8 @@ def encode_message_with_chat_template(
         **kwargs: options of `apply_chat_template`, but for `add_generation_prompt`.
 
     Raises:
-        InputError: `add_generation_prompt` is given, or as `apply_chat_template`.
+        InputError: `add_generation_prompt`, `return_dict`, `return_tensors` or `tokenize=False` is given, or as
+            `apply_chat_template`.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -180,6 +213,9 @@ def encode_message_with_chat_template(
     with brief:
         if "add_generation_prompt" in kwargs:
             raise InputError("a message alone has no generation prompt; leave add_generation_prompt out")
+        for name, usual in (("return_dict", False), ("tokenize", True), ("return_tensors", None)):
+            if kwargs.get(name, usual) != usual:
+                raise InputError(f"the ids of one message are a list; leave {name} out")
         before = conversation_history or []
         ids: list[int] = self.apply_chat_template([*before, message], **kwargs)
         if not before:
@@ -225,10 +261,10 @@ def _choose(templates: Any, asked: str | None, has_tools: bool) -> str:
         for name in ("tool_use", "default") if has_tools else ("default",):
             if name in templates:
                 return str(templates[name])
-        raise InputError(
-            f"there are several chat templates and none is the default; pass chat_template= one of "
-            f"{', '.join(sorted(map(repr, templates)))}"
-        )
+        if templates:
+            names = ", ".join(sorted(map(repr, templates)))
+            raise InputError(f"no chat template is named 'default'; pass chat_template= one of {names}")
+        templates = None
     if asked is not None:
         return asked
     if templates is None:

@@ -72,7 +72,8 @@ def render(
     """
     jinja2 = _jinja2()
     if with_spans and not _GENERATION.search(template):
-        log.warning("the chat template has no {%% generation %%} block, so no token counts as the assistant's")
+        log.warning("the chat template has no {% generation %} block, so no token counts as the assistant's")
+    _require_lists(tools=tools, documents=documents)
     for document in documents or ():
         if not isinstance(document, dict):
             raise InputTypeError(
@@ -100,6 +101,12 @@ def render(
     except Exception as error:  # a program can fail in any way
         raise InputError(f"the chat template fails on the chat: {type(error).__name__}: {error}") from error
     return rendered
+
+
+def _require_lists(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None and not isinstance(value, (list, tuple)):
+            raise InputTypeError(f"{name} are given as a list, not as {type(value).__name__}", value=value)
 
 
 def _schema(tool: Any) -> dict[str, Any]:
@@ -135,6 +142,11 @@ def _cut_at_end(text: str, final: str) -> str:
         raise InputError(
             "continue_final_message needs the final message in the text of the chat, and the chat template leaves it "
             "out, or a part of it"
+        )
+    if _END in text[:place]:
+        raise InputError(
+            "continue_final_message needs the final message once in the text of the chat, and the chat template writes "
+            "it more than once"
         )
     # A template that strips the message has taken off the space that was put behind the mark; then the text before the
     # mark is to lose its own spaces too.

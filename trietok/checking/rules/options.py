@@ -8,7 +8,7 @@ from trietok.checking.files import DECODER
 from trietok.checking.report import Finding
 from trietok.checking.rules.facts import Facts
 from trietok.files.formats import CONFIG_FILE, RECORD, TOKENIZER_CONFIG_FILE
-from trietok.files.settings import ANY_KIND, JAPANESE, WORDPIECE_FAMILY
+from trietok.files.settings import ANY_KIND, GENERIC_FAST, JAPANESE, WORDPIECE_FAMILY
 
 # Other names of options, such as those that tokenizer.json has for them.
 _OTHER_NAMES = {
@@ -28,7 +28,7 @@ def class_of_files(facts: Facts) -> Iterator[Finding]:
     files = facts.files
     saved = files.config.get("tokenizer_class")
     known = str(saved).removesuffix("Fast").removesuffix("Legacy").removesuffix("Tokenizer") in WORDPIECE_FAMILY
-    if saved is not None and not known and saved not in (*ANY_KIND, JAPANESE):
+    if saved is not None and not known and saved not in (*ANY_KIND, GENERIC_FAST, JAPANESE):
         message = f"tokenizer_class is {saved!r:.80}, which trietok does not have"
         yield Finding("error", "unknown-class", message, file=TOKENIZER_CONFIG_FILE)
     for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (CONFIG_FILE, files.model_config)):
