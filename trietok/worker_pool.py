@@ -8,7 +8,7 @@ the new one ends before it has read, as it does in a script without a main guard
 would be written for ever. So the value goes through a file, and work is handed out only once a process is ready.
 
 If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for which nobody waits.
-So Ctrl-C is held during both, and counts afterwards.
+So Ctrl-C is held during both, and counts afterwards; so is SIGTERM where the program handles it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Hands a call of a function, with its arguments, to a process. Its result or its exception is that of the future.
 Submit = Callable[..., "Future[Any]"]
+
+_TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
 
 
 @contextlib.contextmanager
@@ -130,14 +132,18 @@ def interrupts_held() -> Iterator[None]:
 def _interrupts_counted_later() -> Iterator[None]:
     """Note that Ctrl-C was pressed; after the body, have it handled as it would have been without this."""
     interrupts: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    held: dict[int, Any] = {signal.SIGINT: signal.getsignal(signal.SIGINT)}
+    if callable(signal.getsignal(signal.SIGTERM)):  # else the process ends at once, as it should
+        held[signal.SIGTERM] = signal.getsignal(signal.SIGTERM)
+    for number in held:
+        signal.signal(number, lambda number, frame: interrupts.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-        if interrupts:
-            signal.raise_signal(signal.SIGINT)
+        for number, before in held.items():
+            signal.signal(number, signal.SIG_DFL if before is None else before)
+        for number in dict.fromkeys(interrupts):
+            signal.raise_signal(number)
 
 
 @contextlib.contextmanager
@@ -189,9 +195,36 @@ def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) ->
     import pickle
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started this process says when it is to stop
+    watched = _Stop(stop)
+    signal.signal(signal.SIGTERM, watched.terminate)
     with open(path, "rb") as file:
         value = pickle.load(file)
-    make_ready(value, stop)
+    make_ready(value, watched)
+
+
+class _Stop:
+    """Whether this process is to stop.
+
+    A process that ended while it asks would take the event's lock with it, and the one that started it would wait for
+    ever to set the event. So SIGTERM, which goes to all processes of a job, counts after the question.
+    """
+
+    def __init__(self, event: Any) -> None:
+        self._event = event
+        self._is_asking = self._is_terminated = False
+
+    def is_set(self) -> bool:
+        self._is_asking = True
+        is_set: bool = self._event.is_set()
+        self._is_asking = False
+        if self._is_terminated:
+            os._exit(_TERMINATED)
+        return is_set
+
+    def terminate(self, number: int, frame: Any) -> None:
+        if not self._is_asking:
+            os._exit(_TERMINATED)
+        self._is_terminated = True
 
 
 def _is_ready() -> None:

@@ -1,4 +1,4 @@
-"""The seed of a collator: the same batch for the same seed in any worker, and no global random state."""
+"""The seed of a collator: the same batch for the same seed in any worker; without one, the global seed decides."""
 
 from __future__ import annotations
 
@@ -57,7 +57,41 @@ def test_without_a_seed_every_call_draws_anew(examples, collator):
     assert all(batches[i] != batches[j] for i in range(4) for j in range(i))
 
 
-def test_no_global_state_is_read_or_changed(examples, collator):
+def seed_all(seed: int) -> None:
+    """What `transformers.set_seed` does."""
+    random.seed(seed)
+    numpy.random.seed(seed)
+    if "pt" in TENSORS:
+        import torch
+
+        torch.manual_seed(seed)
+
+
+@pytest.mark.parametrize("tensors", TENSORS)
+@pytest.mark.parametrize("options", [{}, {"whole_word_mask": True}], ids=str)
+def test_without_a_seed_the_global_one_decides(examples, collator, tensors, options):
+    def two_epochs(seed):
+        seed_all(seed)
+        one = collator(seed=None, return_tensors=tensors, **options)
+        return [lists(one(examples)) for _ in range(2)]
+
+    first, second = two_epochs(42)
+    assert first != second  # the same batch in the next epoch
+    assert two_epochs(42) == [first, second]
+    assert first not in two_epochs(43)
+
+
+def test_processes_with_the_same_global_state_mask_other_batches_otherwise(english, collator):
+    """numpy's state is the same in processes that were forked from one."""
+    one = collator(seed=None, mlm_probability=0.5)
+    masks = []
+    for word in (6, 7):
+        seed_all(1)
+        masks.append((one([{"input_ids": [2, *[word] * 200, 3]}]).labels != -100).tolist())
+    assert masks[0] != masks[1]
+
+
+def test_no_global_state_is_read_or_changed_with_a_seed(examples, collator):
     def global_states():
         states = [random.getstate(), [str(part) for part in numpy.random.get_state()]]
         if "pt" in TENSORS:
@@ -68,18 +102,10 @@ def test_no_global_state_is_read_or_changed(examples, collator):
 
     results = []
     for global_seed in (1, 2):
-        random.seed(global_seed)
-        numpy.random.seed(global_seed)
-        if "pt" in TENSORS:
-            import torch
-
-            torch.manual_seed(global_seed)
+        seed_all(global_seed)
         before = global_states()
-        for options in ({}, {"whole_word_mask": True}, {"seed": None}, {"mlm": False}):
-            for tensors in TENSORS:
-                result = lists(collator(return_tensors=tensors, **options)(examples))
-                if "seed" not in options:
-                    results.append(result)
+        for options in ({}, {"whole_word_mask": True}, {"seed": None, "mlm": False}):
+            results += [lists(collator(return_tensors=tensors, **options)(examples)) for tensors in TENSORS]
         assert global_states() == before
     assert results[: len(results) // 2] == results[len(results) // 2 :]
 
@@ -118,6 +144,22 @@ def test_torch_workers_make_the_same_batches(examples, collator, epoch):
     if epoch:
         one.set_epoch(0)
         assert loaded(one, examples, num_workers=2) != batches
+
+
+@pytest.mark.parametrize("tensors", ["pt", "np"])
+def test_torch_workers_follow_the_global_seed(examples, collator, tensors):
+    torch = pytest.importorskip("torch")
+    one = collator(return_tensors=tensors, seed=None)
+
+    def two_epochs(seed):
+        seed_all(seed)
+        loader = torch.utils.data.DataLoader(examples, batch_size=3, collate_fn=one, num_workers=2)
+        return [[lists(batch) for batch in loader] for _ in range(2)]
+
+    first, second = two_epochs(42)
+    assert two_epochs(42) == [first, second]
+    assert first != second
+    assert first not in two_epochs(43)
 
 
 def test_torch_workers_without_a_seed_differ(examples, collator):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import signal
@@ -16,7 +17,9 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
 
 from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
-from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
+from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
+from trietok.corpus import open_corpus
+from trietok.corpus.encode_shard import ShardEncoder
 from trietok.corpus.shard_files import FORMATS
 
 
@@ -48,6 +51,16 @@ def test_the_options(english, tmp_path, vocab_file):
     assert rows("--model", str(vocab_file("a"))) != ids_of(english)
 
 
+def test_other_columns(english, tmp_path):
+    path = str(write(tmp_path / "a.jsonl"))
+    command = ["encode-files", path, "-o", str(tmp_path / "ids"), "--workers", "1"]
+    out(*command, "--keep", "id, text", "--with", "attention_mask,special_tokens_mask")
+    corpus = open_corpus(tmp_path / "ids")
+    assert corpus.column_names == ("input_ids", "special_tokens_mask", "attention_mask", "id", "text")
+    assert corpus.row(4, ["id", "text"]) == {"id": 4, "text": TEXTS[4]}
+    assert "no such column; there are attention_mask, " in usage_error(*command, "--with", "offsets")
+
+
 def test_json(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1", "--json"]
@@ -62,6 +75,7 @@ def test_json(tmp_path):
             "rejected": 1,
             "dropped_tokens": 0,
             "longest_text": 3,
+            "set_aside": [],
         }
     ]
 
@@ -185,6 +199,91 @@ def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
     assert contents(tmp_path / "ids") == contents(tmp_path / "unbroken")
 
 
+def test_lines_off_a_terminal(tmp_path, monkeypatch):
+    monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 0.01)
+    original = ShardEncoder.encode
+
+    def slowly(self, shard):
+        time.sleep(0.1)
+        return original(self, shard)
+
+    monkeypatch.setattr(ShardEncoder, "encode", slowly)
+    size = write(tmp_path / "a.txt", ["people"] * 100).stat().st_size
+    command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
+    result = run(*command, str(tmp_path / "ids"), "--shard-size", "0.0002")
+    said = result.stderr.splitlines()
+    assert result.exit_code == 0
+    assert said[0] == "trietok: encoding: reading the first files"
+    later = [line for line in said if line != said[0]]
+    for line in later:
+        assert re.fullmatch(
+            rf"trietok: encoding: \d+ of {size} bytes, \d shards?, [\d.]+ (bytes|kB)/s  [\d,]+ tokens/s", line
+        )
+    assert len(later) > 5
+    monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 30)
+    assert run(*command, str(tmp_path / "two")).stderr == ""
+
+
+@posix
+@pytest.mark.parametrize("kernel", ["0", "1"])
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.parquet"])
+def test_a_full_disk_is_one_error_and_leaves_no_spool(tmp_path, kernel, name):
+    """Files have a size at which writing fails as on a full disk; spools of the second file reach it."""
+    import resource
+
+    import pyarrow.parquet
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    write(tmp_path / "0.txt", ["people"] * 1000)
+    if name == "a.parquet":
+        pyarrow.parquet.write_table(
+            pyarrow.table({"text": ["people " * 10] * 4000}), tmp_path / name, use_dictionary=False
+        )
+    else:
+        write(tmp_path / name, ["people " * 10] * 4000)
+    ids = tmp_path / "ids"
+    command = ["encode-files", str(tmp_path / "0.txt"), str(tmp_path / name), "-o", str(ids), "--shard-size", "0.1"]
+    command += ["--workers", "2"]
+    done = process(*command, env={**environment(), "TRIETOK_KERNEL": kernel}, preexec_fn=limited)
+    said = done.communicate()[1].decode()
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"trietok: error: cannot write \S+spool-\S+: File too large\. Finished shards stay in .*\n", said
+    )
+    assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    out(*command, "--resume")
+    out(*command[:4], str(tmp_path / "unbroken"), *command[5:])
+    assert contents(ids) == contents(tmp_path / "unbroken")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("workers", "kernel", "to_all"), [("1", "1", False), ("2", "1", False), ("2", "0", False), ("2", "0", True)]
+)
+def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
+    """To the command alone, or to all of its processes, as from a scheduler; with threads and with processes."""
+    rng = random.Random(3)
+    write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(16_000)])
+    ids = tmp_path / "ids"
+    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
+    env = {**environment(), "TRIETOK_KERNEL": kernel}
+    child = process(*command, env=env, start_new_session=True)
+    while len(finished(ids)) < 2:
+        assert child.poll() is None
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGTERM) if to_all else child.terminate()
+    assert (child.wait(30), child.stdout.read()) == (143, b"")
+    assert child.stderr.read().decode() == (
+        f"trietok: stopped; finished shards stay in {ids}, and --resume goes on with the rest\n"
+    )
+    assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    out(*command, "--resume")
+    out(*command[:3], str(tmp_path / "unbroken"), *command[4:-1], "1")
+    assert contents(ids) == contents(tmp_path / "unbroken")
+
+
 @posix
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
@@ -196,7 +295,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     ids = tmp_path / "ids"
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
     child = process(*command, preexec_fn=heed_interrupts)
-    while len(list(ids.glob("part-*"))) < 2:
+    while len(finished(ids)) < 2:
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)

@@ -50,6 +50,13 @@ def rows_in(out):
     return rows
 
 
+def finished(out):
+    """The files of the shards that an unfinished run has finished, in order of their keys."""
+    state = out / ".trietok-encode"
+    names = [record.name.removesuffix(".record.json") for record in sorted(state.glob("*.record.json"))]
+    return [path for name in names for path in sorted(state.glob(f"{name}.*")) if "json" not in path.suffix]
+
+
 def contents(out):
     """Every file below a directory, hidden ones too."""
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}

@@ -7,12 +7,21 @@ import pickle
 import subprocess
 import sys
 import threading
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trietok import BertTokenizer, InputError, InputTypeError, NotSupportedError, OptionError, TokenizeBatch
+from trietok import (
+    BertTokenizer,
+    BertTokenizerFast,
+    InputError,
+    InputTypeError,
+    NotSupportedError,
+    OptionError,
+    TokenizeBatch,
+)
 
 pa = pytest.importorskip("pyarrow")
 
@@ -238,8 +247,7 @@ def test_a_token_added_meanwhile_counts_from_the_next_batch(small):
     ("options", "error", "said"),
     [
         ({"return_tensors": "np"}, OptionError, "return_tensors has no place here: the ids come as Arrow columns"),
-        ({"text_pair": ["a"]}, OptionError, "one text a row"),
-        ({"return_overflowing_tokens": True, "max_length": 4}, OptionError, "one row of ids for each text"),
+        ({"text_pair": ["a"]}, OptionError, "texts come from columns"),
         ({"padding": True}, OptionError, "depends on the texts around"),
         ({"padding": "longest"}, OptionError, "depends on the texts around"),
         ({"colour": "red"}, OptionError, "unknown keyword 'colour'"),
@@ -344,6 +352,92 @@ def test_a_process_reads_a_pickled_tokenizer_once(vocab_file):
     assert ReadFromPickles.count == 3
 
 
+class CountsPickles(BertTokenizer):
+    """Counts how often one is pickled; in a list, for an attribute of a class that is set counts as a change."""
+
+    pickled: ClassVar[list[str]] = []
+
+    def __getstate__(self):
+        self.pickled.append("once more")
+        return super().__getstate__()
+
+
+def test_a_tokenizer_is_pickled_once_until_it_changes(vocab_file):
+    CountsPickles.pickled.clear()
+    tokenizer = CountsPickles(vocab_file("a", "b", "##c"))
+    tokenizer.model_input_names = list(tokenizer.model_input_names)  # a list that is not the class's is changed below
+    tokenize = TokenizeBatch(tokenizer, "text")
+    first = pickle.dumps(tokenize)
+    tokenize(table(["a b", "bc"]))
+    assert [pickle.dumps(tokenize) for _ in range(5)] == [first] * 5
+    assert pickle.dumps(pickle.loads(first)) == first  # a worker may pass it on
+    assert len(CountsPickles.pickled) == 1
+    for number, change in enumerate(
+        [
+            lambda: tokenizer.add_tokens(["b c"]),
+            lambda: setattr(tokenizer, "truncation_side", "left"),
+            lambda: tokenizer.model_input_names.remove("token_type_ids"),
+            lambda: setattr(tokenizer.wordpiece_tokenizer, "max_input_chars_per_word", 1),
+        ],
+        2,
+    ):
+        change()
+        second = pickle.dumps(tokenize)
+        assert second != first
+        assert pickle.dumps(tokenize) == second
+        assert len(CountsPickles.pickled) == number
+        first = second
+        assert pickle.loads(second)(table(["b c bc"])) == TokenizeBatch(tokenizer, "text")(table(["b c bc"]))
+
+
+def test_a_tokenizer_with_stages_of_a_user_is_pickled_each_time(vocab_file):
+    """Whether such a stage has changed cannot be seen."""
+    tokenizer = BertTokenizer(vocab_file("a", "b"))
+    tokenizer.basic_tokenizer = Replaces({"x": "a"})
+    tokenize = TokenizeBatch(tokenizer, "text")
+    for letter, expected in (("a", 5), ("b", 6)):
+        tokenizer.basic_tokenizer.letters["x"] = letter
+        assert pickle.loads(pickle.dumps(tokenize))(table(["x"])).column("input_ids").to_pylist() == [[2, expected, 3]]
+
+
+class Replaces:
+    """A stage that is not trietok's."""
+
+    never_split = ()
+
+    def __init__(self, letters):
+        self.letters = letters
+
+    def tokenize(self, text, never_split=None):
+        return [self.letters.get(word, word) for word in text.split()]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_the_tokenizer_already(vocab_file):
+    """With all that it remembers; but a process that reads its own pickle gets a tokenizer apart."""
+    ReadFromPickles.count = 0
+    tokenizer = ReadFromPickles(vocab_file("a", "b"))
+    tokenize = TokenizeBatch(tokenizer, "text")
+    pickled = pickle.dumps(tokenize)
+
+    def reads_in_a_child() -> int:
+        child = os.fork()
+        if not child:
+            try:
+                before = ReadFromPickles.count
+                pickle.loads(pickled)
+                os._exit(ReadFromPickles.count - before)
+            finally:
+                os._exit(99)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert reads_in_a_child() == 0
+    tokenizer.add_tokens(["c"])
+    assert reads_in_a_child() == 1  # it was another tokenizer
+    assert pickle.loads(pickled)(table(["c"])).column("input_ids").to_pylist() == [[2, 1, 3]]
+    assert ReadFromPickles.count == 1
+
+
 def test_a_fresh_process_gives_the_same(english, tmp_path):
     tokenize = TokenizeBatch(english, "text", return_special_tokens_mask=True)
     (tmp_path / "function").write_bytes(pickle.dumps((tokenize, table())))
@@ -370,6 +464,26 @@ print(hashlib.sha256(pickle.dumps(trietok.TokenizeBatch(tokenizer, "text"))).hex
         for seed in (1, 2, 3)
     }
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_a_tokenizers_pickle_is_the_same_however_often_it_is_loaded_and_used(kind, tmp_path):
+    """`datasets` keeps the results of `map` by that: a notebook that is run again finds them."""
+    seen = set()
+    for number in range(3):
+        tokenizer = kind.from_pretrained("trietok-en", model_max_length=8)
+        tokenizer.add_tokens(["covid-19"])
+        if number:
+            tokenizer("a text that is longer than eight tokens are, so that a warning is logged")
+            tokenizer(["a", "covid-19"], padding=True)
+            tokenizer("a", "b", truncation=True, return_special_tokens_mask=True)
+            tokenizer.decode([5, 6]), tokenizer.convert_ids_to_tokens([7]), len(tokenizer), tokenizer.all_special_ids
+            tokenizer.save_pretrained(tmp_path)
+        if number == 2:
+            tokenizer.explain("covid-19 in a text")
+            tokenizer.cache_clear()
+        seen.add((pickle.dumps(tokenizer), pickle.dumps(TokenizeBatch(tokenizer, "text", max_length=5))))
+    assert len(seen) == 1
 
 
 def test_several_threads_share_one(english):

@@ -9,12 +9,16 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from trietok import BertTokenizer, TokenizeBatch
+from tests.corpus.counted import CountedTokenizer, reads
+from tests.corpus.shards import contents, finished
+from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch, encode_files
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -64,6 +68,24 @@ def expected(table, tokenizer, tokenize):
     return rows
 
 
+BY_BATCH = ["overflow_to_sample_mapping"]  # it counts in the batch, which the engine cuts
+
+
+@pytest.fixture(scope="module")
+def windows():
+    """A function that gives several rows for a long text, as for answering questions."""
+    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
+    options = {"truncation": "only_second", "max_length": 20, "stride": 4, "return_overflowing_tokens": True}
+    return TokenizeBatch(tokenizer, "question", "text", keep=["id"], **options)
+
+
+@pytest.fixture(scope="module")
+def expected_windows(table, windows):
+    made = windows(table.append_column("question", pa.array(["what of covid?"] * len(table))))
+    assert len(made) > len(table) + 100
+    return made.drop_columns(BY_BATCH)
+
+
 @pytest.fixture(scope="module")
 def python_path():
     """What the engines' own processes find this package by."""
@@ -74,6 +96,19 @@ def python_path():
         del os.environ["PYTHONPATH"]
     else:
         os.environ["PYTHONPATH"] = before
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """A function of a tokenizer that writes down which process reads it."""
+    made = CountedTokenizer.from_pretrained("trietok-en")
+    made.log = str(tmp_path / "reads")
+    return TokenizeBatch(made, "text")
+
+
+def read_once_a_process(counted_reads, most_processes):
+    assert len(counted_reads) == len(set(counted_reads))
+    assert 1 <= len(counted_reads) <= most_processes
 
 
 # ---- Ray Data -------------------------------------------------------------------------------------------------------
@@ -97,6 +132,21 @@ def test_ray_data(ray, files, tokenize, expected):
     found = pa.concat_tables([ray.get(block) for block in ids.to_arrow_refs()])
     assert found.sort_by("id").to_pylist() == expected
     assert found.schema.field("input_ids").type == pa.list_(pa.int32())
+
+
+def test_windows_on_ray_data(ray, files, windows, expected_windows):
+    dataset = ray.data.read_parquet(str(files)).add_column("question", lambda batch: ["what of covid?"] * len(batch))
+    made = dataset.map_batches(windows, batch_format="pyarrow", batch_size=100)
+    found = pa.concat_tables([ray.get(block) for block in made.to_arrow_refs()]).drop_columns(BY_BATCH)
+    assert sorted(found.to_pylist(), key=str) == sorted(expected_windows.to_pylist(), key=str)
+    assert found.schema.types == expected_windows.schema.types
+
+
+def test_a_worker_of_ray_reads_the_tokenizer_once(ray, table, counted, tmp_path):
+    dataset = ray.data.from_arrow([table.slice(start, 100) for start in range(0, len(table), 100)])
+    tasks = dataset.map_batches(counted, batch_format="pyarrow", batch_size=20).materialize()
+    assert tasks.num_blocks() > 10
+    read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
 
 
 # ---- Spark ----------------------------------------------------------------------------------------------------------
@@ -145,6 +195,27 @@ def test_spark_writes_parquet(spark, files, tokenize, expected, tmp_path):
     frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(str(tmp_path / "ids"))
     found = pq.read_table(tmp_path / "ids").sort_by("id")
     assert found.to_pylist() == expected
+
+
+def test_windows_on_spark(spark, files, windows, expected_windows):
+    from pyspark.sql.functions import lit
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+    frame = spark.read.parquet(str(files)).withColumn("question", lit("what of covid?"))
+    schema = from_arrow_schema(windows.output_schema(to_arrow_schema(frame.schema)))
+    made = frame.mapInArrow(lambda batches: map(windows, batches), schema).drop(*BY_BATCH)
+    found = [row.asDict() for row in made.collect()]
+    assert sorted(found, key=str) == sorted(expected_windows.to_pylist(), key=str)
+
+
+def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_path):
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = from_arrow_schema(counted.output_schema(pq.read_schema(files / "a.parquet")))
+    for _ in range(2):  # two jobs
+        frame = spark.read.parquet(str(files)).repartition(12)
+        assert frame.mapInArrow(lambda batches: map(counted, batches), schema).count() > 1000
+    read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
 
 
 # ---- HuggingFace datasets -------------------------------------------------------------------------------------------
@@ -196,6 +267,44 @@ def test_datasets_as_torch(encoded, expected):
         assert found["input_ids"].tolist() == row["input_ids"]
 
 
+def test_windows_on_datasets(datasets, table, windows, expected_windows):
+    dataset = datasets.Dataset(table.append_column("question", pa.array(["what of covid?"] * len(table))))
+    made = dataset.with_format("arrow").map(windows, batched=True, batch_size=100, num_proc=2)
+    assert made.with_format(None).remove_columns(BY_BATCH).to_list() == expected_windows.to_pylist()
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_a_map_that_is_run_again_is_found_in_the_cache(datasets, files, kind, caplog):
+    """As where a cell of a notebook is run again: the tokenizer is loaded once more, and used in between."""
+    from datasets.fingerprint import Hasher
+
+    files_made, hashes = [], []
+    for _ in range(3):
+        tokenizer = kind.from_pretrained("trietok-en", model_max_length=16)
+        tokenizer.add_tokens(["covid-19"])
+        if files_made:
+            tokenizer("a text of so many words that a warning is logged, " * 9)
+            tokenizer(["a", "covid-19"], padding=True)
+        dataset = datasets.load_dataset("parquet", data_files=str(files / "a.parquet"), split="train")
+        dataset = dataset.filter(lambda row: row["text"] is not None)
+        made = [
+            dataset.with_format("arrow").map(TokenizeBatch(tokenizer, "text"), batched=True),
+            dataset.map(lambda batch, tokenizer=tokenizer: tokenizer(batch["text"]), batched=True),
+            dataset.map(tokenizer, input_columns="text", batched=True),
+        ]
+        files_made.append([[file["filename"] for file in each.cache_files] for each in made])
+        hashes.append([Hasher.hash(tokenizer), *(each._fingerprint for each in made)])
+    assert files_made[0] == files_made[1] == files_made[2]
+    assert hashes[0] == hashes[1] == hashes[2]
+
+
+def test_forked_workers_of_datasets_have_the_tokenizer_already(datasets, table, counted, tmp_path):
+    dataset = datasets.Dataset(table).with_format("arrow")
+    ids = dataset.map(counted, batched=True, batch_size=50, num_proc=2)
+    assert ids.num_rows == len(table)
+    assert reads(tmp_path / "reads") == []
+
+
 # ---- Dask and Polars ------------------------------------------------------------------------------------------------
 
 
@@ -204,6 +313,23 @@ def test_dask(files, table, tokenize, expected):
     batches = [dask.delayed(tokenize)(batch) for batch in table.to_batches(max_chunksize=200)]
     found = pa.Table.from_batches(dask.compute(*batches, scheduler="processes", num_workers=2))
     assert found.to_pylist() == expected
+
+
+def count_rows(tokenize, number):
+    return number
+
+
+def test_200_tasks_of_dask_pickle_the_tokenizer_once(python_path, counted, tmp_path, monkeypatch):
+    dask = pytest.importorskip("dask")
+    pickled = []
+    plain = CountedTokenizer.__getstate__
+    monkeypatch.setattr(CountedTokenizer, "__getstate__", lambda self: [pickled.append(1), plain(self)][1])
+    for tokenize in (counted, dask.delayed(counted)):
+        tasks = [dask.delayed(count_rows)(tokenize, number) for number in range(200)]
+        assert dask.compute(*tasks, scheduler="processes", num_workers=2) == tuple(range(200))
+    assert len(pickled) == 1
+    found = reads(tmp_path / "reads")
+    read_once_a_process(found, most_processes=4)  # two for each graph
 
 
 def test_polars(files, table, tokenize, expected):
@@ -220,7 +346,7 @@ PAGE = ROOT / "docs" / "corpora.md"
 
 def recipes() -> dict[str, str]:
     """The code of each engine's section."""
-    text = PAGE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8").partition("## Engines")[2].partition("\n## ")[0]
     found = re.findall(r"^### (.*?)\n.*?^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return dict(found)
 
@@ -251,3 +377,48 @@ def test_a_recipe(engine, python_path, files, table, tmp_path):
     found = pq.read_table(tmp_path / "ids").sort_by("id")
     made = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512)(table)
     assert found.select(made.column_names).to_pylist() == made.to_pylist()
+
+
+# ---- a run of files on an engine, killed ----------------------------------------------------------------------------
+
+
+def runs() -> dict[str, str]:
+    """The script of each engine's run."""
+    return dict(re.findall(r"^#### (.*?)\n\n```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S))
+
+
+@pytest.mark.parametrize(("engine", "package"), [("Ray", "ray"), ("Spark", "pyspark")])
+def test_a_run_that_is_killed_goes_on_to_the_bytes_of_one_machine(engine, package, python_path, files, tmp_path):
+    pytest.importorskip(package)
+    if engine == "Spark":
+        skip_without_java()
+    small = {"truncation": True, "max_length": 512, "shard_bytes": 600}
+    texts = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8").split("\n") * 3
+    (tmp_path / "corpus").mkdir()
+    for number in range(4):
+        pq.write_table(
+            pa.table({"text": [f"{number} {text}" for text in texts]}),
+            tmp_path / "corpus" / f"{number}.parquet",
+            row_group_size=10,
+            use_dictionary=False,
+        )
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    corpus = sorted((tmp_path / "corpus").resolve().glob("*.parquet"))
+    manifest = encode_files(corpus, tmp_path / "one", tokenizer, workers=1, **small)
+    # Slow enough to be killed in the middle; the workers are two processes.
+    script = runs()[engine].replace("resume=True", "resume=True, shard_bytes=600")
+    script = script.replace("ray.init()", "ray.init(num_cpus=2, include_dashboard=False)")
+    script = script.replace("builder.getOrCreate", "builder.master('local[2]').getOrCreate")
+    (tmp_path / "recipe.py").write_text(script, encoding="utf-8")
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    with (tmp_path / "log").open("wb") as log:
+        started = {"cwd": tmp_path, "env": env, "stdout": log, "stderr": log}
+        process = subprocess.Popen([sys.executable, "recipe.py"], start_new_session=True, **started)
+        while process.poll() is None and len(finished(tmp_path / "ids")) < 5:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        done = len(finished(tmp_path / "ids"))
+        assert 5 <= done < len(manifest["shards"]), (tmp_path / "log").read_text()
+        subprocess.run([sys.executable, "recipe.py"], check=True, timeout=300, **started)
+    assert contents(tmp_path / "ids") == contents(tmp_path / "one")

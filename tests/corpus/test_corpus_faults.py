@@ -18,7 +18,7 @@ pytest.importorskip("zstandard")
 pytest.importorskip("click")
 
 from tests.cli.commands import environment, posix
-from tests.corpus.shards import contents, write
+from tests.corpus.shards import contents, finished, write
 
 pytestmark = [pytest.mark.faults, posix]
 
@@ -83,7 +83,7 @@ def test_killed_thirty_times_at_random_moments(files, tmp_path, kernel):
             os.killpg(child.pid, signal.SIGKILL) if rng.random() < 0.7 else child.kill()
             child.wait()
             kills += 1
-            parts_kept += len(list(out.glob("part-*")))
+            parts_kept += len(finished(out))
             continue
         assert child.returncode == 0, child.stderr.read()
         assert contents(out) == expected
@@ -102,7 +102,7 @@ def test_killed_thirty_times_at_random_moments(files, tmp_path, kernel):
 @pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_a_worker_that_dies_is_reported(files, tmp_path):
     child = start(files, tmp_path / "out", "--workers", "2", kernel="0")  # with it, workers are threads
-    while not list((tmp_path / "out").glob("part-*")):
+    while not finished(tmp_path / "out"):
         assert child.poll() is None
         time.sleep(0.01)
     children = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
 from trietok import encode_files
-from trietok.corpus.shard_plan import plan_shards
+from trietok.corpus.shard_plan import stretches_of
 from trietok.corpus.text_inputs import find_inputs
 from trietok.corpus.text_readers import first_row, read_texts
 
@@ -57,18 +57,28 @@ def test_the_manifest_says_what_is_there(english, tmp_path):
     assert manifest["tokenizer"] == {"class": "BertTokenizer", "fingerprint": fingerprint(english)}
     assert manifest["options"]["call"] == {"max_length": "9", "truncation": "True"}
     status = path.stat()
-    assert manifest["inputs"] == [{"name": str(path), "size": status.st_size, "mtime_ns": status.st_mtime_ns}]
+    assert manifest["inputs"] == [
+        {
+            "name": str(path),
+            "size": status.st_size,
+            "mtime_ns": status.st_mtime_ns,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "kind": "txt",
+            "copy": 0,
+            "shards": len(manifest["shards"]),
+        }
+    ]
     for shard in manifest["shards"]:
-        assert shard["inputs"] == [str(path)]
+        assert shard["input"] == str(path)
     assert pq.read_schema(out / "part-00000.parquet").metadata[b"trietok.fingerprint"].decode() == fingerprint(english)
 
 
-def test_small_files_share_shards_in_the_order_given(english, tmp_path):
+def test_each_file_has_shards_of_its_own_in_the_order_given(english, tmp_path):
     texts = [f"people {number}" for number in range(20)]
     for number, text in enumerate(texts):
         write(tmp_path / f"{number:02}.{('txt', 'jsonl', 'parquet', 'txt.gz')[number % 4]}", [text])
     manifest = encode_files([tmp_path / "*"], tmp_path / "out", english, workers=1)
-    assert len(manifest["shards"]) == 1
+    assert [shard["input"] for shard in manifest["shards"]] == [str(path) for path in sorted(tmp_path.glob("*.*"))]
     assert rows_in(tmp_path / "out") == ids_of(english, texts)
     backwards = sorted(tmp_path.glob("*.*"), reverse=True)
     encode_files(backwards, tmp_path / "back", english, workers=1, shard_bytes=30)
@@ -147,13 +157,11 @@ def test_however_lines_are_cut_they_come_once_and_in_order(tmp_path_factory, lin
     path.write_bytes(gzip.compress(raw) if packed else raw)
     expected = raw.split(b"\n")[: -1 if raw.endswith(b"\n") or not raw else None]
     found = []
-    for shard in plan_shards(find_inputs([path]), "text", shard_bytes, (), lambda number: folder / str(number)):
-        assert sum(stretch.text_bytes for stretch in shard.stretches[:-1]) <= shard_bytes
-        for stretch in shard.stretches:
-            assert first_row(stretch) == len(found)
-            for batch in read_texts(stretch, "text"):
-                found += batch.texts()
-            stretch.forget_spool()
+    for stretch in stretches_of(find_inputs([path])[0], "text", shard_bytes, (folder / str(n) for n in range(99))):
+        assert first_row(stretch) == len(found)
+        for batch in read_texts(stretch, "text"):
+            found += batch.texts()
+        stretch.forget_spool()
     assert sorted(os.listdir(folder)) == [path.name]
     for line, text in zip(expected, found, strict=True):
         try:

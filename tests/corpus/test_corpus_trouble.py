@@ -76,7 +76,7 @@ def test_bad_parquet_rows(english, tmp_path, shard_bytes):
         (2, "null"),
         (4, "byte 0xe9 at offset 3 of the text is not UTF-8"),
     ]
-    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. 0 fin"):
+    with pytest.raises(FileError, match=r"a\.parquet, row 2: null\. \d fin"):
         encode_files([tmp_path / "a.parquet"], tmp_path / "failed", english, **options)
 
 
@@ -110,7 +110,7 @@ def test_files_that_are_not_what_they_say(english, tmp_path):
             encode_files([tmp_path / name], tmp_path / f"out-{name}", english, workers=1)
 
     many = b"".join(os.urandom(40).hex().encode() + b"\n" for _ in range(20_000))
-    refused("a.txt.gz", gzip.compress(many)[:-100], FileFormatError, r"a\.txt\.gz is cut off")
+    refused("a.txt.gz", gzip.compress(many)[:-100], FileFormatError, r"a\.txt\.gz is cut off .*--on-error skip goes on")
     refused("b.txt.gz", b"plain", FileFormatError, "no gzip file")
     refused("a.txt.zst", zstandard.compress(many)[:-100], FileFormatError, r"a\.txt\.zst is cut off")
     refused("b.txt.zst", b"plain", FileFormatError, "no zstd file")
@@ -172,7 +172,7 @@ def test_files_that_are_not_there(english, tmp_path):
             for size in (0, 1.5, float("inf"), float("nan"), True, "9")
         ),
         ({"drop_last": True}, InputError, "drop_last goes with pack"),
-        ({"return_special_tokens_mask": True}, OptionError, "leave out what asks for special_tokens_mask"),
+        ({"return_length": True}, OptionError, "leave out what asks for length"),
         ({"colour": "red"}, OptionError, "unknown keyword"),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
 
     monkeypatch.setattr(os, "fsync", full)
     options = {"workers": 1, "file_format": file_format}
-    with pytest.raises(FileError, match=r"cannot write .*part-00000.*: No space left on device\. 0 .*--resume goes on"):
+    with pytest.raises(FileError, match=r"cannot write .*-txt-0-00000.*: No space left on device\. 0 .*resume goes on"):
         encode_files(path, out, english, **options)
     monkeypatch.undo()
     encode_files(path, out, english, resume=True, **options)

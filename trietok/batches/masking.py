@@ -2,13 +2,12 @@
 
 In: ids of shape (batch, sequence), where a token may be chosen, and random numbers. Out: masked ids and labels. The
 scheme is that of BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805, A.1). Everything is drawn in numpy, from
-a generator of its own: no global state is read or changed.
+a generator of its own, whose key comes from a seed; without one, from the global random state.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,19 +30,36 @@ class Shares(NamedTuple):
     random: float
 
 
-def random_source(seed: int | None, epoch: int, content: bytes) -> Source:
-    """A source of random numbers that only its key decides; fresh entropy where the seed is None.
+def random_source(key: bytes, content: bytes) -> Source:
+    """A source of random numbers that only its key and the content of the batch decide.
 
     Philox (Salmon et al. 2011) takes any key of 128 bits, so a hash can be one. Only its raw numbers are used, which
     numpy promises to keep; what numpy makes of them may change from version to version.
     """
     import numpy
 
-    if seed is None:
-        key = os.urandom(16)
-    else:
-        key = hashlib.blake2b(b"%d:%d:" % (seed, epoch) + content, digest_size=16, person=SCHEME).digest()
-    return numpy.random.Philox(key=int.from_bytes(key, "little"))
+    digest = hashlib.blake2b(key + b":" + content, digest_size=16, person=SCHEME).digest()
+    return numpy.random.Philox(key=int.from_bytes(digest, "little"))
+
+
+def seeded_key(seed: int, epoch: int) -> bytes:
+    """The key of a seed and an epoch."""
+    return b"%d:%d" % (seed, epoch)
+
+
+def drawn_key(from_torch: bool) -> bytes:
+    """A key drawn from PyTorch's global random state, or from numpy's.
+
+    transformers' collators draw from the same: `transformers.set_seed` sets it, `Trainer` stores it in a checkpoint,
+    and a `DataLoader` gives each of its workers another.
+    """
+    if from_torch:
+        import torch
+
+        return b"torch:" + torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
+    import numpy
+
+    return b"numpy:" + numpy.random.bytes(16)
 
 
 def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:

@@ -1,7 +1,8 @@
 """`DataCollatorForLanguageModeling`: examples to a batch with labels, masked anew each time.
 
 In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
-(batch, sequence), with `labels`. The parameters are those of transformers 4.57.6; the random numbers are not.
+(batch, sequence), with `labels`. The parameters are those of transformers 4.57.6, and so is the random
+state that a collator without a seed draws from; the masks are not the same.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from trietok.batches.masking import IGNORED_LABEL, Shares, mask_ids, random_source, word_numbers
+from trietok.batches.masking import IGNORED_LABEL, Shares, drawn_key, mask_ids, random_source, seeded_key, word_numbers
 from trietok.batches.padding_collator import check_multiple, list_of_examples, tensors_at_hand
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
@@ -49,19 +50,23 @@ class DataCollatorForLanguageModeling:
         tf_experimental_compile: in its place for transformers' sake; only False is possible.
         return_tensors: `"np"` or `"pt"`; None for `"pt"` where torch is installed, else `"np"`. The numbers are
             the same.
-        seed: a whole number for masks that can be had again; None for other masks each time.
+        seed: a whole number for masks that can be had again, in any process; None to draw them from the global random
+            state, as transformers does.
 
     Raises:
         InputError: a probability or another argument cannot be.
         SpecialTokenError: `mlm` without a mask token.
 
-    **The seed.** The masks are decided by the seed, the epoch (`set_epoch`) and the ids of the batch, and by nothing
-    else: no state is kept, no global generator is read or changed. So a batch gets the same masks in whichever
+    **The seed.** With a seed, the masks are decided by it, the epoch (`set_epoch`) and the ids of the batch, and by
+    nothing else: no state is kept, no global generator is read or changed. So a batch gets the same masks in whichever
     process, among any number of workers, and after a training that was broken off. A shuffled data set gives other
     batches each epoch, hence other masks. Where batches come back as they were, unshuffled, call
     `set_epoch(epoch)` before each epoch, or the masks come back too; workers that live on from epoch to epoch
-    (`persistent_workers=True`) have a copy that does not hear of it. With `seed=None` each call draws
-    fresh entropy from the operating system.
+    (`persistent_workers=True`) have a copy that does not hear of it.
+
+    With `seed=None` each call draws 16 bytes from PyTorch's global generator, or from numpy's where the tensors are
+    numpy's. So `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each
+    epoch, as long as the number of workers is the same; what sets no seed gets other masks in each run.
 
     The alternatives are worse: with a counter of calls, as transformers has it, masks depend on the number of workers;
     with a key for each text a training that never calls `set_epoch` would see one mask of each text for ever.
@@ -172,7 +177,7 @@ class DataCollatorForLanguageModeling:
         if self.mlm:
             is_maskable = self._maskable(ids, special, batch.get("attention_mask"))
             is_continuation = self._continuations(ids, examples) if self.whole_word_mask else None
-            seen, labels = self._mask(ids, is_maskable, is_continuation)
+            seen, labels = self._mask(ids, is_maskable, is_continuation, self._key(kind))
             batch[_IDS] = _as_kind(seen, kind)
         else:
             labels = ids.copy()
@@ -212,7 +217,11 @@ class DataCollatorForLanguageModeling:
 
     # ---- masking ----------------------------------------------------------------------------------------------------
 
-    def _mask(self, ids: Ids, is_maskable: Flags, is_continuation: Flags | None) -> tuple[Ids, Ids]:
+    def _key(self, kind: TensorType) -> bytes:
+        """What decides the masks, beside the ids of the batch."""
+        return drawn_key(kind is TensorType.PYTORCH) if self.seed is None else seeded_key(self.seed, self.epoch)
+
+    def _mask(self, ids: Ids, is_maskable: Flags, is_continuation: Flags | None, key: bytes) -> tuple[Ids, Ids]:
         mask_token_id = self.tokenizer.mask_token_id
         assert mask_token_id is not None  # there is a mask token, or the collator would not have been made
         content = ids[is_maskable].astype("<i8").tobytes()
@@ -221,7 +230,7 @@ class DataCollatorForLanguageModeling:
             is_maskable,
             word_numbers(is_maskable, is_continuation),
             Shares(self.mlm_probability, self.mask_replace_prob, self.random_replace_prob),
-            random_source(self.seed, self.epoch, content),
+            random_source(key, content),
             mask_token_id,
             self._random_ids(),
         )

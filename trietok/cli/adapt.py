@@ -43,7 +43,7 @@ from trietok.cli.suggest import words_of
 @rows_options.also
 @rows_options.leave
 @rows_options.multiple_of
-@training_options.column
+@options.column
 @training_options.errors
 @changed_vocabulary.as_json
 @options.offline

@@ -48,7 +48,7 @@ _AS_WHAT = {
 )
 @changed_vocabulary.save_plan
 @changed_vocabulary.fast
-@training_options.column
+@options.column
 @training_options.errors
 @changed_vocabulary.as_json
 @options.offline

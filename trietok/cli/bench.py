@@ -51,6 +51,7 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 @click.option(
     "--show", type=options.NOT_NEGATIVE, default=5, metavar="N", help="With --validate: show the first N differences."
 )
+@options.column
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every number.")
 @options.offline
 @click.pass_context
@@ -65,11 +66,12 @@ def bench(
     validate_ids: bool,
     strict: bool,
     show: int,
+    column: str,
     as_json: bool,
 ) -> None:
     """Measure how fast a file becomes ids, with trietok and with others, each in a process of its own.
 
-    FILE is UTF-8 text, a text a line; - is standard input. One thread does the work.
+    FILE is a .txt, a text a line, a .jsonl or a .parquet; - is standard input. One thread does the work.
 
     Cold is the first pass over the text in a fresh process, warm the best of the passes after it; what is shown are
     medians of the rounds.
@@ -84,7 +86,7 @@ def bench(
         names = [name.strip() for name in against.split(",") if name.strip()]
         if validate_ids and not set(names) - {"trietok"}:
             ctx.fail("--validate compares with others; name one with --against.")
-        texts = [line.text for line in itertools.islice(lines_of(ctx, (), (file,), "texts"), limit)]
+        texts = [line.text for line in itertools.islice(lines_of(ctx, (), (file,), "texts", column), limit)]
         if not any(texts):
             raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
         benchmark, agreements = None, None

@@ -26,19 +26,20 @@ _OLD, _NEW = "red", "green"
     type=options.PATH,
     multiple=True,
     metavar="FILE",
-    help="Encode the lines of a UTF-8 file, not the built-in sample. May be repeated; - is standard input.",
+    help="Encode the texts of a .txt, .jsonl or .parquet, not the built-in sample; - is standard input.",
 )
+@options.column
 @options.json_lines
 @options.offline
 @click.pass_context
-def diff(ctx: click.Context, a: str, b: str, texts: tuple[str, ...], as_json: bool) -> None:
+def diff(ctx: click.Context, a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
     """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble.
 
     A and B are directories, vocab.txt files, built-in names or names on the hub.
     """
     with reporting(_TROUBLE):
         old, new = (tokenizer_of(name) for name in (a, b))
-        given = (line.text for line in lines_of(ctx, (), texts, "texts")) if texts else None
+        given = (line.text for line in lines_of(ctx, (), texts, "texts", column)) if texts else None
         comparison = trietok.compare(old, new, given)
         if as_json:
             write_line(json_line(comparison.to_dict()))

@@ -22,6 +22,7 @@ from trietok.cli.results import Place, Result, printer, shows_all
 @options.pair
 @options.no_special_tokens
 @options.max_length
+@options.column
 @options.json_lines
 @options.offline
 @click.pass_context
@@ -33,6 +34,7 @@ def encode(
     pair: str | None,
     no_special_tokens: bool,
     max_length: int | None,
+    column: str,
     as_json: bool,
 ) -> None:
     """Turn texts into ids, special tokens included.
@@ -41,7 +43,7 @@ def encode(
     """
     with reporting():
         check_pair(ctx, pair, texts, files)
-        lines = lines_of(ctx, texts, files, "texts")
+        lines = lines_of(ctx, texts, files, "texts", column)
         tokenizer = tokenizer_of(model)
         if not no_special_tokens:
             check_length(tokenizer, max_length, is_pair=pair is not None)

@@ -14,8 +14,9 @@ import click
 
 from trietok.cli import options
 from trietok.cli.inputs import check_length, tokenizer_of
+from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.output import json_line, visible, write_line
-from trietok.cli.progress import amount, shown_bars
+from trietok.cli.progress import amount, amounts, said_regularly, shown_bars
 from trietok.cli.reporting import reporting, warn
 from trietok.showing.lists import number_of
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from trietok.corpus.encode_files import Progress
 
 _MEGABYTE = 1_000_000
+_MOST_NAMED = 20  # files
+_COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 
 
 def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> float:
@@ -49,13 +52,18 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.max_length
 @click.option("--truncation", is_flag=True, help="Truncate to what the model takes.")
 @options.no_special_tokens
+@click.option("--keep", metavar="NAMES", help="Columns or keys, between commas, to put beside the ids of their rows.")
+@click.option("--with", "columns", metavar="NAMES", help=f"Write these too: {', '.join(_COLUMNS)}; between commas.")
 @click.option(
     "--on-error",
     type=click.Choice(["fail", "skip"]),
     default="fail",
-    help="Fail, or keep aside rows that hold no text.",
+    help="Fail, or set aside rows without text and files that cannot be read.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the run that the directory holds.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with the run that the directory holds: encode what it lacks of FILEs."
+)
+@click.option("--verify", is_flag=True, help="With --resume: find damaged shards and changed files by their checksums.")
 @click.option(
     "--shard-size",
     type=click.FloatRange(min=0.000001),
@@ -66,7 +74,9 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the totals as one JSON object.")
 @options.offline
+@click.pass_context
 def encode_files(
+    ctx: click.Context,
     files: tuple[str, ...],
     output: str,
     model: str,
@@ -78,8 +88,11 @@ def encode_files(
     max_length: int | None,
     truncation: bool,
     no_special_tokens: bool,
+    keep: str | None,
+    columns: str | None,
     on_error: str,
     resume: bool,
+    verify: bool,
     shard_size: float,
     as_json: bool,
 ) -> None:
@@ -90,7 +103,13 @@ def encode_files(
     Shards come into place whole, with a manifest at the end. What is interrupted goes on with --resume, and its result
     is the same, byte for byte, however many workers there are.
     """
-    with reporting(), _stop_said(output, resume):
+    if verify and not resume:
+        ctx.fail("--verify goes with --resume.")
+    asked = _between_commas(columns)
+    for name in asked:
+        if name not in _COLUMNS:
+            ctx.fail(f"--with {name}: there is no such column; there are {', '.join(_COLUMNS)}.")
+    with reporting(), terminated_like_interrupted(), _stop_said(output, resume):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
         tokenizer = tokenizer_of(model)
@@ -101,7 +120,14 @@ def encode_files(
             settings["add_special_tokens"] = False
         else:
             check_length(tokenizer, max_length)
-        with _progress() as progress:
+        settings.update({f"return_{name}": True for name in asked})
+        seen: list[Progress] = []  # the last state
+
+        def noted(state: Progress) -> None:
+            seen[:] = [state]
+            shown(state)
+
+        with _progress() as shown:
             manifest = encode(
                 files,
                 output,
@@ -111,17 +137,20 @@ def encode_files(
                 file_format=file_format,
                 pack=pack,
                 drop_last=drop_last,
+                keep=_between_commas(keep),
                 on_error=on_error,
                 resume=resume,
+                verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
-                progress=progress,
+                progress=noted,
                 **settings,
             )
         totals = manifest["totals"]
         if as_json:
-            write_line(json_line({"output": output, "shards": len(manifest["shards"]), **totals}))
+            numbers = {"shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
+            write_line(json_line({"output": output, **numbers}))
         else:
-            for line in _summary(output, manifest):
+            for line in _summary(output, manifest, sum(state.kept for state in seen) if resume else None):
                 write_line(visible(line))
         limit = tokenizer.model_max_length
         if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
@@ -129,6 +158,10 @@ def encode_files(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
                 "--truncation truncates"
             )
+
+
+def _between_commas(names: str | None) -> list[str]:
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
 @contextlib.contextmanager
@@ -153,30 +186,45 @@ def _names_in(directory: str) -> set[str]:
         return set()
 
 
-def _summary(output: str, manifest: dict[str, Any]) -> Iterator[str]:
+def _summary(output: str, manifest: dict[str, Any], kept: int | None) -> Iterator[str]:
+    """What was made; `kept` shards were there before, None where that was not to be expected."""
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
     yield f"{output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
+    if kept is not None:
+        yield f"there already: {number_of(kept, 'shard')}"
     if totals["dropped_tokens"]:
         yield f"left out at the ends of shards: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
         yield f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
+    missing = manifest["set_aside"]
+    if missing:
+        yield f"missing: {number_of(len(missing), 'file')} that cannot be read; repaired, --resume encodes them"
+    for file in missing[:_MOST_NAMED]:
+        yield f"  {file['reason']}"
+    if len(missing) > _MOST_NAMED:
+        yield f"  ... and {len(missing) - _MOST_NAMED:,} more, listed in manifest.json under set_aside"
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[Progress], None] | None]:
-    """What to pass as `progress`."""
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """What to call with each state: a bar on a terminal, else a line from time to time."""
+    began, line = time.monotonic(), "encoding: reading the first files"
+
+    def rate_of(state: Progress) -> str:
+        """Of texts, which take more room than compressed files."""
+        seconds = max(time.monotonic() - began, 1e-9)
+        return f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+
+    def note(state: Progress) -> None:
+        nonlocal line
+        done = amounts(state.done_bytes, state.all_bytes, "bytes")
+        line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate_of(state)}"
+
     with shown_bars(transient=True) as bars:
         if bars is None:
-            yield None
+            with said_regularly(lambda: line):
+                yield note
             return
-        began = time.monotonic()
         bars.show("encoding", 0, None, "bytes", rate="starting")
-
-        def show(state: Progress) -> None:
-            seconds = max(time.monotonic() - began, 1e-9)
-            # The rate is that of texts, which take more room than compressed files.
-            rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
-            bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate)
-
-        yield show
+        yield lambda state: bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate_of(state))

@@ -68,6 +68,7 @@ _STYLES = {
     help="Show another tokenizer beside it, and where they part; slow or fast is the same model in that profile.",
 )
 @click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser to FILE.")
+@options.column
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a text, with everything.")
 @options.offline
 @click.pass_context
@@ -82,6 +83,7 @@ def explain(
     fast: bool,
     against: str | None,
     html: str | None,
+    column: str,
     as_json: bool,
 ) -> None:
     """Show what each stage does to a text, and why each token is one.
@@ -92,7 +94,7 @@ def explain(
         check_pair(ctx, pair, texts, files)
         if html is not None and as_json:
             ctx.fail("Give --html or --json, not both.")
-        lines = lines_of(ctx, texts, files, "texts")
+        lines = lines_of(ctx, texts, files, "texts", column)
         tokenizers = [tokenizer_of(model, fast=fast)]
         if against is not None:
             tokenizers.append(_other(against, model))

@@ -37,7 +37,7 @@ _DIFFERENT = 1
     metavar="NAME",
     help=f"A library that reads the file too, to check: {lock_options.LIBRARIES}. May be repeated.",
 )
-@training_options.column
+@options.column
 @training_options.errors
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
 @options.offline

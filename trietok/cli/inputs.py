@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import click
 
 import trietok
-from trietok.files.text_rows import BadRow, decoded
+from trietok.files.text_rows import expanded
+from trietok.files.texts import TextReader
 from trietok.tokenizer.auto import load_any
 
 STANDARD_INPUT = "-"
@@ -32,10 +33,16 @@ _FORMS = "ids stand between spaces or commas, in a JSON list, or as input_ids in
 
 
 class Line(NamedTuple):
-    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument."""
+    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument.
+
+    Attributes:
+        file, number: the name of the file, and the number of the line or row in it, from 1.
+    """
 
     text: str
     where: str = ""
+    file: str = ""
+    number: int = 0
 
 
 class Lines:
@@ -43,7 +50,8 @@ class Lines:
 
     Args:
         arguments: a line each; `-` is standard input.
-        files: their paths, read behind the arguments; `-` is standard input.
+        files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones are unpacked.
+        column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
 
     Attributes:
         bytes_read: how many bytes of files have been read.
@@ -52,10 +60,15 @@ class Lines:
         FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
     """
 
-    def __init__(self, arguments: Sequence[str] = (), files: Sequence[str] = ()) -> None:
-        self.bytes_read = 0
+    def __init__(self, arguments: Sequence[str] = (), files: Sequence[str] = (), column: str | None = None) -> None:
+        self._reader = TextReader(column, counts_lines=True, repair="convert the input to UTF-8")
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
-        self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, files)))
+        paths = files if column is None else expanded(files)
+        self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, paths)))
+
+    @property
+    def bytes_read(self) -> int:
+        return self._reader.bytes_read
 
     def __iter__(self) -> Iterator[Line]:
         return self._lines
@@ -78,41 +91,31 @@ class Lines:
 
     def _of_file(self, path: str) -> Iterator[Line]:
         """The lines of one file, or of standard input for `-`."""
-        name = "standard input" if path == STANDARD_INPUT else path or "''"
-        try:
-            if path != STANDARD_INPUT:
-                with open(path, "rb") as file:
-                    yield from self._decoded(file, name)
-            elif sys.stdin is not None:
-                yield from self._decoded(sys.stdin.buffer, name)
-        except trietok.TrietokError:
-            raise
-        except OSError as error:
-            raise trietok.FileError(f"cannot read {name}: {error.strerror}", path=name) from error
-
-    def _decoded(self, lines: Iterable[bytes], name: str) -> Iterator[Line]:
-        for number, raw in enumerate(lines, start=1):
-            where = f"{name}, line {number}"
-            self.bytes_read += len(raw)
-            text = decoded(raw.removesuffix(b"\n"), of="line")
-            if isinstance(text, BadRow):
-                message = f"{where}: {text.reason}; convert the input to UTF-8"
-                raise trietok.FileFormatError(message, path=name, line_number=number)
-            yield Line(text, where)
+        if path != STANDARD_INPUT:
+            unit = "row" if path.lower().endswith(".parquet") else "line"
+            for text, number in self._reader.rows(path):
+                yield Line(text, f"{path}, {unit} {number}", path, number)
+        elif sys.stdin is not None:
+            name = "standard input"
+            for text, number in self._reader.rows_of_stream(sys.stdin.buffer, name):
+                yield Line(text, f"{name}, line {number}", name, number)
 
 
-def lines_of(ctx: click.Context, arguments: Sequence[str], files: Sequence[str], what: str) -> Lines:
+def lines_of(
+    ctx: click.Context, arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None
+) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
     Args:
         ctx: the command, for its usage errors.
         arguments, files: what the user gave.
         what: what the command wants, in the plural, for its usage errors.
+        column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
     """
     if arguments and files:
         ctx.fail(f"Give {what} as arguments or with --file, not both.")
     if files:
-        return Lines(files=files)
+        return Lines(files=files, column=column)
     if arguments:
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():

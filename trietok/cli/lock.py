@@ -23,7 +23,7 @@ from trietok.showing.lists import number_of
 @lock_options.texts
 @click.option("--output", "-o", type=options.PATH, default=LOCK_FILE, metavar="FILE", help="The lock to write.")
 @click.option("--fast", is_flag=True, help="Lock the fast profile, that of the Rust tokenizers.")
-@training_options.column
+@options.column
 @training_options.errors
 @click.option("--json", "as_json", is_flag=True, help="Also write the lock to standard output, as one JSON object.")
 @options.offline

@@ -31,7 +31,7 @@ text_files = click.option(
     type=PATH,
     multiple=True,
     metavar="PATH",
-    help="Read a UTF-8 file, one text a line. May be repeated.",
+    help="Read a .txt, one text a line, a .jsonl or a .parquet; also packed. May be repeated.",
 )
 id_files = click.option(
     "--file",
@@ -49,6 +49,9 @@ model = click.option(
     default=DEFAULT_MODEL,
     metavar="NAME_OR_DIR",
     help="A directory, a vocab.txt, a built-in name or a name on the hub.",
+)
+column = click.option(
+    "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet that holds the text."
 )
 pair = click.option("--pair", metavar="TEXT", help="Encode the one text given and TEXT as a pair.")
 no_special_tokens = click.option("--no-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")

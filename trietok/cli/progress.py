@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from trietok.cli.output import on_terminal
@@ -24,6 +24,7 @@ Text = TypeVar("Text", covariant=True)
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _PATIENCE = 0.5  # seconds that reading may take without a bar, which costs a tenth of a second
 _INTERVAL = 0.1  # seconds between two looks at how far reading is
+_SAID_EVERY = 30  # seconds
 _WINDOW = 30  # seconds over which a speed is measured
 _BESIDE_THE_BAR = 66  # columns
 
@@ -142,6 +143,37 @@ def shown_bars(transient: bool = False) -> Iterator[Bars | None]:
         yield bars
     finally:
         bars.end()
+
+
+@contextlib.contextmanager
+def said_regularly(line: Callable[[], str]) -> Iterator[None]:
+    """While the body works, say every half minute how far it is: for logs, where nobody sees a bar.
+
+    Args:
+        line: what to say, without the line feed.
+    """
+    import threading
+
+    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
+
+    over = threading.Event()
+
+    def say() -> None:
+        while not over.wait(_SAID_EVERY):
+            print(f"trietok: {line()}", file=sys.stderr, flush=True)
+
+    if sys.stderr is None:
+        yield
+        return
+    thread = threading.Thread(target=say, daemon=True)
+    with interrupts_held():  # they are for the main thread
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        with interrupts_held():
+            thread.join()
 
 
 @contextlib.contextmanager

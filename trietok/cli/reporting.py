@@ -1,7 +1,8 @@
 """From what goes wrong to one line on standard error and an exit code.
 
 In: the exceptions and log records that come up while a command runs. Out: `trietok: error: ...` and 1; nothing and 130
-for Ctrl-C; nothing and 141 when the reader of a pipe has gone, the code a shell gives other programs then.
+for Ctrl-C; nothing and 143 for SIGTERM; nothing and 141 when the reader of a pipe has gone. A shell gives these codes
+to other programs then.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NoReturn
 import click
 
 import trietok
-from trietok.cli.interrupts import INTERRUPTED
+from trietok.cli.interrupts import INTERRUPTED, TERMINATED, Terminated
 from trietok.cli.output import prepare_output, visible
 
 _READER_GONE = 141
@@ -34,8 +35,9 @@ def reporting(exit_code: int = 1) -> Iterator[None]:
     try:
         prepare_output()
         yield
-    except KeyboardInterrupt:
-        raise click.exceptions.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt as interrupt:
+        code = TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+        raise click.exceptions.Exit(code) from None
     except BrokenPipeError:
         _end_output()
         raise click.exceptions.Exit(_READER_GONE) from None

@@ -77,7 +77,7 @@ leave_out = click.option(
     metavar="OUT",
     help="Save the tokenizer with the words added to a new directory.",
 )
-@training_options.column
+@options.column
 @training_options.errors
 @changed_vocabulary.as_json
 @options.offline

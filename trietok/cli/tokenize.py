@@ -15,16 +15,19 @@ from trietok.cli.results import Result, printer, shows_all
 @options.texts
 @options.text_files
 @options.model
+@options.column
 @options.json_lines
 @options.offline
 @click.pass_context
-def tokenize(ctx: click.Context, texts: tuple[str, ...], files: tuple[str, ...], model: str, as_json: bool) -> None:
+def tokenize(
+    ctx: click.Context, texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool
+) -> None:
     """Split texts into tokens, without special tokens around them.
 
     Each TEXT is a text; - reads texts from standard input, one a line.
     """
     with reporting():
-        lines = lines_of(ctx, texts, files, "texts")
+        lines = lines_of(ctx, texts, files, "texts", column)
         tokenizer = tokenizer_of(model)
         write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
         with_ids = shows_all(as_json)

@@ -71,7 +71,7 @@ def train() -> None:
     metavar="NAME_OR_DIR",
     help="Make words of the texts as this BERT tokenizer does.",
 )
-@training_options.column
+@options.column
 @training_options.errors
 @training_options.processes
 @_max_words
@@ -169,7 +169,7 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 @click.option("--continuing-subword-prefix", metavar="TEXT", help="Marks a token that continues a word.")
 @click.option("--end-of-word-suffix", metavar="TEXT", help="Marks a token at the end of a word.")
 @click.option("--uncased", is_flag=True, help="Lower-case, and strip accents.")
-@training_options.column
+@options.column
 @training_options.errors
 @training_options.processes
 @_max_words

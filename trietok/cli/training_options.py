@@ -33,9 +33,6 @@ max_token_length = click.option(
 special_tokens = click.option(
     "--special-token", "special_tokens", multiple=True, metavar="TOKEN", help="One more special token. May be repeated."
 )
-column = click.option(
-    "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet that holds the text."
-)
 errors = click.option(
     "--errors",
     type=click.Choice(["strict", "replace"]),

@@ -47,7 +47,7 @@ from trietok.cli.reporting import reporting
 )
 @changed_vocabulary.save_plan
 @changed_vocabulary.fast
-@training_options.column
+@options.column
 @training_options.errors
 @changed_vocabulary.as_json
 @options.offline

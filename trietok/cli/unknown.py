@@ -21,16 +21,18 @@ from trietok.tokenizer.unknown_report import HEAD
 @click.argument("files", nargs=-1, type=options.PATH, metavar="[FILE]...")
 @options.model
 @click.option("--most", "-n", type=options.POSITIVE, default=20, metavar="N", help="Show the N most frequent words.")
+@options.column
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every word.")
 @options.offline
 @click.pass_context
-def unknown(ctx: click.Context, files: tuple[str, ...], model: str, most: int, as_json: bool) -> None:
+def unknown(ctx: click.Context, files: tuple[str, ...], model: str, most: int, column: str, as_json: bool) -> None:
     """Find the words that become the unknown token: how often, why, and where (file:line:start-end).
 
-    Each FILE is UTF-8, one text a line; - is standard input, as is no file.
+    Each FILE is a .txt, one text a line, a .jsonl or a .parquet, also packed; globs stand between quotes. - is standard
+    input, as is no file.
     """
     with reporting():
-        lines = lines_of(ctx, (), files, "texts")
+        lines = lines_of(ctx, (), files, "texts", column)
         places = _Places()
         with shown_reading(lines, "looking") as shown:
             found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
@@ -48,22 +50,24 @@ class _Places:
     """Which line of which file a text was, by its number."""
 
     def __init__(self) -> None:
-        self._firsts: list[int] = []  # the number of the first text of each file
-        self._files: list[str] = []
+        self._firsts: list[int] = []  # the numbers of texts that are not of the line after that of the text before
+        self._lines: list[tuple[str, int]] = []  # their files and lines
 
     def noted(self, lines: Iterable[Line]) -> Iterator[str]:
-        """The texts of the lines; where a file begins is noted on the way."""
+        """The texts of the lines; where they come from is noted on the way."""
+        file, following = "", 0
         for number, line in enumerate(lines):
-            file, _, line_number = line.where.rpartition(", line ")
-            if line_number == "1":
+            if (line.file, line.number) != (file, following):
                 self._firsts.append(number)
-                self._files.append(file)
+                self._lines.append((line.file, line.number))
+            file, following = line.file, line.number + 1
             yield line.text
 
     def place(self, text: int) -> tuple[str, int]:
         """The file and the line number, from 1."""
         which = bisect.bisect(self._firsts, text) - 1
-        return self._files[which], text - self._firsts[which] + 1
+        file, line_number = self._lines[which]
+        return file, line_number + text - self._firsts[which]
 
     def name(self, text: int) -> str:
         file, line_number = self.place(text)

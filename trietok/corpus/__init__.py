@@ -2,3 +2,7 @@
 
 Each module imports pyarrow and the like where it is used; the extra `corpus` installs them.
 """
+
+from trietok.corpus.opened import Corpus, open_corpus
+
+__all__ = ["Corpus", "open_corpus"]

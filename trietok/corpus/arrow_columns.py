@@ -9,7 +9,7 @@ from array import array
 from typing import Any
 
 from trietok.corpus.fast_rows import ID_BYTES, Rows
-from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS
+from trietok.corpus.row_encoder import IDS, LENGTH, OFFSETS, OVERFLOWING, SAMPLES, TRUNCATED
 from trietok.errors import InputError, InputTypeError
 from trietok.files.text_rows import import_pyarrow
 
@@ -42,7 +42,11 @@ def _is_string_view(kind: Any) -> bool:
 def column_types(names: tuple[str, ...]) -> dict[str, Any]:
     """The Arrow type of each column that an encoding gives, whatever the batch holds."""
     pa = import_pyarrow()
-    types = {IDS: pa.list_(pa.int32()), LENGTH: pa.int32(), OFFSETS: pa.list_(pa.list_(pa.int32(), 2))}
+    types = {
+        **dict.fromkeys((IDS, OVERFLOWING), pa.list_(pa.int32())),
+        **dict.fromkeys((LENGTH, SAMPLES, TRUNCATED), pa.int32()),
+        OFFSETS: pa.list_(pa.list_(pa.int32(), 2)),
+    }
     return {name: types.get(name, pa.list_(pa.int8())) for name in names}
 
 
@@ -62,36 +66,51 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
     [[1, 1], None, [1]]
     """
     pa = import_pyarrow()
-    lengths = rows.lengths
     validity, nulls = None, 0
     if present is not None and not all(present):
-        following = iter(rows.lengths)
-        lengths = array("i", [next(following) if there else 0 for there in present])
         nulls = present.count(False)
         validity = pa.array(present, pa.bool_()).buffers()[1]
+
+    def spread(values: array[int]) -> array[int]:
+        """The values of the rows there are, and 0 for the others."""
+        following = iter(values)
+        return array("i", [next(following) if there else 0 for there in present or ()]) if nulls else values
+
+    def flat(kind: Any, values: Any, number: int, validity: Any = None, nulls: int = 0) -> Any:
+        return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)
+
+    def starts_of(lengths: array[int]) -> Any:
+        if sum(lengths) > MOST_IDS:
+            raise InputError(
+                f"a batch with {sum(lengths):,} ids is too large for an Arrow array of lists; give smaller batches"
+            )
+        steps = flat(pa.int32(), array("i", [0]) + lengths, 1 + len(lengths))
+        return import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
+
+    lengths = spread(rows.lengths)
     total = len(rows.ids) // ID_BYTES
-    if total > MOST_IDS:
-        raise InputError(f"a batch with {total:,} ids is too large for an Arrow array of lists; give smaller batches")
-    steps = pa.Array.from_buffers(pa.int32(), 1 + len(lengths), [None, pa.py_buffer(array("i", [0]) + lengths)])
-    starts = import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
+    starts = starts_of(lengths)
 
-    def lists(kind: Any, values: Any) -> Any:
+    def lists(kind: Any, values: Any, starts: Any = starts) -> Any:
         return pa.Array.from_buffers(kind, len(lengths), [validity, starts], nulls, 0, [values])
-
-    def flat(kind: Any, values: bytes | bytearray, number: int) -> Any:
-        return pa.Array.from_buffers(kind, number, [None, pa.py_buffer(values)], 0)
 
     made = {}
     for name, kind in column_types(names).items():
         if name == IDS:
             made[name] = lists(kind, flat(pa.int32(), rows.ids, total))
-        elif name == LENGTH:
-            values = pa.py_buffer(lengths)
-            made[name] = pa.Array.from_buffers(pa.int32(), len(lengths), [validity, values], nulls)
         elif name == OFFSETS:
             pairs = flat(pa.int32(), rows.offsets or b"", 2 * total)
             spans = pa.Array.from_buffers(kind.value_type, total, [None], 0, 0, [pairs])
             made[name] = lists(kind, spans)
+        elif name == OVERFLOWING and rows.overflow is not None:
+            cut_off = flat(pa.int32(), rows.overflow.ids, len(rows.overflow.ids) // ID_BYTES)
+            made[name] = lists(kind, cut_off, starts_of(spread(rows.overflow.lengths)))
+        elif name == TRUNCATED and rows.overflow is not None:
+            made[name] = flat(kind, spread(rows.overflow.truncated), len(lengths), validity, nulls)
+        elif name == SAMPLES and rows.samples is not None:
+            made[name] = flat(kind, spread(rows.samples), len(lengths), validity, nulls)
+        elif name == LENGTH:
+            made[name] = flat(kind, lengths, len(lengths), validity, nulls)
         else:
             made[name] = lists(kind, flat(pa.int8(), rows.columns[name], total))
     return made

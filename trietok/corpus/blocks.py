@@ -1,13 +1,13 @@
 """Rows of ids joined and cut into blocks of one length.
 
-In: rows as int32 bytes. Out: blocks as int32 bytes, in the order of the rows.
+In: rows. Out: blocks, in the order of the rows; masks and type ids are cut as the ids are.
 """
 
 from __future__ import annotations
 
 from array import array
 
-from trietok.corpus.fast_rows import ID_BYTES
+from trietok.corpus.fast_rows import ID_BYTES, Rows
 
 
 class Blocks:
@@ -21,31 +21,37 @@ class Blocks:
         dropped: how many ids were left out.
 
     >>> blocks = Blocks(2)
-    >>> blocks.add(bytes(4 * 3))
-    (array('i', [2]), b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
-    >>> blocks.end()
-    (array('i', [1]), b'\\x00\\x00\\x00\\x00')
+    >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {"attention_mask": b"\\1\\1\\1"}))
+    Rows(lengths=array('i', [2]), ids=b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00',
+         columns={'attention_mask': b'\\x01\\x01'}, offsets=None, samples=None, overflow=None)
+    >>> blocks.end().lengths
+    array('i', [1])
     """
 
     def __init__(self, length: int, drop_last: bool = False) -> None:
         self._length = length
         self._drop_last = drop_last
-        self._rest = b""
+        self._rest: bytes | bytearray = b""
+        self._rests: dict[str, bytes] = {}
         self.dropped = 0
 
-    def add(self, ids: bytes | bytearray) -> tuple[array[int], bytes]:
-        """The blocks that some more ids complete: their lengths, and their ids."""
-        run = self._rest + ids
+    def add(self, rows: Rows) -> Rows:
+        """The blocks that some more rows complete."""
+        run = self._rest + rows.ids
         number = len(run) // (self._length * ID_BYTES)
-        cut = number * self._length * ID_BYTES
-        self._rest = run[cut:]
-        return array("i", [self._length] * number), run[:cut]
+        cut = number * self._length
+        self._rest = run[cut * ID_BYTES :]
+        columns = {name: self._rests.get(name, b"") + more for name, more in rows.columns.items()}
+        self._rests = {name: run[cut:] for name, run in columns.items()}
+        complete = {name: run[:cut] for name, run in columns.items()}
+        return Rows(array("i", [self._length] * number), run[: cut * ID_BYTES], complete)
 
-    def end(self) -> tuple[array[int], bytes]:
+    def end(self) -> Rows:
         """What is left: one shorter block, or none."""
-        rest, self._rest = self._rest, b""
+        rest, rests = self._rest, self._rests
+        self._rest, self._rests = b"", {}
         left = len(rest) // ID_BYTES
         if self._drop_last:
             self.dropped += left
-            return array("i"), b""
-        return array("i", [left] if left else []), rest
+            return Rows(array("i"), b"", dict.fromkeys(rests, b""))
+        return Rows(array("i", [left] if left else []), rest, rests)

@@ -3,47 +3,32 @@
 In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which lists them and
 the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
 
-While it runs, a folder in the directory holds the plan and a record of each finished shard. Shards, and what is in
-them, follow from the plan alone: not from how many workers there were, nor from how often the run was begun.
+A shard follows from what its file holds and from the options alone: not from the other files, nor from how many workers
+there were, nor from how often the run was begun. So a run goes on with whatever shards the directory has of its files.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import (
-    REJECTS,
-    STATE_FOLDER,
-    Outcome,
-    ShardEncoder,
-    ShardJob,
-    full_disk_reported,
-    refuse_other_files,
-    write_whole,
-)
-from trietok.corpus.row_encoder import RowEncoder
+from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, input_of, is_of_file
+from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
+from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
-from trietok.corpus.shard_plan import Shard, check_columns, first_difference, plan_shards
+from trietok.corpus.shard_plan import Shard, check_column, stretches_of
 from trietok.corpus.shard_pool import run_in_pool, run_in_threads
-from trietok.corpus.text_inputs import check_unchanged, find_inputs
-from trietok.errors import FileError, InputError, OptionError
-from trietok.files.saves.lock import DirectoryBusyError, alone
+from trietok.corpus.shards_elsewhere import MapShards, check_paths, run_by_map
+from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.text_rows import TextFile, import_pyarrow
-from trietok.files.whole import TEMPORARY, flush_directory, put_in_place, replacing
 from trietok.worker_pool import refuse_while_starting
 
-MANIFEST, PLAN = "manifest.json", "plan.json"
-MANIFEST_FORMAT = "trietok-corpus-1"
 SHARD_BYTES = 16_000_000
-_IDENTITY = ("name", "size", "mtime_ns")  # of an input file: what tells it from the same file with other content
-_COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
 
 class Progress(NamedTuple):
@@ -53,6 +38,7 @@ class Progress(NamedTuple):
         done_bytes, all_bytes: bytes of the files, before unpacking: those done, and all.
         text_bytes, tokens: bytes of text read and tokens written, in this run alone.
         shards: finished ones.
+        kept: those of them that were there before this run.
     """
 
     done_bytes: int
@@ -60,6 +46,7 @@ class Progress(NamedTuple):
     text_bytes: int
     tokens: int
     shards: int
+    kept: int = 0
 
 
 def encode_files(
@@ -72,10 +59,13 @@ def encode_files(
     file_format: str = "parquet",
     pack: int | None = None,
     drop_last: bool = False,
+    keep: Sequence[str] = (),
     on_error: str = "fail",
     resume: bool = False,
+    verify: bool = False,
     shard_bytes: int = SHARD_BYTES,
     progress: Callable[[Progress], None] | None = None,
+    map_shards: MapShards | None = None,
     **call_options: Any,
 ) -> dict[str, Any]:
     """Encode the texts of files into files of ids.
@@ -91,12 +81,20 @@ def encode_files(
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
-        on_error: `"fail"`, or `"skip"` to keep aside rows that hold no text.
-        resume: continue the run that `out` holds, on the same files. `on_error` may differ from that run's.
+        keep: columns of Parquet files, or keys of JSON objects, whose values go with the rows of ids.
+        on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be read.
+        resume: continue the run that `out` holds. Its shards stay for the files that hold the same, whatever their
+            names; shards of other files go. `on_error` may differ from that run's.
+        verify: with `resume`, compare the checksums of the shards that are there, and compute those of all files anew.
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
         progress: called after each finished shard.
-        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call.
+        map_shards: a function like `map`, by which an engine encodes the shards on its own workers, in place of
+            `workers`: it takes a function that can be pickled and an iterator of shards, and gives back what the
+            function returns for each, in any order. See `docs/corpora.md`.
+        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call. Masks and type
+            ids are written where they are asked for: `return_attention_mask`, `return_token_type_ids` and
+            `return_special_tokens_mask`.
 
     Returns:
         What is in `manifest.json`.
@@ -117,31 +115,62 @@ def encode_files(
     """
     import_pyarrow()
     _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
-    workers = workers or _cores()
-    options = {**call_options, "return_token_type_ids": False, "return_attention_mask": False, "verbose": False}
+    if verify and not resume:
+        raise InputError("verify goes with resume")
+    if map_shards is not None and workers is not None:
+        raise InputError("workers are those of the engine where map_shards is given; leave workers out")
+    workers = workers or (1 if map_shards else _cores())
+    options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
         refuse_while_starting("workers")
-    if len(names) > 1:
-        raise OptionError(f"files hold ids alone; leave out what asks for {names[1]}", name=names[1])
-    inputs = find_inputs(files)
-    check_columns(inputs, column)
+    for name in names:
+        if name not in (IDS, *SMALL_COLUMNS):
+            raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)
+    keep = _checked_keep(keep, names, pack)
+    masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
         tokenizer=tokenizer,
-        out=Path(out),
+        out=Path(out) if map_shards is None else Path(out).absolute(),
         column=column,
         call_options=options,
         file_format=file_format,
         pack=pack,
         drop_last=drop_last,
+        keep=keep,
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
-    return _Run(job, inputs, call_options, shard_bytes, progress).run(resume, workers, in_threads)
+    run = _Run(job, files, shard_bytes, progress, map_shards)
+    directory = RunDirectory(job.out, _plan_of(job, masks, call_options, shard_bytes))
+    with directory.opened(resume, verify):
+        return run.run(directory, workers, in_threads)
+
+
+def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any], shard_bytes: int) -> dict[str, Any]:
+    """Everything that the content of the shards depends on, but for the files."""
+    import trietok
+
+    return {
+        "format": MANIFEST_FORMAT,
+        "trietok": trietok.__version__,
+        "pyarrow": import_pyarrow().__version__,
+        "tokenizer": {"class": type(job.tokenizer).__name__, "fingerprint": job.fingerprint},
+        "options": {
+            "column": job.column,
+            "file_format": job.file_format,
+            "pack": job.pack,
+            "drop_last": job.drop_last,
+            **({"columns": [*columns]} if columns else {}),
+            **({"keep": [*job.keep]} if job.keep else {}),
+            "shard_bytes": shard_bytes,
+            "call": {name: str(value) for name, value in sorted(call_options.items())},
+        },
+    }
 
 
 def _check_options(
@@ -157,6 +186,17 @@ def _check_options(
         raise InputError("drop_last goes with pack")
 
 
+def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
+    if isinstance(keep, str):
+        raise InputTypeError(f"keep is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
+    if keep and pack is not None:
+        raise InputError("keep does not go with pack: a row of packed ids has parts of several texts")
+    for name in keep:
+        if name in names:
+            raise InputError(f"keep has {name!r}, which the ids' own columns have too; rename it in the files")
+    return tuple(dict.fromkeys(keep))
+
+
 def _cores() -> int:
     with contextlib.suppress(AttributeError):  # not on every system
         return len(os.sched_getaffinity(0))
@@ -164,226 +204,148 @@ def _cores() -> int:
 
 
 class _Run:
+    """The files of a run, and what has become of them.
+
+    Raises:
+        FileError, FileFormatError: a file is missing or cannot be read; with `on_error="skip"`, all of them.
+        InputError: a file is not what it should be.
+    """
+
     def __init__(
         self,
         job: ShardJob,
-        inputs: list[TextFile],
-        call_options: dict[str, Any],
+        files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         shard_bytes: int,
         progress: Callable[[Progress], None] | None,
+        map_shards: MapShards | None,
     ) -> None:
         self._job = job
-        self._inputs = inputs
+        self._map_shards = map_shards
         self._shard_bytes = shard_bytes
         self._progress = progress
-        self._plan = self._plan_of(call_options)
-        self._records: dict[int, dict[str, Any]] = {}
-        self._number_of_shards = 0
-        self._state = Progress(0, sum(file.size for file in inputs), 0, 0, 0)
+        self._aside: dict[str, tuple[int, TrietokError]] = {}  # why a file is left out, and at which shard it was seen
+        self._inputs = self._readable(find_inputs(files, self._set_aside if job.skip_bad_rows else None))
+        if map_shards is not None:
+            check_paths(self._inputs)
+        self._wanted: list[Wanted] = []
+        self._records: dict[str, dict[str, Any]] = {}
+        self._failures: list[Outcome] = []
+        self._state = Progress(0, sum(file.size for file in self._inputs), 0, 0, 0)
 
-    def _plan_of(self, call_options: dict[str, Any]) -> dict[str, Any]:
-        """Everything that the content of the shards depends on."""
-        import trietok
+    def _readable(self, files: list[TextFile]) -> list[TextFile]:
+        """The files that are what they say, as far as that can be seen at once."""
+        for file in files:
+            try:
+                check_column(file, self._job.column, self._job.keep)
+            except (FileError, FileFormatError, InputError) as error:
+                if not self._job.skip_bad_rows:
+                    raise
+                self._set_aside(file.name, error)
+        readable = [file for file in files if file.name not in self._aside]
+        if not readable:
+            raise next(iter(self._aside.values()))[1]
+        return readable
 
+    def _set_aside(self, name: str, error: TrietokError, shard: int = -1) -> None:
+        """Leave a file out. Of several reasons the one counts that is found first in the order of the shards."""
+        if name not in self._aside or shard < self._aside[name][0]:
+            self._aside[name] = (shard, error)
+
+    def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
+        """Encode what the directory lacks; return its manifest."""
+        self._encode(self._shards_to_do(directory), workers, in_threads)
+        for file in self._inputs:
+            if file.name not in self._aside:
+                self._check_unchanged(file)
+        files = [wanted for wanted in self._wanted if wanted.entry["name"] not in self._aside]
+        aside = [{"name": name, "reason": str(error)} for name, (_, error) in sorted(self._aside.items())]
+        if aside and not files:
+            raise next(iter(self._aside.values()))[1]
+        return directory.finish(files, aside, self._records)
+
+    def _encode(self, todo: Iterator[Shard], workers: int, in_threads: bool) -> None:
         job = self._job
-        return {
-            "format": MANIFEST_FORMAT,
-            "trietok": trietok.__version__,
-            "pyarrow": import_pyarrow().__version__,
-            "tokenizer": {"class": type(job.tokenizer).__name__, "fingerprint": job.fingerprint},
-            "options": {
-                "column": job.column,
-                "file_format": job.file_format,
-                "pack": job.pack,
-                "drop_last": job.drop_last,
-                "shard_bytes": self._shard_bytes,
-                "call": {name: str(value) for name, value in sorted(call_options.items())},
-            },
-            "inputs": [{name: getattr(file, name) for name in _IDENTITY} for file in self._inputs],
-        }
-
-    def run(self, resume: bool, workers: int, in_threads: bool) -> dict[str, Any]:
-        self._make_directory()
-        with self._alone(), full_disk_reported(self._job.out):
-            self._agree(resume)
-            manifest = self._earlier_manifest()
-            if manifest is None or self._is_to_be_mended(manifest):
-                self._clear()
-                self._encode(workers, in_threads)
-                manifest = self._finish()
-            shutil.rmtree(self._job.state, ignore_errors=True)
-        return manifest
-
-    # ---- what `out` holds already -----------------------------------------------------------------------------------
-
-    def _make_directory(self) -> None:
-        out = self._job.out
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            there = {path.name for path in out.iterdir()}
-            if there and not there & {STATE_FOLDER, MANIFEST}:
-                raise InputError(f"{out} holds {min(there)!r}, which is of no run; give an empty directory")
-            self._job.state.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
-
-    def _agree(self, resume: bool) -> None:
-        """Check that the directory holds this run; a run without a finished shard may be replaced by another."""
-        out, state = self._job.out, self._job.state
-        if (out / MANIFEST).exists() or any(map(_is_record, state.iterdir())):
-            if not resume:
-                raise InputError(f"{out} holds a run already; resume it (--resume), or give another directory")
-            self._compare(out / MANIFEST if (out / MANIFEST).exists() else state / PLAN)
-        else:
-            if not self._is_planned(state / PLAN):  # else they are of a shard whose record was still to come
-                refuse_other_files(out, [])
-            write_whole(state / PLAN, json.dumps(self._plan))
-
-    def _is_planned(self, path: Path) -> bool:
-        try:
-            planned: bool = json.loads(path.read_text(encoding="utf-8")) == self._plan
-        except (OSError, ValueError):
-            return False
-        return planned
-
-    def _compare(self, path: Path) -> None:
-        """Raise if the run in the directory has another plan."""
-        try:
-            earlier = json.loads(path.read_text(encoding="utf-8"))
-            changed = [name for name, value in self._plan.items() if earlier.get(name) != value]
-        except (OSError, ValueError, AttributeError):
-            raise InputError(f"{path} is missing or damaged; encode into another directory") from None
-        if changed:
-            name, was, now = first_difference(changed[0], earlier.get(changed[0]), self._plan[changed[0]])
-            raise InputError(
-                f"{self._job.out} holds a run that differs in its {name}: it was {was} and is {now}; encode into "
-                "another directory"
-            )
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One run at a time in a directory."""
-        try:
-            with alone(self._job.state, longest_wait=0):
-                yield
-        except DirectoryBusyError as error:
-            raise InputError(f"another run is at work in {self._job.out}, {error}; wait for its end") from None
-
-    def _earlier_manifest(self) -> dict[str, Any] | None:
-        path = self._job.out / MANIFEST
-        if not path.exists():
-            return None
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        refuse_other_files(self._job.out, manifest["shards"])
-        return manifest
-
-    def _is_to_be_mended(self, manifest: dict[str, Any]) -> bool:
-        """Whether files of a finished run are missing; then the other files are kept.
-
-        Shards with skipped rows are made again: the list of those rows for each shard exists only then.
-        """
-        shards = manifest["shards"]
-        rejects = not manifest["totals"]["rejected"] or (self._job.out / REJECTS).is_file()
-        if rejects and all(map(self._are_there, shards)):
-            return False
-        kept = enumerate(shards)
-        self._records = {number: shard for number, shard in kept if self._are_there(shard) and not shard["rejected"]}
-        return True
-
-    def _clear(self) -> None:
-        """Remove unfinished files; read the records of the finished shards."""
-        state = self._job.state
-        for path in sorted(state.iterdir()):
-            if path.name.startswith((TEMPORARY, "spool-")):
-                path.unlink(missing_ok=True)
-            elif _is_record(path):
-                record = json.loads(path.read_text(encoding="utf-8"))
-                if self._are_there(record):
-                    self._records[int(path.stem)] = record
-
-    def _are_there(self, record: dict[str, Any]) -> bool:
-        for file in record["files"]:
-            path = self._job.out / file["name"]
-            if not path.is_file() or path.stat().st_size != file["bytes"]:
-                return False
-        return True
-
-    # ---- the work ---------------------------------------------------------------------------------------------------
-
-    def _encode(self, workers: int, in_threads: bool) -> None:
-        job = self._job
-        failures: list[Outcome] = []
-
-        def finished(shard: Shard, outcome: Outcome) -> None:
-            if outcome.record is None:
-                failures.append(outcome)
-            else:
-                self._records[shard.number] = outcome.record
-                self._note(shard, outcome.record)
-
-        todo = self._shards_to_do()
         first_two = list(itertools.islice(todo, 2))
         todo = itertools.chain(first_two, todo)
-        if workers == 1 or len(first_two) < 2:
+        if self._map_shards is not None and first_two:
+            run_by_map(self._map_shards, job, todo, self._finished, lambda: bool(self._failures))
+        elif workers == 1 or len(first_two) < 2:
             encoder = ShardEncoder(job)
             for shard in todo:
-                finished(shard, encoder.encode(shard))
-                if failures:
+                self._finished(shard, encoder.encode(shard))
+                if self._failures:
                     break
         else:
             run = run_in_threads if in_threads else run_in_pool
-            run(job, todo, workers, finished, lambda: bool(failures))
-        if failures:
-            first = min(failures, key=lambda outcome: outcome.number)
-            raise FileError(
-                f"{first.error}. {self._state.shards} finished shards stay in {job.out}; {first.advice}", path=job.out
-            )
+            run(job, todo, workers, self._finished, lambda: bool(self._failures))
+        if self._failures:
+            first = min(self._failures, key=lambda outcome: outcome.number)
+            raise FileError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.out)
 
-    def _shards_to_do(self) -> Iterator[Shard]:
-        """The shards without a record; planning continues while they are encoded."""
-        kept = set(self._records)
-        shards = plan_shards(self._inputs, self._job.column, self._shard_bytes, kept, self._job.spool)
-        for shard in shards:
-            self._number_of_shards += 1
-            if shard.number in kept:
-                self._note(shard, None)
-            else:
-                yield shard
+    def _finished(self, shard: Shard, outcome: Outcome) -> None:
+        file = shard.stretch.file
+        if outcome.record is not None:
+            self._records[shard.key] = outcome.record
+            self._note(shard.stretch.weight, 1, outcome.record)
+        elif outcome.is_of_file and self._job.skip_bad_rows:
+            self._set_aside(file.name, FileError(outcome.error or "", path=file.name), shard.number)
+        else:
+            self._failures.append(outcome)
 
-    def _note(self, shard: Shard, record: dict[str, Any] | None) -> None:
+    def _what_stays(self) -> str:
+        return f"{self._state.shards} finished shards stay in {self._job.out}"
+
+    def _shards_to_do(self, directory: RunDirectory) -> Iterator[Shard]:
+        """The shards that the directory lacks; planning continues while they are encoded."""
+        sources = Sources(directory.known)
+        spools = map(self._job.spool, itertools.count())
+        numbers = itertools.count()
+        for file in self._inputs:
+            try:
+                source = sources.of(file)
+                number = directory.shards_of(source)
+                if number is not None:
+                    self._note(file.size, number)
+                else:
+                    number = 0
+                    for stretch in stretches_of(file, self._job.column, self._shard_bytes, spools, self._job.keep):
+                        key = source.key(number)
+                        number += 1
+                        if file.name in self._aside:
+                            stretch.forget_spool()
+                            break
+                        if key in directory.kept:
+                            stretch.forget_spool()
+                            self._note(stretch.weight, 1)
+                        else:
+                            yield Shard(next(numbers), key, source.sha256, stretch)
+                self._wanted.append(Wanted(input_of(file, source.sha256), source, number))
+            except (FileError, FileFormatError) as error:
+                if not is_of_file(error, file.name):
+                    raise
+                if not self._job.skip_bad_rows:
+                    message = f"{str(error).rstrip('.')}. {self._what_stays()}; {advice_on(error)}"
+                    raise type(error)(message, path=file.name) from error
+                self._set_aside(file.name, error, next(numbers))
+
+    def _check_unchanged(self, file: TextFile) -> None:
+        try:
+            check_unchanged(file)
+        except FileError as error:
+            if not self._job.skip_bad_rows:
+                raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=file.name) from error
+            self._set_aside(file.name, error)
+
+    def _note(self, weight: int, shards: int, record: dict[str, Any] | None = None) -> None:
+        """Count shards that were made now, or that were there already, and tell of it."""
         state = self._state
-        record = record or {"text_bytes": 0, "tokens": 0}
+        made = record or {"text_bytes": 0, "tokens": 0}
         self._state = state._replace(
-            done_bytes=state.done_bytes + shard.weight,
-            text_bytes=state.text_bytes + record["text_bytes"],
-            tokens=state.tokens + record["tokens"],
-            shards=state.shards + 1,
+            done_bytes=state.done_bytes + weight,
+            text_bytes=state.text_bytes + made["text_bytes"],
+            tokens=state.tokens + made["tokens"],
+            shards=state.shards + shards,
+            kept=state.kept + (0 if record else shards),
         )
         if self._progress is not None:
             self._progress(self._state)
-
-    def _finish(self) -> dict[str, Any]:
-        """Write the manifest, and the list of skipped rows."""
-        job = self._job
-        shards = [self._records[number] for number in range(self._number_of_shards)]
-        for file in self._inputs:
-            check_unchanged(file)
-        refuse_other_files(job.out, shards)
-        if any(shard["rejected"] for shard in shards):
-            with replacing(job.state / REJECTS) as rejects:
-                for number, shard in enumerate(shards):
-                    if shard["rejected"]:
-                        with open(job.rejects(number), "rb") as part:
-                            shutil.copyfileobj(part, rejects)
-            put_in_place(job.state / REJECTS, job.out / REJECTS)
-        totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
-        totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
-        manifest = {**self._plan, "totals": totals, "shards": shards}
-        write_whole(job.state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
-        put_in_place(job.state / MANIFEST, job.out / MANIFEST)
-        flush_directory(job.out)
-        return manifest
-
-
-def _is_record(path: Path) -> bool:
-    return path.stem.isdigit() and path.suffix == ".json"

@@ -1,7 +1,7 @@
 """Encodes one shard, in any process: all files of the shard are put in place, or none.
 
-In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files in the corpus,
-and a record of them. The record is written last, so a shard that has one is whole.
+In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files under its key in
+the folder of the run, and a record of them. The record is written last, so a shard that has one is whole.
 """
 
 from __future__ import annotations
@@ -9,26 +9,28 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import threading
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.blocks import Blocks
-from trietok.corpus.fast_rows import Rows
-from trietok.corpus.row_encoder import RowEncoder
-from trietok.corpus.shard_files import open_shard
+from trietok.corpus.fast_rows import ID_BYTES, Rows
+from trietok.corpus.long_texts import LongText
+from trietok.corpus.row_encoder import SMALL_COLUMNS, RowEncoder
+from trietok.corpus.shard_files import Content, open_shard
 from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, check_unchanged
 from trietok.corpus.text_readers import first_row, read_texts
-from trietok.errors import FileError, FileFormatError, InputError, TrietokError
-from trietok.files.text_rows import import_pyarrow
-from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
+from trietok.errors import FileError, FileFormatError, TrietokError
+from trietok.files.text_rows import BadRow, TextFile, import_pyarrow
+from trietok.files.whole import TEMPORARY, checksum, put_in_place, replacing
 
-STATE_FOLDER, REJECTS = ".trietok-encode", "rejects.jsonl"
-_PART = "part-"
-_GOES_ON = "--resume goes on"
+STATE_FOLDER = ".trietok-encode"
+RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
+GOES_ON = "--resume goes on"
 
 
 class ShardJob(NamedTuple):
@@ -42,6 +44,7 @@ class ShardJob(NamedTuple):
         file_format: one of `shard_files.FORMATS`.
         pack: ids of a block; None for a row a text.
         drop_last: whether a shard's last block is left out where it is shorter.
+        keep: columns that are carried through to the rows of their texts.
         skip_bad_rows: whether rows without text are skipped and listed; else they raise an error.
         fingerprint: the tokenizer's.
     """
@@ -53,6 +56,7 @@ class ShardJob(NamedTuple):
     file_format: str
     pack: int | None
     drop_last: bool
+    keep: tuple[str, ...]
     skip_bad_rows: bool
     fingerprint: str
 
@@ -61,13 +65,13 @@ class ShardJob(NamedTuple):
         """The folder of unfinished files and of records."""
         return self.out / STATE_FOLDER
 
-    def record(self, number: int) -> Path:
+    def record(self, key: str) -> Path:
         """The path of a shard's record."""
-        return self.state / f"{number:05}.json"
+        return self.state / f"{key}{RECORD}"
 
-    def rejects(self, number: int) -> Path:
+    def rejects(self, key: str) -> Path:
         """The path of a shard's rows without text."""
-        return self.state / f"{number:05}.rejects.jsonl"
+        return self.state / f"{key}{REJECTED}"
 
     def spool(self, number: int) -> Path:
         """A path for the lines of a shard of a compressed file, of this process."""
@@ -81,12 +85,14 @@ class Outcome(NamedTuple):
         record: what its record holds; None where it failed.
         error: why it failed, for the user to read.
         advice: how the user can continue the run then.
+        is_of_file: whether its file cannot be read, so that all of the file is of no use.
     """
 
     number: int
     record: dict[str, Any] | None
     error: str | None
-    advice: str = _GOES_ON
+    advice: str = GOES_ON
+    is_of_file: bool = False
 
 
 class Stopped(Exception):
@@ -99,12 +105,15 @@ class ShardEncoder:
     Args:
         job: the options, the same for every shard.
         is_stopped: called between batches.
+        encoder: of the job's tokenizer and options, where there is one already.
     """
 
-    def __init__(self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False, encoder: RowEncoder | None = None
+    ) -> None:
         self._job = job
         self._is_stopped = is_stopped
-        self._encoder = RowEncoder(job.tokenizer, job.call_options)
+        self._encoder = RowEncoder(job.tokenizer, job.call_options) if encoder is None else encoder
 
     def encode(self, shard: Shard) -> Outcome:
         """Put a shard's files in place.
@@ -115,82 +124,128 @@ class ShardEncoder:
         try:
             return Outcome(shard.number, self._encode(shard), None)
         except TrietokError as error:
-            return Outcome(shard.number, None, str(error).rstrip("."), _advice(error))
+            of_file = is_of_file(error, shard.stretch.file.name)
+            return Outcome(shard.number, None, str(error).rstrip("."), advice_on(error), of_file)
         except OSError as error:
             reason = error.strerror or str(error)
             # An error of reading names its file. An error of writing names none: it is about the shard's files.
-            path = error.filename or self._job.state / f"{_PART}{shard.number:05}"
+            path = error.filename or self._job.state / shard.key
             return Outcome(shard.number, None, f"cannot write {path}: {reason}")
         finally:
-            for stretch in shard.stretches:
-                stretch.forget_spool()
+            shard.stretch.forget_spool()
 
     def _encode(self, shard: Shard) -> dict[str, Any]:
         job = self._job
-        files_read = list(dict.fromkeys(stretch.file for stretch in shard.stretches))
-        for file in files_read:
-            check_unchanged(file)
-        stem = f"{_PART}{shard.number:05}"
+        file_read = shard.stretch.file
+        check_unchanged(file_read)
         blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
-        begun = f"{TEMPORARY}{os.getpid()}-{stem}"
+        # An engine may have the same shard encoded twice, on machines that share the directory.
+        begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{shard.key}"
         try:
-            files = open_shard(job.state, begun, job.file_format, job.fingerprint)
-            for encoded in self._encoded(shard, counts, rejects):
+            files = open_shard(job.state, begun, job.file_format, self._content_of(file_read))
+            for encoded, kept in self._encoded(shard, counts, rejects, files if blocks is None else None):
                 counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
-                self._write(files, counts, *(blocks.add(encoded.ids) if blocks else (encoded.lengths, encoded.ids)))
+                self._write(files, counts, blocks.add(encoded) if blocks else encoded, kept)
             if blocks:
-                self._write(files, counts, *blocks.end())
-            files.close()
-            for file in files_read:
-                check_unchanged(file)
+                self._write(files, counts, blocks.end())
+            with _naming(file_read):
+                files.close()
+            check_unchanged(file_read)
             record = {
-                "inputs": [file.name for file in files_read],
+                "input": input_of(file_read, shard.sha256),
                 **counts,
                 **({"dropped_tokens": blocks.dropped} if blocks else {}),
                 "files": [
-                    {"name": stem + suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
+                    {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
                     for suffix, path in files.paths.items()
                 ],
             }
             if rejects:
-                write_whole(job.rejects(shard.number), "".join(json.dumps(row) + "\n" for row in rejects))
+                write_whole(job.rejects(shard.key), "".join(json.dumps(row) + "\n" for row in rejects))
             for suffix, path in files.paths.items():
-                put_in_place(path, job.out / (stem + suffix))
+                put_in_place(path, job.state / f"{shard.key}{suffix}")
         except BaseException:
             for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
                 path.unlink(missing_ok=True)
             raise
-        flush_directory(job.out)
-        write_whole(job.record(shard.number), json.dumps(record))
+        # Neither the names nor the record are flushed: what a power failure takes of them is a shard to make again.
+        temporary = job.state / f"{begun}{RECORD}"
+        temporary.write_text(json.dumps(record), encoding="utf-8")
+        os.replace(temporary, job.record(shard.key))
         return record
 
-    def _write(self, files: Any, counts: dict[str, int], lengths: array[int], ids: bytes | bytearray) -> None:
-        if lengths:
-            files.write(lengths, ids)
-            counts["rows"] += len(lengths)
-            counts["tokens"] += sum(lengths)
+    def _content_of(self, file: TextFile) -> Content:
+        columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
+        return Content(
+            self._job.fingerprint, columns, self._job.keep, is_typed=file.kind == "parquet" or not self._job.keep
+        )
 
-    def _encoded(self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]]) -> Iterator[Rows]:
-        """The ids of a shard's texts, without the rows that hold none."""
-        for stretch in shard.stretches:
-            read = 0
-            for batch in read_texts(stretch, self._job.column):
-                if self._is_stopped():
-                    raise Stopped
-                encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
-                if encoded is None:
-                    texts = batch.texts()
-                    if set(map(type, texts)) - {str}:
-                        self._set_aside(stretch, read, texts, rejects)
-                        texts = [text for text in texts if isinstance(text, str)]
-                        counts["rejected"] += len(batch.rows) - len(texts)
-                    encoded = self._encoder.encode(texts)
+    def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
+        if rows.lengths or rows.ids or kept is not None:
+            files.write(rows, kept)
+            counts["rows"] += len(rows.lengths)
+            counts["tokens"] += sum(rows.lengths)
+
+    def _encoded(
+        self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]], files: Any
+    ) -> Iterator[tuple[Rows, Any]]:
+        """The ids of a shard's texts and what is kept with them, without the rows that hold none.
+
+        The ids of a long text come part by part.
+        """
+        stretch, read = shard.stretch, 0
+        for batch in read_texts(stretch, self._job.column, self._encoder.cut_characters, self._job.keep):
+            if self._is_stopped():
+                raise Stopped
+            if isinstance(batch, LongText):
+                bad = batch.bad_row() or (yield from self._long_row(batch, files))
+                if bad is not None:
+                    self._set_aside(stretch, read, [bad], rejects)
+                    counts["rejected"] += 1
                 counts["text_bytes"] += batch.text_bytes
-                read += len(batch.rows)
-                yield encoded
+                read += 1
+                continue
+            kept = batch.kept
+            encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
+            if encoded is None:
+                texts = batch.texts()
+                if set(map(type, texts)) - {str}:
+                    self._set_aside(stretch, read, texts, rejects)
+                    are_texts = [isinstance(text, str) for text in texts]
+                    kept = None if kept is None else kept.filter(import_pyarrow().array(are_texts))
+                    texts = [text for text in texts if isinstance(text, str)]
+                    counts["rejected"] += len(batch.rows) - len(texts)
+                encoded = self._encoder.encode(texts)
+            counts["text_bytes"] += batch.text_bytes
+            read += len(batch.rows)
+            yield encoded, kept
+
+    def _long_row(self, text: LongText, files: Any) -> Generator[tuple[Rows, Any], None, BadRow | None]:
+        """The ids of a long text, and at their end how many there are.
+
+        Returns:
+            Why it cannot be a row of the files, if it cannot.
+        """
+        number = 0
+        most = None if files is None else files.most_ids
+        columns: dict[str, bytes] = {}
+        for part in self._encoder.encode_pieces(text.pieces()):
+            if self._is_stopped():
+                raise Stopped
+            number += len(part.ids) // ID_BYTES
+            if most is not None and number > most:
+                files.drop_open_row()
+                return BadRow(
+                    f"a text of more than {most:,} tokens, too long for a row of a Parquet file; the formats npy and "
+                    "bin, pack or truncation take it"
+                )
+            columns = dict.fromkeys(part.columns, b"")
+            yield part, None
+        yield Rows(array("i", [number]), b"", columns), None
+        return None
 
     def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
         before = first_row(stretch) + read + 1
@@ -204,56 +259,45 @@ class ShardEncoder:
                     path=stretch.file.name,
                     line_number=row,
                 )
-            rejects.append({"file": stretch.file.name, "row": row, "reason": text.reason})
+            rejects.append({"row": row, "reason": text.reason})
 
 
 @contextlib.contextmanager
-def full_disk_reported(out: Path) -> Iterator[None]:
-    """Have an error for a full disk say which file was being written, and that the run can go on."""
+def _naming(file: TextFile) -> Iterator[None]:
+    """Have an error about what a file holds say which file it is."""
     try:
         yield
-    except OSError as error:
-        if error.errno not in FULL:
+    except FileFormatError as error:
+        if error.path:
             raise
-        path = error.filename or out
-        raise FileError(
-            f"cannot write {path}: {error.strerror}. Finished shards stay in {out}; --resume goes on", path=path
-        ) from error
+        raise FileFormatError(f"{file.name}: {error}", path=file.name) from error
 
 
-def _advice(error: TrietokError) -> str:
-    """How the user can continue a run after an error; a run whose file has changed cannot be continued."""
+def is_of_file(error: TrietokError, name: str) -> bool:
+    """Whether an error says that a file cannot be read, and not that one of its rows holds no text."""
+    if isinstance(error, FileFormatError):
+        return error.path == name and error.line_number is None
+    return isinstance(error, FileError) and error.path == name
+
+
+def advice_on(error: TrietokError) -> str:
+    """How the user can continue a run after an error."""
     if isinstance(error, FileFormatError) and error.line_number is not None:
-        return "--resume --on-error skip goes on; a corrected file needs a new output directory"
-    if isinstance(error, (FileFormatError, ChangedFileError)):
-        return "they are of no use to a run with another file: that needs a new output directory"
-    return _GOES_ON
+        return "--resume goes on once the row is corrected; --resume --on-error skip goes on without it"
+    if isinstance(error, ChangedFileError):
+        return GOES_ON
+    if isinstance(error, (FileFormatError, FileError)):
+        return "--resume goes on once the file is repaired or taken away; --resume --on-error skip goes on without it"
+    return GOES_ON
 
 
-def refuse_other_files(out: Path, shards: list[dict[str, Any]]) -> None:
-    """Raise if a directory holds a shard file of another run: a program that reads all files would read that one too.
-
-    Args:
-        out: the directory of the corpus.
-        shards: the records of the shards that may be there.
-
-    Raises:
-        InputError: there is such a file.
-    """
-    expected = {file["name"] for shard in shards for file in shard["files"]}
-    if any(shard["rejected"] for shard in shards):
-        expected.add(REJECTS)
-    there = {path.name for path in out.iterdir() if path.name == REJECTS or path.name.startswith(_PART)}
-    others = sorted(there - expected)
-    if others:
-        named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        raise InputError(
-            f"{out} holds files that are not of this run: {named}; encode into another directory, or remove them"
-        )
+def input_of(file: TextFile, sha256: str) -> dict[str, Any]:
+    """A file that was read, as records and the manifest have it."""
+    return {"name": file.name, "size": file.size, "mtime_ns": file.mtime_ns, "sha256": sha256, "kind": file.kind}
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that `full_disk_reported` explains."""
+    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that names it."""
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
 

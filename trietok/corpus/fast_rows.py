@@ -9,7 +9,9 @@ encoder, so the ids are those of a call.
 
 from __future__ import annotations
 
+import struct
 from array import array
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from trietok.corpus.chunk_bytes import ChunkBytes
@@ -24,20 +26,38 @@ ID_BYTES = 4  # of an id: int32
 TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
 
 
+class Overflow(NamedTuple):
+    """What a slow tokenizer cut off: for each text, the ids, and how many tokens there were too many.
+
+    Attributes:
+        lengths: how many ids were cut off, int32.
+        ids: those of all texts, int32.
+        truncated: tokens beyond `max_length`, int32; below 0 where there was room left.
+    """
+
+    lengths: array[int]
+    ids: bytes
+    truncated: array[int]
+
+
 class Rows(NamedTuple):
     """The encodings of several texts, one behind the other.
 
     Attributes:
-        lengths: how many ids each text has, int32.
-        ids: those of all texts, int32.
+        lengths: how many ids each row has, int32.
+        ids: those of all rows, int32.
         columns: masks and type ids by name: a byte for each id.
         offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
+        samples: the number of each row's text, int32; None if there is one row for each.
+        overflow: None if the options do not ask for it.
     """
 
     lengths: array[int]
     ids: bytes | bytearray
     columns: dict[str, bytes]
     offsets: bytes | None = None
+    samples: array[int] | None = None
+    overflow: Overflow | None = None
 
 
 class FastRows:
@@ -85,6 +105,34 @@ class FastRows:
             encoder.make_kernel()
         rows = None if encoder.kernel is None else encoder.kernel.rows_between(*texts)
         return None if rows is None else Rows(*plan.byte_rows(rows))
+
+    def cut_characters(self) -> tuple[int, int] | None:
+        """Where a text may be cut for `long_row`; see `ChunkEncoder.cut_characters`. None where it may not be cut."""
+        now = self._now()
+        return None if now is None else now[0].cut_characters()
+
+    def long_row(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
+        """The row of a text that comes in pieces, part by part, without its length; no more is read than is kept.
+
+        Args:
+            pieces: UTF-8, cut where `cut_characters` says.
+        """
+        now = self._now()
+        assert now is not None
+        encoder, plan = now
+        parts = plan.kept_of(self._piece_ids(encoder, piece) for piece in pieces)
+        for ids, columns in plan.parts_of_row(parts):
+            yield Rows(array("i"), ids, columns)
+
+    def _piece_ids(self, encoder: ChunkEncoder, piece: bytes) -> bytes | bytearray:
+        if encoder.may_have_kernel:
+            if len(piece) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+                encoder.make_kernel()
+            bounds = struct.pack("qq", 0, len(piece))
+            rows = None if encoder.kernel is None else encoder.kernel.rows_between(piece, bounds, 0, 1)
+            if rows is not None:
+                return rows.int32(b"", b"")
+        return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
 
     def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
         """The tokenizer's encoder and its plan of a call; None where there are others."""

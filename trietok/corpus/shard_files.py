@@ -8,24 +8,48 @@ The same rows in the same portions give the same bytes.
 | parquet | `input_ids`, list<int32>            | none                                     |
 | npy     | `.npy`, int32, one dimension        | `.index.npy`, int64, one more than rows  |
 | bin     | `.bin`, int32, little-endian        | `.index.bin`, int64, one more than rows  |
+
+Masks and type ids are columns of list<int8>, or runs of int8 that have the ids' index. Columns that are carried through
+are columns of the Parquet file too, or of one beside the others, `.kept.parquet`, with a row for each row of ids.
 """
 
 from __future__ import annotations
 
 import os
 from array import array
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.arrow_columns import arrow_columns, column_types
+from trietok.corpus.arrow_columns import arrow_columns
 from trietok.corpus.fast_rows import ID_BYTES, Rows
 from trietok.corpus.row_encoder import IDS
+from trietok.errors import FileFormatError
 from trietok.files.text_rows import import_pyarrow
 
 FORMATS = ("parquet", "npy", "bin")
+KEPT = ".kept.parquet"  # how the name ends of the file with the columns that are kept beside `npy` and `bin`
+_MOST_IDS = 1 << 25  # of a row of a Parquet file, whose writer takes 16 bytes for each id of it
 _GROUP_IDS = 1 << 20  # ids of a Parquet row group, about
-_NPY_HEADER = 128  # bytes
+_GROUP_BYTES = 1 << 26  # of the columns kept in a row group, at most about
+NPY_HEADER = 128  # bytes
+
+
+class Content(NamedTuple):
+    """The columns of a shard.
+
+    Attributes:
+        fingerprint: the tokenizer's, which is noted in Parquet files.
+        columns: masks and type ids beside the ids.
+        keep: columns that are carried through.
+        is_typed: whether the first rows show the types of those.
+    """
+
+    fingerprint: str
+    columns: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    is_typed: bool = True
 
 
 class ParquetShard:
@@ -33,93 +57,222 @@ class ParquetShard:
 
     Args:
         folder, stem: where its files go, and how their names begin.
-        fingerprint: the tokenizer's, which is noted in the file.
+        content: the columns.
     """
 
-    def __init__(self, folder: Path, stem: str, fingerprint: str) -> None:
-        pyarrow = import_pyarrow()
+    most_ids: int | None = _MOST_IDS  # of a row
+
+    def __init__(self, folder: Path, stem: str, content: Content) -> None:
         self.paths = {".parquet": folder / f"{stem}.parquet"}
-        types = column_types((IDS,))
-        self._schema = pyarrow.schema([pyarrow.field(IDS, types[IDS])], {"trietok.fingerprint": fingerprint})
-        self._file = open(self.paths[".parquet"], "wb")  # noqa: SIM115 - closed by close
-        self._writer = import_pyarrow("pyarrow.parquet").ParquetWriter(
-            self._file, self._schema, compression="zstd", use_dictionary=False, write_statistics=False
-        )
+        self._content = content
+        if content.columns:  # they take room beside the ids
+            self.most_ids = _MOST_IDS // 2
+        self._table = _ParquetTable(self.paths[".parquet"], content)
         self._forget()
 
     def _forget(self) -> None:
         self._lengths = array("i")
-        self._ids: list[bytes | bytearray] = []
-        self._held = 0
+        self._ids = bytearray()
+        self._columns = {name: bytearray() for name in self._content.columns}
+        self._kept = _KeptRows(self._content.keep)
+        self._ended = 0  # bytes of the ids that are of rows with a length
 
-    def write(self, lengths: array[int], ids: bytes | bytearray) -> None:
-        """Append rows."""
-        self._lengths += lengths
-        self._ids.append(ids)
-        self._held += len(ids)
-        if self._held >= _GROUP_IDS * ID_BYTES:
-            self._write_group()
+    def write(self, rows: Rows, kept: Any = None) -> None:
+        """Append rows; the ids of a row may come before its length, in parts.
+
+        Args:
+            rows: with the columns that there are.
+            kept: a table with a row for each length, where columns are kept.
+        """
+        self._lengths += rows.lengths
+        self._ids += rows.ids
+        for name, run in self._columns.items():
+            run += rows.columns[name]
+        self._kept.add(kept)
+        if rows.lengths:
+            self._ended = len(self._ids)
+            if self._ended >= _GROUP_IDS * ID_BYTES or self._kept.size >= _GROUP_BYTES:
+                self._write_group()
+
+    def drop_open_row(self) -> None:
+        """Forget the ids of the row that has no length yet."""
+        del self._ids[self._ended :]
+        for run in self._columns.values():
+            del run[self._ended // ID_BYTES :]
 
     def _write_group(self) -> None:
-        columns = arrow_columns(Rows(self._lengths, b"".join(self._ids), {}), (IDS,))
-        batch = import_pyarrow().RecordBatch.from_arrays(list(columns.values()), schema=self._schema)
+        names = (IDS, *self._content.columns)
+        columns = {name: bytes(run) for name, run in self._columns.items()}
+        table = import_pyarrow().table(arrow_columns(Rows(self._lengths, self._ids, columns), names))
+        for field, column in self._kept.columns():
+            table = table.append_column(field, column)
         self._forget()
-        self._writer.write_batch(batch)
+        self._table.write(table)
 
     def close(self) -> None:
         """Write what is left, and have all of it on the disk."""
-        if self._lengths:
+        if self._lengths or self._table.is_empty:
             self._write_group()
-        self._writer.close()
-        _flush(self._file)
+        self._table.close()
 
 
 class FlatShard:
-    """Ids in a run, and an index beside them. Closed, `.npy` files have their headers.
+    """Ids in a run, an index beside them, and masks and type ids in runs of their own.
+
+    Once they are closed, `.npy` files have their headers.
 
     Args:
         folder, stem: where its files go, and how their names begin.
+        content: the columns. Those that are kept go into a Parquet file beside.
         suffix: `".npy"` or `".bin"`.
     """
 
-    def __init__(self, folder: Path, stem: str, suffix: str) -> None:
-        self.paths = {suffix: folder / f"{stem}{suffix}", f".index{suffix}": folder / f"{stem}.index{suffix}"}
+    most_ids: int | None = None  # of a row: any number
+
+    def __init__(self, folder: Path, stem: str, content: Content, suffix: str) -> None:
+        names = [suffix, f".index{suffix}", *(f".{name}{suffix}" for name in content.columns)]
+        self.paths = {name: folder / f"{stem}{name}" for name in names}
         self._with_header = suffix == ".npy"
-        self._ids, self._index = (path.open("wb") for path in self.paths.values())
+        self._ids, self._index, *others = (path.open("wb") for path in self.paths.values())
+        self._columns = dict(zip(content.columns, others, strict=True))
+        self._table: _ParquetTable | None = None
+        if content.keep:
+            self.paths[KEPT] = folder / f"{stem}{KEPT}"
+            self._table = _ParquetTable(self.paths[KEPT], content)
+        self._keep = content.keep
+        self._kept = _KeptRows(self._keep)
         self._total = self._rows = 0
         if self._with_header:
-            for file in (self._ids, self._index):
-                file.write(bytes(_NPY_HEADER))
+            for file in (self._ids, self._index, *others):
+                file.write(bytes(NPY_HEADER))
         self._index.write(array("q", [0]).tobytes())
 
-    def write(self, lengths: array[int], ids: bytes | bytearray) -> None:
-        """Append rows."""
-        self._ids.write(ids)
-        ends = array("q", accumulate(lengths, initial=self._total))
+    def write(self, rows: Rows, kept: Any = None) -> None:
+        """Append rows; the ids of a row may come before its length, in parts. The arguments are as for Parquet."""
+        self._ids.write(rows.ids)
+        for name, file in self._columns.items():
+            file.write(rows.columns[name])
+        self._kept.add(kept)
+        if self._kept.size >= _GROUP_BYTES:
+            self._write_kept()
+        ends = array("q", accumulate(rows.lengths, initial=self._total))
         self._index.write(ends[1:].tobytes())
-        self._total, self._rows = ends[-1], self._rows + len(lengths)
+        self._total, self._rows = ends[-1], self._rows + len(rows.lengths)
+
+    def _write_kept(self) -> None:
+        if self._table is not None:
+            fields, columns = zip(*self._kept.columns(), strict=True)
+            self._table.write(import_pyarrow().table(list(columns), import_pyarrow().schema(fields)))
+            self._kept = _KeptRows(self._keep)
 
     def close(self) -> None:
         """Have all of it on the disk."""
-        for file, kind, number in ((self._ids, "<i4", self._total), (self._index, "<i8", self._rows + 1)):
+        self._write_kept()
+        if self._table is not None:
+            self._table.close()
+        kinds = [(self._ids, "<i4", self._total), (self._index, "<i8", self._rows + 1)]
+        kinds += [(file, "|i1", self._total) for file in self._columns.values()]
+        for file, kind, number in kinds:
             if self._with_header:
                 file.seek(0)
                 file.write(npy_header(kind, number))
             _flush(file)
 
 
+class _KeptRows:
+    """The kept columns of some rows, as they come, batch by batch."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._tables: list[Any] = []
+        self.size = 0  # bytes
+
+    def add(self, table: Any) -> None:
+        if table is not None:
+            self._tables.append(table)
+            self.size += table.nbytes
+
+    def columns(self) -> Iterator[tuple[Any, Any]]:
+        """Each field and its column; of no type where there were no rows."""
+        pa = import_pyarrow()
+        table = joined(self._tables) if self._tables else None
+        for name in self._names:
+            if table is None:
+                yield pa.field(name, pa.null()), pa.nulls(0)
+            else:
+                yield table.schema.field(name).remove_metadata(), table.column(name)
+
+
+class _ParquetTable:
+    """A Parquet file, written table by table, each a row group.
+
+    The types of values from JSON are known only when all have been seen: then all tables wait for the end.
+    """
+
+    def __init__(self, path: Path, content: Content) -> None:
+        self._content = content
+        self._file = open(path, "wb")  # noqa: SIM115 - closed by close
+        self._writer: Any = None
+        self._waiting: list[Any] = []
+
+    @property
+    def is_empty(self) -> bool:
+        return self._writer is None and not self._waiting
+
+    def write(self, table: Any) -> None:
+        if self._content.is_typed:
+            self._write(table)
+        else:
+            self._waiting.append(table)
+
+    def _write(self, table: Any) -> None:
+        if self._writer is None:
+            schema = table.schema.with_metadata({"trietok.fingerprint": self._content.fingerprint})
+            self._writer = import_pyarrow("pyarrow.parquet").ParquetWriter(
+                self._file,
+                schema,
+                compression="zstd",
+                use_dictionary=[*self._content.keep] or False,
+                write_statistics=False,
+            )
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._waiting:
+            empty = joined([table.slice(0, 0) for table in self._waiting])
+            for table in self._waiting:
+                self._write(joined([empty, table]))
+        self._writer.close()
+        _flush(self._file)
+
+
+def joined(tables: list[Any]) -> Any:
+    """Tables one behind the other; types that differ become one that holds both, such as numbers with a point.
+
+    Raises:
+        FileFormatError: no type holds both. It names no file.
+    """
+    pa = import_pyarrow()
+    if len(tables) == 1:
+        return tables[0]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise FileFormatError(f"a column to keep changes its type: {error}", path="") from error
+
+
 def npy_header(kind: str, number: int) -> bytes:
     """The first 128 bytes of a `.npy` file that holds `number` values in one dimension (format version 1.0)."""
     says = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({number},), }}"
-    magic = b"\x93NUMPY\x01\x00" + (_NPY_HEADER - 10).to_bytes(2, "little")
-    return magic + says.ljust(_NPY_HEADER - 11).encode("ascii") + b"\n"
+    magic = b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little")
+    return magic + says.ljust(NPY_HEADER - 11).encode("ascii") + b"\n"
 
 
-def open_shard(folder: Path, stem: str, file_format: str, fingerprint: str) -> Any:
+def open_shard(folder: Path, stem: str, file_format: str, content: Content) -> ParquetShard | FlatShard:
     """The files of a shard, in one of the `FORMATS`, to be written."""
     if file_format == "parquet":
-        return ParquetShard(folder, stem, fingerprint)
-    return FlatShard(folder, stem, f".{file_format}")
+        return ParquetShard(folder, stem, content)
+    return FlatShard(folder, stem, content, f".{file_format}")
 
 
 def _flush(file: BinaryIO) -> None:

@@ -1,27 +1,29 @@
-"""How a corpus is cut into shards: it depends on the files only, not on the processes or on how often a run is resumed.
+"""How a file is cut into shards: it depends on what the file holds, not on other files, processes or earlier runs.
 
-In: files and the size of a shard. Out: `Shard`s in order, each of stretches of files that can be read by themselves.
+In: a file and the size of a shard. Out: its stretches in order, each of which can be read by itself and makes a shard.
 
 A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
-once they hold that much text. Small files share a shard. A compressed text file can be read from its start only, so
-that is done here, once: the lines of a stretch are written to a temporary file, which is removed after the shard.
+once they hold that much text. A compressed text file, and a row group that is much larger than a shard, can be read
+from their start only, so that is done here, once: the lines or rows of a stretch are written to a temporary file, which
+is removed after the shard.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterator
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.arrow_columns import check_text_type
-from trietok.errors import FileError, InputError
+from trietok.corpus.parquet_rows import read_batches, write_spools
+from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.compressed import decompressed
-from trietok.files.text_rows import TextFile, open_parquet
+from trietok.files.elsewhere import open_bytes
+from trietok.files.text_rows import TextFile, import_pyarrow, open_parquet
 from trietok.files.whole import naming
 
 _BLOCK = 1 << 20  # bytes
+_LARGE = 2  # times the size of a shard: row groups of more text are cut
 
 
 class Stretch(NamedTuple):
@@ -29,7 +31,7 @@ class Stretch(NamedTuple):
 
     Attributes:
         file: the file that holds the rows.
-        path: the file they are read from: `file`, or a temporary file with these lines alone.
+        path: the file they are read from: `file`, or a temporary file with these lines or rows alone.
         start, end: for lines, in bytes of `path`.
         first_row: rows of the file before them; None where those are still to be counted.
         row_groups: for Parquet.
@@ -47,7 +49,7 @@ class Stretch(NamedTuple):
     weight: int
 
     def forget_spool(self) -> None:
-        """Remove the file with its lines alone, where there is one."""
+        """Remove the file with its lines or rows alone, where there is one."""
         if self.path != self.file.name:
             Path(self.path).unlink(missing_ok=True)
 
@@ -56,81 +58,66 @@ class Shard(NamedTuple):
     """The texts of one file of the result.
 
     Attributes:
-        number: from 0.
-        stretches: in order.
+        number: in the order of this run, from 0.
+        key: names the content of the file, and which of its shards this is; see `text_inputs.Source`.
+        sha256: of the file.
+        stretch: the texts.
     """
 
     number: int
-    stretches: tuple[Stretch, ...]
-
-    @property
-    def weight(self) -> int:
-        """Its part of the files' size in bytes."""
-        return sum(stretch.weight for stretch in self.stretches)
+    key: str
+    sha256: str
+    stretch: Stretch
 
 
-def plan_shards(
-    files: list[TextFile], column: str, shard_bytes: int, finished: Collection[int], spool: Callable[[int], Path]
-) -> Iterator[Shard]:
-    """The shards of all files.
+def stretches_of(
+    file: TextFile, column: str, shard_bytes: int, spools: Iterator[Path], keep: tuple[str, ...] = ()
+) -> Iterator[Stretch]:
+    """The stretches of a file.
 
     Args:
-        files: in the order of the result.
-        column: the column of Parquet files that holds the texts.
-        shard_bytes: about how much text a shard has.
-        finished: numbers of shards that are not read any more.
-        spool: a path for the lines of a stretch, by a number.
+        file: with texts.
+        column: the column of a Parquet file that holds them.
+        shard_bytes: about how much text a stretch has.
+        spools: paths for the lines of compressed files, and for the rows of large row groups.
+        keep: other columns of a Parquet file that are read.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read.
+        FileError, FileFormatError: the file cannot be read.
         InputError: a Parquet file has no such column, or it holds no text.
     """
-    number = held = 0
-    spools = map(spool, itertools.count())
-    stretches: list[Stretch] = []
-    for file in files:
-        for stretch in _stretches(file, column, shard_bytes, spools):
-            if stretches and held + stretch.text_bytes > shard_bytes:
-                yield Shard(number, tuple(stretches))
-                number, held, stretches = number + 1, 0, []
-            held += stretch.text_bytes
-            stretches.append(stretch)
-            if number in finished:
-                stretch.forget_spool()
-    if stretches:
-        yield Shard(number, tuple(stretches))
-
-
-def _stretches(file: TextFile, column: str, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
     if file.kind == "parquet":
-        return _of_parquet(file, column, most)
-    return _of_lines(file, most) if file.compression is None else _of_compressed(file, most, spools)
+        return _of_parquet(file, column, shard_bytes, spools, keep)
+    return _of_lines(file, shard_bytes) if file.compression is None else _of_compressed(file, shard_bytes, spools)
 
 
-def check_columns(files: list[TextFile], column: str) -> None:
-    """Check that all Parquet files have a column of texts.
+def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+    """See that a file has the column with the texts and those to keep, as far as its schema tells.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read.
-        InputError: one has no such column, or it holds no text.
+        FileError, FileFormatError: the file cannot be read.
+        InputError: it has no such column, or it holds no text.
     """
-    for file in files:
-        if file.kind == "parquet":
-            with open_parquet(file.name) as table:
-                _leaf_of(table, file, column)
+    if keep and file.kind == "txt":
+        raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
+    if file.kind == "parquet":
+        with open_parquet(file.name) as table:
+            _leaf_of(table, file, column)
+            for name in keep:
+                _check_name(table, file, name)
 
 
 def _of_lines(file: TextFile, most: int) -> Iterator[Stretch]:
     start = 0
     with _opened(file) as lines:
         while start < file.size:
-            end = _end_of_line(lines, start + most - 1, file.size)
+            end = end_of_line(lines, start + most - 1, file.size)
             size = end - start
             yield Stretch(file, file.name, start, end, 0 if start == 0 else None, (), size, size)
             start = end
 
 
-def _end_of_line(lines: BinaryIO, position: int, size: int) -> int:
+def end_of_line(lines: BinaryIO, position: int, size: int) -> int:
     """The end of the line that the byte at `position` is in, its line feed included."""
     if position >= size:
         return size
@@ -185,28 +172,55 @@ def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) ->
     return feeds, held, b""
 
 
-def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+def _of_parquet(
+    file: TextFile, column: str, most: int, spools: Iterator[Path], keep: tuple[str, ...]
+) -> Iterator[Stretch]:
     with open_parquet(file.name) as table:
         index = _leaf_of(table, file, column)
         metadata = table.metadata
+        names = list(dict.fromkeys([column, *keep]))
         first_row = rows = held = 0
         groups: list[int] = []
+
+        def stretch(path: str, rows: int, held: int, groups: Sequence[int]) -> Stretch:
+            weight = file.size * rows // max(metadata.num_rows, 1)
+            return Stretch(file, path, 0, 0, first_row, tuple(groups), held, weight)
+
         for group in range(metadata.num_row_groups):
-            groups.append(group)
-            rows += metadata.row_group(group).num_rows
-            held += metadata.row_group(group).column(index).total_uncompressed_size
-            if rows and (held >= most or group == metadata.num_row_groups - 1):
-                weight = file.size * rows // max(metadata.num_rows, 1)
-                yield Stretch(file, file.name, 0, 0, first_row, tuple(groups), held, weight)
+            size = metadata.row_group(group).column(index).total_uncompressed_size
+            is_large = size > _LARGE * most and metadata.row_group(group).num_rows > 1
+            if rows and (held >= most or is_large):
+                yield stretch(file.name, rows, held, groups)
                 first_row, rows, held, groups = first_row + rows, 0, 0, []
+            if is_large:
+                for spool in write_spools(_batches_of(file, table, group, names), column, most, spools):
+                    yield stretch(str(spool.path), spool.rows, spool.text_bytes, ())
+                    first_row += spool.rows
+            else:
+                groups.append(group)
+                rows += metadata.row_group(group).num_rows
+                held += size
+        if rows:
+            yield stretch(file.name, rows, held, groups)
+
+
+def _batches_of(file: TextFile, table: Any, group: int, names: list[str]) -> Iterator[Any]:
+    try:
+        yield from read_batches(table, [group], names)
+    except (import_pyarrow().ArrowException, OSError) as error:
+        raise unreadable_table(file, error) from error
+
+
+def unreadable_table(file: TextFile, error: Exception) -> FileFormatError:
+    """The error for a Parquet file that is damaged behind its schema."""
+    reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
+    return FileFormatError(f"{file.name} cannot be read: {reason}", path=file.name)
 
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     """The number of a Parquet file's column, which has to hold texts."""
-    schema = table.schema_arrow
-    if schema.names.count(column) != 1:
-        raise InputError(f"{file.name} has no column {column!r}; it has {', '.join(map(repr, schema.names))}")
-    kind = schema.field(column).type
+    _check_name(table, file, column)
+    kind = table.schema_arrow.field(column).type
     try:
         check_text_type(kind, column)
     except InputError as error:
@@ -215,41 +229,14 @@ def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     return leaves.index(column)
 
 
+def _check_name(table: Any, file: TextFile, column: str) -> None:
+    names = table.schema_arrow.names
+    if names.count(column) != 1:
+        raise InputError(f"{file.name} has no column {column!r}; it has {', '.join(map(repr, names))}")
+
+
 def _opened(file: TextFile) -> BinaryIO:
     try:
-        return open(file.name, "rb")
+        return open_bytes(file.name)
     except OSError as error:
         raise FileError(f"cannot read {file.name}: {error.strerror}", path=file.name) from error
-
-
-def first_difference(name: str, was: Any, now: Any) -> tuple[str, str, str]:
-    """Where two plans of a run differ, for the user to read.
-
-    Args:
-        name: of a part of the plan.
-        was, now: that part in the one and in the other.
-
-    Returns:
-        What differs, and what it is in each.
-
-    >>> first_difference("options", {"pack": None, "call": {}}, {"pack": None, "call": {"max_length": "8"}})
-    ('options call', 'nothing', 'max_length=8')
-    """
-    if isinstance(was, dict) and isinstance(now, dict):
-        key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
-        return f"{name} {key}", _plain(was.get(key)), _plain(now.get(key))
-    if isinstance(was, list) and isinstance(now, list):
-        for one, other in zip(was, now, strict=False):
-            if one != other:
-                return name, _plain(one), _plain(other)
-        return name, f"{len(was)} files", f"{len(now)} files"
-    return name, _plain(was), _plain(now)
-
-
-def _plain(value: Any) -> str:
-    if not isinstance(value, dict):
-        return str(value)
-    if "mtime_ns" in value:
-        changed = datetime.fromtimestamp(value["mtime_ns"] / 1e9).isoformat(" ", "microseconds")
-        return f"{value['name']} ({value['size']} bytes, changed {changed})"
-    return ", ".join(f"{name}={one}" for name, one in value.items()) or "nothing"

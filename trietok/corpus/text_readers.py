@@ -6,18 +6,20 @@ but that is taken off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.shard_plan import Stretch
+from trietok.corpus.long_texts import LONG, LONGEST_JSON, LongText
+from trietok.corpus.parquet_rows import read_batches, read_spool
+from trietok.corpus.shard_plan import Stretch, end_of_line, unreadable_table
 from trietok.corpus.text_buffers import large_strings, lines_of
 from trietok.corpus.text_inputs import ChangedFileError
 from trietok.errors import FileError, FileFormatError
-from trietok.files.text_rows import BadRow, Text, import_pyarrow, open_parquet, text_of_json, texts_of
+from trietok.files.elsewhere import open_bytes
+from trietok.files.text_rows import BadRow, Text, import_pyarrow, object_of_json, open_parquet, text_in_object, texts_of
 
 _BLOCK = 1 << 20  # bytes
-_BATCH_BYTES = 1 << 20  # of Parquet texts
-_MOST_ROWS, _LEAST_ROWS = 8192, 16
 
 
 class TextBatch(NamedTuple):
@@ -26,10 +28,12 @@ class TextBatch(NamedTuple):
     Attributes:
         rows: an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of texts.
         text_bytes: of the texts in UTF-8; of whole lines where they come from lines.
+        kept: a table with the columns to keep, a row for each row; None where there are none.
     """
 
     rows: Any
     text_bytes: int
+    kept: Any = None
 
     @property
     def column(self) -> Any | None:
@@ -42,24 +46,35 @@ class TextBatch(NamedTuple):
         return [BadRow("null") if text is None else text for text in texts]
 
 
-def read_texts(stretch: Stretch, column: str) -> Iterator[TextBatch]:
+Cut = Callable[[], tuple[int, int] | None]
+
+
+def read_texts(
+    stretch: Stretch, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+) -> Iterator[TextBatch | LongText]:
     """All rows of a stretch.
+
+    Args:
+        stretch: of a file.
+        column: where the texts are in it.
+        keep: other columns, which are read beside the texts.
+        cut_characters: asked where a line is very long; see `RowEncoder.cut_characters`.
 
     Raises:
         FileError, FileFormatError: the file cannot be read.
     """
     if stretch.file.kind == "parquet":
-        return _of_parquet(stretch, column)
+        return _of_parquet(stretch, column, keep)
     if stretch.file.kind == "jsonl":
-        return _of_lines(stretch, lambda line: _of_json(line, column))
-    return _of_lines(stretch, None)
+        return _of_lines(stretch, JsonLines(stretch.file.name, column, keep), cut_characters)
+    return _of_lines(stretch, None, cut_characters)
 
 
 def first_row(stretch: Stretch) -> int:
     """How many rows of its file come before it; the lines are counted only when this is called."""
     if stretch.first_row is not None:
         return stretch.first_row
-    with open(stretch.path, "rb") as file:
+    with open_bytes(stretch.path) as file:
         left, rows = stretch.start, 0
         while left and (block := file.read(min(left, _BLOCK))):
             left -= len(block)
@@ -70,75 +85,106 @@ def first_row(stretch: Stretch) -> int:
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
-def _of_lines(stretch: Stretch, convert: Callable[[str], Text] | None) -> Iterator[TextBatch]:
-    for block in _whole_lines(stretch):
-        lines = lines_of(block)
-        if convert is not None:
-            lines = [convert(text) if isinstance(text, str) else text for text in texts_of(lines)]
-        yield TextBatch(lines, len(block))
-
-
-def _whole_lines(stretch: Stretch) -> Iterator[bytes]:
-    """Blocks that end with a line, each of about the same size."""
+def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cut) -> Iterator[TextBatch | LongText]:
     try:
-        with open(stretch.path, "rb") as file:
-            file.seek(stretch.start)
-            left = stretch.end - stretch.start
-            parts: list[bytes] = []
-            while left:
-                block = file.read(min(left, _BLOCK))
-                if not block:
-                    raise ChangedFileError(
-                        f"{stretch.file.name} has become shorter while it was read; encode into a new directory",
-                        path=stretch.file.name,
-                    )
-                left -= len(block)
-                at = len(block) if not left else block.rfind(b"\n") + 1
-                if at:
-                    yield b"".join([*parts, block[:at]])
-                    parts = [block[at:]]
+        with open_bytes(stretch.path) as file:
+            start = stretch.start
+            while start < stretch.end:
+                end = _end_of_lines(file, start, stretch.end)
+                is_long = end - start > LONG
+                alone = cut_characters() if is_long and json_lines is None else None
+                if alone is not None:
+                    file.seek(end - 1)
+                    yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, end - start)
+                elif json_lines is not None and end - start > LONGEST_JSON:
+                    bad = BadRow(f"a line of {end - start:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+                    yield TextBatch([bad], end - start, json_lines.kept([{}]))
                 else:
-                    parts.append(block)
+                    block = _read(file, start, end, stretch)
+                    lines = lines_of(block)
+                    yield TextBatch(lines, len(block)) if json_lines is None else json_lines.batch(lines, len(block))
+                start = end
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot read {stretch.file.name}: {error.strerror}", path=stretch.file.name) from error
 
 
-def _of_json(line: str, column: str) -> Text:
-    text = text_of_json(line, column)
-    return BadRow(f"{column!r} is null, not text") if text is None else text
+def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
+    """The end of the lines that a block from `start` on holds whole; if it holds none, of the line it begins."""
+    file.seek(start)
+    block = file.read(min(end - start, _BLOCK))
+    if start + len(block) >= end:
+        return end
+    return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
+
+
+def _read(file: BinaryIO, start: int, end: int, stretch: Stretch) -> bytes:
+    file.seek(start)
+    block = file.read(end - start)
+    if len(block) < end - start:
+        name = stretch.file.name
+        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
+    return block
+
+
+class JsonLines:
+    """What is in lines of JSON.
+
+    Args:
+        name: of the file.
+        column: the key of the texts.
+        keep: other keys, whose values are kept.
+    """
+
+    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
+        self._name = name
+        self._column = column
+        self._keep = keep
+
+    def batch(self, lines: Any, size: int) -> TextBatch:
+        """The rows of an array of lines."""
+        objects = [object_of_json(line, self._column) if isinstance(line, str) else line for line in texts_of(lines)]
+        return TextBatch([self._text(values) for values in objects], size, self.kept(objects))
+
+    def _text(self, values: dict[str, Any] | BadRow) -> Text:
+        text = values if isinstance(values, BadRow) else text_in_object(values, self._column)
+        return BadRow(f"{self._column!r} is null, not text") if text is None else text
+
+    def kept(self, objects: Sequence[dict[str, Any] | BadRow]) -> Any:
+        """A table of the values to keep, of whatever types they have; null where there is none.
+
+        Raises:
+            FileFormatError: no type holds all of them.
+        """
+        if not self._keep:
+            return None
+        pa = import_pyarrow()
+        columns = {}
+        for key in self._keep:
+            try:
+                columns[key] = pa.array([None if isinstance(one, BadRow) else one.get(key) for one in objects])
+            except (pa.ArrowException, OverflowError) as error:
+                raise FileFormatError(f"{self._name}: {key!r} cannot be kept: {error}", path=self._name) from error
+        return pa.table(columns)
 
 
 # ---- Parquet --------------------------------------------------------------------------------------------------------
 
 
-def _of_parquet(stretch: Stretch, column: str) -> Iterator[TextBatch]:
+def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
     pyarrow = import_pyarrow()
     compute = import_pyarrow("pyarrow.compute")
     try:
-        with open_parquet(stretch.path) as table:
-            batches = table.iter_batches(
-                _rows_of_batch(table, stretch, column), stretch.row_groups, columns=[column], use_threads=False
-            )
+        is_spool = stretch.path != stretch.file.name
+        with contextlib.nullcontext() if is_spool else open_parquet(stretch.path) as table:
+            names = list(dict.fromkeys([column, *keep]))
+            batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
             for batch in batches:
-                texts = batch.column(batch.schema.get_field_index(column))
-                texts = large_strings(texts)
+                texts = large_strings(batch.column(batch.schema.get_field_index(column)))
                 size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
-                yield TextBatch(texts, size)
+                yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, (FileError, FileFormatError)):
             raise
-        reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
-        raise FileFormatError(f"{stretch.file.name} cannot be read: {reason}", path=stretch.file.name) from error
-
-
-def _rows_of_batch(table: Any, stretch: Stretch, column: str) -> int:
-    """How many rows make a batch of about the same size, whatever the length of the texts."""
-    rows = size = 0
-    leaves = [table.schema.column(number).path for number in range(len(table.schema))]
-    for group in stretch.row_groups:
-        metadata = table.metadata.row_group(group)
-        rows += metadata.num_rows
-        size += metadata.column(leaves.index(column)).total_uncompressed_size
-    return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
+        raise unreadable_table(stretch.file, error) from error

@@ -1,46 +1,53 @@
 """`TokenizeBatch`: the one function that every engine runs, from a table with texts to a table with ids.
 
-In: a pyarrow RecordBatch or Table. Out: the same with the columns of an encoding behind its own.
+In: a pyarrow RecordBatch or Table. Out: the same with the columns of an encoding behind its own; where a text has
+several rows, the values of its own row in each of them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import pickle
-import threading
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from trietok.corpus.arrow_columns import arrow_columns, check_text_type, column_types
-from trietok.corpus.fast_rows import Rows
+from trietok.corpus.fast_rows import Overflow, Rows
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.text_buffers import large_strings
 from trietok.errors import InputError, InputTypeError
 from trietok.files.text_rows import BadRow, import_pyarrow, texts_of
 
 _SLICE = 4096  # rows whose texts are strs at one time
-_MOST_RESTORED = 4  # tokenizers that a process keeps for the functions it unpickles
 
 
 class TokenizeBatch:
-    """Put the ids of a column of texts beside it.
+    """Put the ids of a column of texts, or of pairs of texts, beside it.
 
     It is a function of a batch: call it with a pyarrow RecordBatch or Table, or pass it to an engine's map over those
-    (see `docs/corpora.md`). All columns pass through, the texts too. A null text is null in every new column. The
-    columns and their types do not depend on the batch: `input_ids` list<int32>; `token_type_ids`, `attention_mask`,
-    `special_tokens_mask` list<int8>; `offset_mapping` list<fixed_size_list<int32>[2]>; `length` int32.
+    (see `docs/corpora.md`). All columns pass through, the texts too. A null text is null in every new column, and so is
+    a pair with a null. The columns and their types do not depend on the batch: `input_ids` list<int32>;
+    `token_type_ids`, `attention_mask`, `special_tokens_mask` list<int8>; `offset_mapping`
+    list<fixed_size_list<int32>[2]>; `length` int32.
 
-    Its pickle leaves out the tokenizer's caches. A process that unpickles it again and again, as a worker does for each
-    task, makes the tokenizer once, and keeps its caches.
+    **Overflow.** With `return_overflowing_tokens=True`, `truncation` and `stride`, the columns are those of the
+    tokenizer's own call. In the fast classes a text has as many rows as it has windows: the other columns are repeated
+    in each, and `overflow_to_sample_mapping`, int32, says from which row of the batch it is. In the slow classes a text
+    has one row, with what was cut off: `overflowing_tokens`, list<int32>, and `num_truncated_tokens`, int32.
+
+    Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it again and again, as a
+    worker does for each task, makes the tokenizer once, and keeps its caches. One that was forked after it was pickled
+    has the tokenizer and its caches already.
 
     Args:
         tokenizer: encodes the texts; it must not be changed any more.
         column: the column that holds the texts (with `is_split_into_words`, lists of words).
+        pair_column: the column that holds the second text of each pair; None for single texts.
+        keep: the columns that pass through; None for all.
         **call_options: those of the tokenizer's call. They decide which columns there are, as in a call: by default
-            `input_ids`, `token_type_ids` and `attention_mask`, and what `return_special_tokens_mask`, `return_length`
-            and `return_offsets_mapping` ask for. Rows are not padded, but for `padding="max_length"`.
+            `input_ids`, `token_type_ids` and `attention_mask`, and what `return_special_tokens_mask`, `return_length`,
+            `return_offsets_mapping` and `return_overflowing_tokens` ask for. Rows are not padded, but for
+            `padding="max_length"`.
 
     Raises:
         OptionError: an option has no place here, or nothing understands it.
@@ -56,12 +63,24 @@ class TokenizeBatch:
      {'id': 8, 'text': None, 'input_ids': None, 'attention_mask': None, 'length': None}]
     """
 
-    def __init__(self, tokenizer: Any, column: str, **call_options: Any) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        column: str,
+        pair_column: str | None = None,
+        *,
+        keep: Sequence[str] | None = None,
+        **call_options: Any,
+    ) -> None:
         import_pyarrow()
+        if isinstance(keep, str):
+            raise InputTypeError(f"keep is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
         self.column = column
+        self.pair_column = pair_column
+        self.keep = None if keep is None else tuple(keep)
         self.call_options = dict(call_options)
-        self._tokenizer = tokenizer
-        self._encoder = RowEncoder(tokenizer, self.call_options)
+        self._class_name = type(tokenizer).__name__
+        self._encoder = RowEncoder(tokenizer, self.call_options, pair_column is not None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,12 +94,15 @@ class TokenizeBatch:
             schema: a pyarrow.Schema that has the column.
 
         Raises:
-            InputError: the column is missing, or one of the new ones is there already.
-            InputTypeError: it holds no text.
+            InputError: a column is missing, or one of the new ones is there already.
+            InputTypeError: a column of texts holds none.
         """
         self._check(schema)
+        pa = import_pyarrow()
+        if self.keep is not None:
+            schema = pa.schema([schema.field(name) for name in self.keep], schema.metadata)
         for name, kind in column_types(self.names).items():
-            schema = schema.append(import_pyarrow().field(name, kind))
+            schema = schema.append(pa.field(name, kind))
         return schema
 
     def __call__(self, batch: Any) -> Any:
@@ -90,94 +112,158 @@ class TokenizeBatch:
             batch: a pyarrow RecordBatch or Table.
 
         Returns:
-            One of the same kind, as many rows in the same order.
+            One of the same kind, in the same order; as many rows, but for windows.
 
         Raises:
-            InputTypeError: the batch is something else, or the column holds no text.
-            InputError: the column is missing, one of the new ones is there already, or a text is not UTF-8.
+            InputTypeError: the batch is something else, or a column of texts holds none.
+            InputError: a column is missing, one of the new ones is there already, or a text is not UTF-8.
         """
         pa = import_pyarrow()
         if isinstance(batch, pa.RecordBatch):
-            self._check(batch.schema)
-            columns = self._encoded(batch.column(self.column), 0)
-            schema = self.output_schema(batch.schema)
-            return pa.RecordBatch.from_arrays([*batch.columns, *columns.values()], schema=schema)
+            return self._tokenized(batch, self.output_schema(batch.schema), 0)
         if not isinstance(batch, pa.Table):
             raise _not_arrow(batch)
-        self._check(batch.schema)
-        chunks: dict[str, list[Any]] = {name: [] for name in self.names}
-        done = 0
-        for texts in batch.column(self.column).chunks:
-            for start in range(0, len(texts), _SLICE):
-                for name, column in self._encoded(texts.slice(start, _SLICE), done + start).items():
-                    chunks[name].append(column)
-            done += len(texts)
-        for name, kind in column_types(self.names).items():
-            batch = batch.append_column(pa.field(name, kind), pa.chunked_array(chunks[name], kind))
-        return batch
+        schema = self.output_schema(batch.schema)
+        done, parts = 0, []
+        for part in batch.to_batches(_SLICE):
+            parts.append(self._tokenized(part, schema, done))
+            done += len(part)
+        return pa.Table.from_batches(parts, schema)
+
+    def _tokenized(self, batch: Any, schema: Any, first: int) -> Any:
+        """A RecordBatch, which begins at row `first` of the whole, with its ids."""
+        pa = import_pyarrow()
+        made = self._encoded([batch.column(name) for name in self._texts], first)
+        kept = batch.columns if self.keep is None else [batch.column(name) for name in self.keep]
+        if made.sources is not None:
+            sources = pa.array(made.sources)
+            try:
+                kept = [column.take(sources) for column in kept]
+            except pa.ArrowInvalid as error:
+                raise InputError(
+                    f"the columns of a batch are too large when they are repeated for each window ({error}); give "
+                    "smaller batches, or say with keep which columns to keep"
+                ) from error
+        return pa.RecordBatch.from_arrays([*kept, *made.columns.values()], schema=schema)
+
+    @property
+    def _texts(self) -> list[str]:
+        return [self.column] if self.pair_column is None else [self.column, self.pair_column]
 
     def _check(self, schema: Any) -> None:
         names = schema.names
-        if names.count(self.column) != 1:
-            there = "is there twice" if self.column in names else "is missing"
-            raise InputError(f"column {self.column!r} {there}; the batch has {', '.join(map(repr, names))}")
-        clash = [name for name in self.names if name in names]
+        for column in (*self._texts, *(self.keep or ())):
+            if names.count(column) != 1:
+                there = "is there twice" if column in names else "is missing"
+                raise InputError(f"column {column!r} {there}; the batch has {', '.join(map(repr, names))}")
+        clash = [name for name in self.names if name in (names if self.keep is None else self.keep)]
         if clash:
             raise InputError(
                 f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
             )
-        check_text_type(schema.field(self.column).type, self.column, self._words)
+        for column in self._texts:
+            check_text_type(schema.field(column).type, column, self._words)
 
-    def _encoded(self, column: Any, first: int) -> dict[str, Any]:
-        """The new columns for an array of texts, whose first row is row `first` of the batch."""
+    def _encoded(self, columns: list[Any], first: int) -> _Encoded:
+        """The new columns for arrays of texts, whose first row is row `first` of the whole."""
         parts: list[Rows] = []
         present: list[bool] = []
-        for start in range(0, len(column), _SLICE):
-            texts = column.slice(start, _SLICE)
+        sources: list[int] = []
+        for start in range(0, len(columns[0]), _SLICE):
+            texts = [column.slice(start, _SLICE) for column in columns]
+            there = _all_valid(texts)
             if not self._words:
-                texts = large_strings(texts)
-            rows = self._encoder.encode_column(texts)
+                texts = list(map(large_strings, texts))
+            rows = self._encoder.encode_column(texts[0])
             if rows is None:
-                rows = self._encoded_one_by_one(texts, first + start)
+                rows = self._encoded_one_by_one(texts, there, first + start)
+            if rows.samples is not None:
+                rows_of = _sources(there, rows.samples)
+                sources += [start + source for source in rows_of]
+                there = [there[source] for source in rows_of]
+                mapped = (source for source, is_there in zip(rows_of, there, strict=True) if is_there)
+                rows = rows._replace(samples=array("i", [first + start + source for source in mapped]))
             parts.append(rows)
-            present += texts.is_valid().to_pylist() if texts.null_count else [True] * len(texts)
-        rows = parts[0] if len(parts) == 1 else _joined(parts, self._encoder)
-        return arrow_columns(rows, self.names, present)
+            present += there
+        joined = parts[0] if len(parts) == 1 else _joined(parts, self._encoder)
+        is_repeated = self._encoder.gives_windows and len(sources) > len(columns[0])
+        return _Encoded(arrow_columns(joined, self.names, present), sources if is_repeated else None)
 
-    def _encoded_one_by_one(self, column: Any, first: int) -> Rows:
-        """The rows of an array of texts by way of Python's objects, which tell what is wrong with a text."""
-        texts = texts_of(column)
-        for row, text in enumerate(texts, first):
-            if isinstance(text, BadRow):
-                raise InputError(f"row {row} of column {self.column!r}: {text.reason}")
-            if self._words and text is not None and None in text:
-                raise InputError(
-                    f"row {row} of column {self.column!r}: word {text.index(None)} is null; take nulls out of the "
-                    "lists of words"
-                )
-        return self._encoder.encode([text for text in texts if text is not None])
+    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
+        """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a text."""
+        lists = list(map(texts_of, columns))
+        for name, texts in zip(self._texts, lists, strict=True):
+            for row, text in enumerate(texts, first):
+                if isinstance(text, BadRow):
+                    raise InputError(f"row {row} of column {name!r}: {text.reason}")
+                if self._words and text is not None and None in text:
+                    raise InputError(
+                        f"row {row} of column {name!r}: word {text.index(None)} is null; take nulls out of the "
+                        "lists of words"
+                    )
+        return self._encoder.encode(
+            *([text for text, is_there in zip(texts, there, strict=True) if is_there] for texts in lists)
+        )
 
     @property
     def _words(self) -> bool:
         return bool(self.call_options.get("is_split_into_words"))
 
-    def __reduce__(self) -> Any:
-        return _restored, (pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL), self.column, self.call_options)
-
     def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self.call_options.items())
-        return f"TokenizeBatch({type(self._tokenizer).__name__}, {self.column!r}{options})"
+        options = {"keep": self.keep and list(self.keep), "pair_column": self.pair_column}
+        shown = {**{name: value for name, value in options.items() if value is not None}, **self.call_options}
+        return f"TokenizeBatch({self._class_name}, {self.column!r}{''.join(f', {k}={v!r}' for k, v in shown.items())})"
+
+
+class _Encoded(NamedTuple):
+    """Columns of ids, and the row of the batch that each of their rows is from; None where those are the same."""
+
+    columns: dict[str, Any]
+    sources: list[int] | None
+
+
+def _all_valid(columns: list[Any]) -> list[bool]:
+    """For each row whether all columns have a value."""
+    valid = [column.is_valid().to_pylist() for column in columns if column.null_count]
+    return list(map(all, zip(*valid, strict=True))) if valid else [True] * len(columns[0])
+
+
+def _sources(there: list[bool], samples: Sequence[int]) -> list[int]:
+    """For each row of ids the row it is from: that of its text, or one without a text, which has one row too.
+
+    >>> _sources([True, False, True], [0, 0, 1])
+    [0, 0, 1, 2]
+    """
+    present = [row for row, is_there in enumerate(there) if is_there]
+    absent = [row for row, is_there in enumerate(there) if not is_there]
+    return sorted([*(present[sample] for sample in samples), *absent])
 
 
 def _joined(parts: list[Rows], encoder: RowEncoder) -> Rows:
     if not parts:
         return encoder.encode_by_call([])
-    offsets = None if parts[0].offsets is None else b"".join(part.offsets or b"" for part in parts)
+
+    def run(name: str) -> bytes | None:
+        found = [getattr(part, name) for part in parts]
+        return None if found[0] is None else b"".join(found)
+
+    def numbers(arrays: list[Any]) -> array[int]:
+        return array("i", chain.from_iterable(arrays))
+
+    overflows = [part.overflow for part in parts if part.overflow is not None]
     return Rows(
-        array("i", chain.from_iterable(part.lengths for part in parts)),
+        numbers([part.lengths for part in parts]),
         b"".join(part.ids for part in parts),
         {name: b"".join(part.columns[name] for part in parts) for name in parts[0].columns},
-        offsets,
+        run("offsets"),
+        None if parts[0].samples is None else numbers([part.samples for part in parts]),
+        Overflow(
+            numbers([overflow.lengths for overflow in overflows]),
+            b"".join(overflow.ids for overflow in overflows),
+            numbers([overflow.truncated for overflow in overflows]),
+        )
+        if overflows
+        else None,
     )
 
 
@@ -186,24 +272,3 @@ def _not_arrow(batch: Any) -> InputTypeError:
     if isinstance(batch, Mapping):
         hint = "ask the engine for Arrow batches: dataset.with_format('arrow').map(...), batch_format='pyarrow'"
     return InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)
-
-
-# The functions that this process has unpickled last: a worker unpickles the same function for each of its tasks.
-_restored_encoders: dict[bytes, tuple[Any, RowEncoder]] = {}
-_restoring = threading.Lock()
-
-
-def _restored(tokenizer: bytes, column: str, call_options: dict[str, Any]) -> TokenizeBatch:
-    key = hashlib.sha256(tokenizer + repr(sorted(call_options.items())).encode()).digest()
-    with _restoring:
-        known = _restored_encoders.pop(key, None)
-        if known is None:
-            made = pickle.loads(tokenizer)
-            known = made, RowEncoder(made, call_options)
-        _restored_encoders[key] = known
-        while len(_restored_encoders) > _MOST_RESTORED:
-            del _restored_encoders[next(iter(_restored_encoders))]
-    batch = TokenizeBatch.__new__(TokenizeBatch)
-    batch.column, batch.call_options = column, call_options
-    batch._tokenizer, batch._encoder = known
-    return batch

@@ -9,14 +9,19 @@ from __future__ import annotations
 import glob
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from trietok.errors import FileError, FileFormatError, MissingDependencyError
+from trietok.files import elsewhere
+from trietok.files.elsewhere import is_elsewhere
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # no text begins so: they are not UTF-8
+FIRST_BYTES = max(map(len, _FIRST_BYTES))
 _BLOCK = 1 << 20  # bytes
 
 
@@ -36,11 +41,11 @@ class TextFile(NamedTuple):
     """A file with texts.
 
     Attributes:
-        name: its path, as it was given or as a glob found it.
+        name: its path, as it was given or as a glob found it, or its name elsewhere, such as `"s3://bucket/a.txt"`.
         kind: `"parquet"`, `"jsonl"` or `"txt"`; None where the name does not say it.
-        compression: of the file as a whole: `"gzip"`, `"zstd"` or None.
+        compression: of the file as a whole: `"gzip"`, `"zstd"` or None. The first bytes count before the name.
         size: in bytes.
-        mtime_ns: when it was last changed.
+        mtime_ns: when it was last changed; elsewhere a number that changes with it.
     """
 
     name: str
@@ -56,6 +61,9 @@ class TextFile(NamedTuple):
         Raises:
             FileError: it cannot be found, or is a directory.
         """
+        if is_elsewhere(path):
+            size, version = elsewhere.status(path)
+            return cls(path, *_kind_of(elsewhere.path_in(path), _first_bytes(path)), size, version)
         try:
             status = os.stat(path)
         except OSError as error:
@@ -65,14 +73,48 @@ class TextFile(NamedTuple):
         if os.path.isdir(path):
             example = os.path.join(path, "*.txt")
             raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
-        stem, suffix = os.path.splitext(path.lower())
-        compression = COMPRESSIONS.get(suffix)
-        if compression is not None:
-            suffix = os.path.splitext(stem)[1]
-        kind = KINDS.get(suffix)
-        if kind == "parquet" and compression is not None:
-            kind = None
-        return cls(path, kind, compression, status.st_size, status.st_mtime_ns)
+        first = _first_bytes(path) if stat.S_ISREG(status.st_mode) else b""
+        return cls(path, *_kind_of(path, first), status.st_size, status.st_mtime_ns)
+
+    def is_changed(self) -> bool:
+        """Whether it is another one by now.
+
+        Raises:
+            FileError: it cannot be found.
+        """
+        if is_elsewhere(self.name):
+            return elsewhere.status(self.name, fresh=True) != (self.size, self.mtime_ns)
+        return TextFile.at(self.name) != self
+
+
+def _kind_of(path: str, first: bytes) -> tuple[str | None, str | None]:
+    """The kind and the compression of a file, by its name and its first bytes."""
+    stem, suffix = os.path.splitext(path.lower())
+    compression = COMPRESSIONS.get(suffix)
+    if compression is not None:
+        suffix = os.path.splitext(stem)[1]
+    compression = compression_of(first) or compression
+    kind = KINDS.get(suffix)
+    return None if kind == "parquet" and compression is not None else kind, compression
+
+
+def compression_of(first: bytes) -> str | None:
+    """The compression that the first bytes of a file tell of; None where they tell of none.
+
+    >>> compression_of(b"\\x1f\\x8b\\x08\\x00"), compression_of(b"text")
+    ('gzip', None)
+    """
+    return next((name for begin, name in _FIRST_BYTES.items() if first.startswith(begin)), None)
+
+
+def _first_bytes(path: str) -> bytes:
+    try:
+        if is_elsewhere(path):
+            return elsewhere.first_bytes(path, FIRST_BYTES)
+        with open(path, "rb") as file:
+            return file.read(FIRST_BYTES)
+    except OSError:  # who reads the file says so
+        return b""
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
@@ -83,6 +125,12 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     """
     for given in paths:
         path = os.fspath(given)
+        if is_elsewhere(path):
+            found = elsewhere.matches(path)
+            if found == []:
+                raise FileError(f"no file matches {path}", path=path)
+            yield from [path] if found is None else found
+            continue
         if os.path.exists(path) or not glob.has_magic(path):
             yield path
             continue
@@ -120,6 +168,12 @@ def text_of_json(line: str, column: str) -> Text | None:
     >>> text_of_json('{"text": "low"}', "text"), text_of_json('{"text": null}', "text"), text_of_json("[1]", "text")
     ('low', None, BadRow(reason="a JSON list, not an object {...} with the text in 'text'"))
     """
+    values = object_of_json(line, column)
+    return values if isinstance(values, BadRow) else text_in_object(values, column)
+
+
+def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
+    """The object in a line of JSON, which should have the text in `column`."""
     try:
         values = json.loads(line)
     except json.JSONDecodeError as error:
@@ -128,6 +182,11 @@ def text_of_json(line: str, column: str) -> Text | None:
         return BadRow(f"not JSON that can be read: {error}")
     if not isinstance(values, dict):
         return BadRow(f"a JSON {_json_name(values)}, not an object {{...}} with the text in {column!r}")
+    return values
+
+
+def text_in_object(values: dict[str, Any], column: str) -> Text | None:
+    """The text in a JSON object; None for a null."""
     if column not in values:
         return BadRow(f"no {column!r} in the object; {choose_column(values)}")
     text = values[column]
@@ -171,7 +230,8 @@ def open_parquet(path: str, extra: str = "corpus") -> Any:
     """
     pyarrow = import_pyarrow(extra=extra)
     try:
-        return import_pyarrow("pyarrow.parquet", extra).ParquetFile(path, buffer_size=_BLOCK, pre_buffer=False)
+        source = elsewhere.open_bytes(path) if is_elsewhere(path) else path
+        return import_pyarrow("pyarrow.parquet", extra).ParquetFile(source, buffer_size=_BLOCK, pre_buffer=False)
     except pyarrow.ArrowInvalid as error:
         raise FileFormatError(f"{path} is no Parquet file: {error}", path=path) from None
     except OSError as error:

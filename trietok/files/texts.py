@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.compressed import decompressed, lines_of
+from trietok.files.elsewhere import identity, open_bytes
 from trietok.files.text_rows import (
+    FIRST_BYTES,
     BadRow,
     TextFile,
     choose_column,
+    compression_of,
     decoded,
     import_pyarrow,
     open_parquet,
@@ -25,15 +28,16 @@ from trietok.files.text_rows import (
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
 _ROWS = 1024  # of a .parquet, held at a time
+_OR_REPLACE = ", or go on with errors='replace' (--errors replace)"
 
 
 class TextFiles:
     """The texts of files, read anew by every loop over them.
 
     A name that ends in .jsonl or .ndjson is read as one JSON object a line, one in .parquet as a table, any other as
-    one text a line; with .gz or .zst behind it is unpacked. Lines end at U+000A only. The files are read in the order
-    of their names and each once, also where two names lead to one file, so that nothing depends on the order they are
-    given in.
+    one text a line. What is packed by gzip or zstd is unpacked, whatever its name. Lines end at U+000A only. The files
+    are read in the order of their names and each once, also where two names lead to one file, so that nothing depends
+    on the order they are given in.
 
     Args:
         paths: a path, or several.
@@ -75,7 +79,7 @@ class TextFiles:
             raise InputError("there is no file to read; name at least one")
         self.column = column
         self.errors = errors
-        self.bytes_read = 0
+        self._reader = TextReader(column, errors)
         self._standard_input = standard_input
         self._files = {path: TextFile.at(path) for path in self.paths if not self._is_standard_input(path)}
         self.paths = self._each_once()
@@ -87,94 +91,156 @@ class TextFiles:
         """The paths without those that lead to a file another one leads to; its shortest name stays."""
         named: dict[str, str] = {}
         for path in sorted(self.paths, key=lambda path: (len(path), path)):
-            named.setdefault(path if self._is_standard_input(path) else os.path.realpath(path), path)
+            named.setdefault(path if self._is_standard_input(path) else identity(path), path)
         return sorted(named.values())
 
+    @property
+    def bytes_read(self) -> int:
+        return self._reader.bytes_read
+
     def __iter__(self) -> Iterator[str]:
-        self.bytes_read = 0
+        self._reader.bytes_read = 0
         for path in self.paths:
-            before = self.bytes_read
-            try:
-                if self._is_standard_input(path):
-                    assert self._standard_input is not None
-                    yield from self._texts_of_lines(self._standard_input, "standard input", self._standard_input)
-                    continue
-                yield from self._texts(TextFile.at(path))
-            except OSError as error:
-                if isinstance(error, FileError):
-                    raise
-                raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
-            self.bytes_read = before + TextFile.at(path).size
+            if self._is_standard_input(path):
+                assert self._standard_input is not None
+                rows = self._reader.rows_of_stream(self._standard_input, "standard input")
+            else:
+                rows = self._reader.rows(path)
+            for row in rows:
+                yield row.text
 
     def _is_standard_input(self, path: str) -> bool:
         return path == STANDARD_INPUT and self._standard_input is not None
 
-    def _texts(self, file: TextFile) -> Iterator[str]:
-        if file.kind == "parquet":
-            yield from self._texts_of_rows(file)
-            return
-        with open(file.name, "rb") as raw:
-            lines = raw if file.compression is None else lines_of(decompressed(raw, file))
-            texts = self._texts_of_lines(lines, file.name, raw)
-            yield from self._texts_of_json(texts, file.name) if file.kind == "jsonl" else texts
 
-    def _texts_of_lines(self, lines: Iterable[bytes], name: str, raw: BinaryIO) -> Iterator[str]:
+class TextRow(NamedTuple):
+    """A text of a file, and the number of its line or row, from 1."""
+
+    text: str
+    number: int
+
+
+class TextReader:
+    """Reads the texts of one file after the other.
+
+    Args:
+        column: the field of a .jsonl and the column of a .parquet that holds the text; None to read all as lines.
+        errors: as for `TextFiles`.
+        counts_lines: whether the place of bad bytes is counted from the begin of their line; else of their file.
+        repair: what can be done about bad bytes in lines.
+
+    Attributes:
+        bytes_read: of all files that were read, before unpacking.
+    """
+
+    def __init__(
+        self,
+        column: str | None,
+        errors: str = "strict",
+        *,
+        counts_lines: bool = False,
+        repair: str = f"convert it to UTF-8{_OR_REPLACE}",
+    ) -> None:
+        self.bytes_read = 0
+        self._column = column
+        self._errors = errors
+        self._counts_lines = counts_lines
+        self._repair = repair
+
+    def rows(self, path: str) -> Iterator[TextRow]:
+        """The texts of a file.
+
+        Raises:
+            FileError, FileFormatError: from the iterator, where the file cannot be read, is not UTF-8, not JSON, or
+                lacks the column.
+        """
+        file = TextFile.at(path)
+        before = self.bytes_read
+        try:
+            if file.kind == "parquet" and self._column is not None:
+                yield from self._rows_of_table(file, self._column)
+            else:
+                with open_bytes(path) as raw:
+                    yield from self._rows_of_lines(raw, file, path)
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
+        self.bytes_read = before + file.size
+
+    def rows_of_stream(self, raw: BinaryIO, name: str) -> Iterator[TextRow]:
+        """The lines of what has no name, such as standard input, unpacked where they are packed."""
+        yield from self._rows_of_lines(raw, TextFile(name, "txt", None, 0, 0), name)
+
+    def _rows_of_lines(self, raw: BinaryIO, file: TextFile, name: str) -> Iterator[TextRow]:
+        if file.compression is None and hasattr(raw, "peek"):  # a pipe can be looked into only where it is read
+            file = file._replace(compression=compression_of(raw.peek(FIRST_BYTES)[:FIRST_BYTES]))
+        lines = raw if file.compression is None else lines_of(decompressed(raw, file))
+        rows = self._decoded(lines, name, raw)
+        yield from rows if file.kind != "jsonl" or self._column is None else self._of_json(rows, name, self._column)
+
+    def _decoded(self, lines: Iterable[bytes], name: str, raw: BinaryIO) -> Iterator[TextRow]:
         """The lines of a file, decoded. `raw` is the file below a packed one, to see how much of it is read."""
         before, offset, packed = self.bytes_read, 0, raw is not lines
-        of = "unpacked file" if packed else "file"
+        seekable = packed and raw.seekable()
+        of = "line" if self._counts_lines else "unpacked file" if packed else "file"
         for number, line in enumerate(lines, start=1):
-            text = decoded(line.removesuffix(b"\n"), self.errors, of=of, offset=offset)
+            start = 0 if self._counts_lines else offset
+            text = decoded(line.removesuffix(b"\n"), self._errors, of=of, offset=start)
             if isinstance(text, BadRow):
-                raise _error(f"{name}, line {number}", text, name, number, "convert it to UTF-8")
+                raise _error(f"{name}, line {number}", text, name, number, self._repair)
             offset += len(line)
-            self.bytes_read = before + (raw.tell() if packed else offset)
-            yield text
+            if not packed or seekable:
+                self.bytes_read = before + (raw.tell() if packed else offset)
+            yield TextRow(text, number)
 
-    def _texts_of_json(self, lines: Iterable[str], name: str) -> Iterator[str]:
-        for number, line in enumerate(lines, start=1):
+    def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
+        for line, number in rows:
             if number == 1:
                 line = line.removeprefix("\ufeff")
-            text = text_of_json(line, self.column) if line.strip() else None
+            text = text_of_json(line, column) if line.strip() else None
             if isinstance(text, BadRow):
                 raise _error(f"{name}, line {number}", text, name, number)
             if text is not None:
-                yield text
+                yield TextRow(text, number)
 
-    def _texts_of_rows(self, file: TextFile) -> Iterator[str]:
+    def _rows_of_table(self, file: TextFile, column: str) -> Iterator[TextRow]:
         """The texts in a column of a table."""
         path, before, number = file.name, self.bytes_read, 0
         pyarrow = import_pyarrow(extra="parquet")
         try:
             with open_parquet(path, "parquet") as table:
-                self._check_column(table.schema_arrow, path)
-                for batch in table.iter_batches(batch_size=_ROWS, columns=[self.column]):
+                _check_column(table.schema_arrow, path, column)
+                for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
                     start = number
                     number += batch.num_rows
                     self.bytes_read = before + file.size * number // max(table.metadata.num_rows, 1)
-                    texts = texts_of(batch.column(0), self.errors, of=f"text in {self.column!r}")
+                    texts = texts_of(batch.column(0), self._errors, of=f"text in {column!r}")
                     for row, text in enumerate(texts, start=start + 1):
                         if isinstance(text, BadRow):
-                            raise _error(f"{path}, row {row}", text, path, None, "write the file anew with texts")
+                            repair = f"write the file anew with texts{_OR_REPLACE}"
+                            raise _error(f"{path}, row {row}", text, path, None, repair)
                         if text is not None:
-                            yield text
+                            yield TextRow(text, row)
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
 
-    def _check_column(self, schema: Any, path: str) -> None:
-        number = schema.names.count(self.column)
-        if not number:
-            raise FileFormatError(f"{path} has no column {self.column!r}; {choose_column(schema.names)}", path=path)
-        if number > 1:
-            raise FileFormatError(
-                f"{path} has {number} columns named {self.column!r}, and which is meant cannot be told; write the file "
-                "anew with different names",
-                path=path,
-            )
-        types, kind = import_pyarrow().types, schema.field(self.column).type
-        if not (types.is_string(kind) or types.is_large_string(kind)):
-            raise FileFormatError(f"{path}: the column {self.column!r} holds {kind}, not texts", path=path)
+
+def _check_column(schema: Any, path: str, column: str) -> None:
+    number = schema.names.count(column)
+    if not number:
+        raise FileFormatError(f"{path} has no column {column!r}; {choose_column(schema.names)}", path=path)
+    if number > 1:
+        raise FileFormatError(
+            f"{path} has {number} columns named {column!r}, and which is meant cannot be told; write the file "
+            "anew with different names",
+            path=path,
+        )
+    types, kind = import_pyarrow().types, schema.field(column).type
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)
 
 
 def _error(where: str, bad: BadRow, path: str, line_number: int | None, repair: str = "") -> FileFormatError:
-    advice = f"; {repair}, or go on with errors='replace' (--errors replace)" if repair else ""
+    advice = f"; {repair}" if repair else ""
     return FileFormatError(f"{where}: {bad.reason}{advice}", path=path, line_number=line_number)

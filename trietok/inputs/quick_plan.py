@@ -7,7 +7,7 @@ tensors are made of bytes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trietok.inputs.batch_encoding import BatchEncoding
@@ -257,6 +257,32 @@ class QuickPlan(Plan):
             rows.cut(int(self.room), self._cuts_left)
         around = len(self.front) + len(self.back)
         return self._byte_rows(array("i", rows.int32_lengths(around)), rows.int32(*self._special_int32()))
+
+    def kept_of(self, parts: Iterable[bytes | bytearray]) -> Iterator[bytes | bytearray]:
+        """What is kept of a text whose ids come as int32 part by part; parts after its end are not asked for."""
+        if self.room == NO_LIMIT:
+            yield from parts
+            return
+        room = int(self.room) * 4
+        if self._cuts_left:
+            kept = b""
+            for part in parts:
+                kept = (kept + part)[-room:] if room else b""
+            yield kept
+            return
+        for part in parts:
+            yield part[:room]
+            room -= len(part)
+            if room <= 0:
+                return
+
+    def parts_of_row(self, parts: Iterable[bytes | bytearray]) -> Iterator[tuple[bytes | bytearray, dict[str, bytes]]]:
+        """A row part by part, ids and columns: its special tokens, what is kept of its text, its special tokens."""
+        front, back = self._special_int32()
+        yield front, {column.name: column.front for column in self.columns}
+        for part in parts:
+            yield part, {column.name: column.text * (len(part) // 4) for column in self.columns}
+        yield back, {column.name: column.back for column in self.columns}
 
     def _special_int32(self) -> tuple[bytes, bytes]:
         return array("i", self.front).tobytes(), array("i", self.back).tobytes()

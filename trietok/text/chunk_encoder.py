@@ -121,6 +121,15 @@ class TextEncoder:
         """
         return [text]
 
+    def cut_characters(self) -> tuple[int, int] | None:
+        """Where a text may be cut, beside spaces, so that its ids are those of the parts in a row.
+
+        Returns:
+            The first and the last of the characters between any two of which it may be cut, (1, 0) for none; or None,
+            where it may not be cut at spaces either.
+        """
+        return None
+
     def as_text(self) -> TextEncoder:
         """The encoder of texts in which special tokens are text, as transformers' `split_special_tokens` has it."""
         return self._variant(None)
@@ -350,6 +359,9 @@ class ChunkEncoder(TextEncoder):
 
     def chunks(self, text: str) -> list[str]:
         return text.split(" ") if self._has_chunked_spans(text) else [text]
+
+    def cut_characters(self) -> tuple[int, int] | None:
+        return None if self._has_spaces else self._classifier().alone()
 
     def _has_chunked_spans(self, text: str) -> bool:
         """Whether the spans of a text are those of its chunks in a row."""

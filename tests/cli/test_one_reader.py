@@ -1,0 +1,90 @@
+"""Every command that reads texts reads what `trietok encode-files` reads, and says the same of it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from types import SimpleNamespace
+
+import pytest
+
+from tests.cli.commands import error, out
+from tests.corpus.shards import ids_of, rows_in, write
+
+pytest.importorskip("pyarrow")
+zstandard = pytest.importorskip("zstandard")
+
+TEXTS = ["the people 東", "of the ☃ United States", "the people of the people", "in order, snow ☃☃"]
+NAMES = ["a.jsonl", "a.parquet", "a.txt.gz", "a.jsonl.zst"]
+COMMANDS = {
+    "unknown": lambda path: ["unknown", path],
+    "suggest": lambda path: ["suggest", path, "--min-frequency", "1"],
+    "tokenize": lambda path: ["tokenize", "--file", path],
+    "encode": lambda path: ["encode", "--file", path],
+    "diff": lambda path: ["diff", "trietok-en", "trietok-en", "--texts", path],
+}
+
+
+def said(command, path):
+    return [line.replace(str(path), "FILE") for line in out(*COMMANDS[command](str(path)))]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_texts_are_the_same_in_whatever_file(tmp_path, command):
+    expected = said(command, write(tmp_path / "plain.txt", TEXTS))
+    assert len(expected) > 1
+    for name in NAMES:
+        assert said(command, write(tmp_path / name, TEXTS)) == expected
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_packed_files_are_known_by_their_first_bytes(tmp_path, command):
+    raw = "".join(f"{text}\n" for text in TEXTS).encode()
+    expected = said(command, write(tmp_path / "plain.txt", TEXTS))
+    for name, packed in (
+        ("a.txt", zstandard.compress(raw)),
+        ("a.txt.zst", gzip.compress(raw)),
+        ("a", gzip.compress(raw)),
+    ):
+        (tmp_path / name).write_bytes(packed)
+        assert said(command, tmp_path / name) == expected
+
+
+def test_encode_files_knows_them_too(english, tmp_path):
+    raw = "".join(f"{text}\n" for text in TEXTS).encode()
+    (tmp_path / "a.txt").write_bytes(zstandard.compress(raw))
+    (tmp_path / "b.txt.gz").write_bytes(zstandard.compress(raw))
+    command = ["encode-files", str(tmp_path / "*.*"), "-o", str(tmp_path / "ids"), "--workers", "1"]
+    out(*command)
+    assert rows_in(tmp_path / "ids") == ids_of(english, TEXTS) * 2
+
+
+def test_packed_standard_input(monkeypatch):
+    packed = io.BufferedReader(io.BytesIO(gzip.compress(b"the people\n")))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=packed, isatty=lambda: False, fileno=lambda: -1))
+    from trietok.cli.inputs import Lines
+
+    assert [line.text for line in Lines(files=["-"])] == ["the people"]
+
+
+def test_another_column_and_globs(tmp_path):
+    write(tmp_path / "a.jsonl", ["the ☃"], column="body")
+    write(tmp_path / "b.parquet", ["☃ people"], column="body")
+    lines = out("unknown", str(tmp_path / "*"), "--column", "body")
+    assert lines[1].split("\t")[:2] == ["2", "☃"]
+    assert f"{tmp_path / 'a.jsonl'}:1" in lines[1]
+    assert "no 'text' in the object" in error("unknown", str(tmp_path / "a.jsonl"))
+    assert "has no column 'text'" in error("tokenize", "--file", str(tmp_path / "b.parquet"))
+
+
+def test_places_where_lines_hold_no_text(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "☃"}\n{"text": null}\n\n{"text": "the"}\n{"text": "☃☃"}\n')
+    (tmp_path / "b.txt").write_text("the\n☃☃☃\n")
+    lines = "\n".join(out("unknown", str(tmp_path / "a.jsonl"), str(tmp_path / "b.txt")))
+    for place in ("a.jsonl:1", "a.jsonl:5", "b.txt:2"):
+        assert f"{tmp_path}/{place}" in lines
+
+
+def test_ids_and_words_are_read_as_lines(tmp_path):
+    (tmp_path / "ids.jsonl").write_text('{"input_ids": [2, 134, 3]}\n')
+    assert out("decode", "--file", str(tmp_path / "ids.jsonl"), "--skip-special-tokens") == ["the"]

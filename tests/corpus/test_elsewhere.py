@@ -1,0 +1,172 @@
+"""Files elsewhere, read by fsspec: what is made of them is what is made of files here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.commands import environment, error, out
+from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
+from trietok import FileError, FileFormatError, InputError, MissingDependencyError, TextFiles, encode_files
+from trietok.corpus import open_corpus
+from trietok.files import elsewhere
+
+pa = pytest.importorskip("pyarrow")
+fsspec = pytest.importorskip("fsspec")
+pytest.importorskip("zstandard")
+
+NAMES = ["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz", "e.jsonl"]
+
+
+class Broken(fsspec.get_filesystem_class("memory")):
+    """A store whose files are found, and end with an error of its own when they are read."""
+
+    protocol = "broken"
+    store = {}
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.removeprefix("broken://"))
+
+    def _open(self, path, mode="rb", **options):
+        if "r" in mode:
+            raise RuntimeError("the store has no time")
+        return super()._open(path, mode, **options)
+
+    def cat_file(self, path, start=None, end=None, **options):
+        return b"the "
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """The same files here and in the memory of this process."""
+    fsspec.register_implementation("broken", Broken, clobber=True)
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    (tmp_path / "here").mkdir()
+    for number, name in enumerate(NAMES):
+        path = write(tmp_path / "here" / name, [f"people {row} of {number} the" for row in range(40)])
+        memory.pipe_file(f"/texts/{name}", path.read_bytes())
+    yield memory
+    memory.store.clear()
+
+
+def shards(out):
+    return {name: content for name, content in contents(out).items() if name.startswith("part-")}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("keep", [[], ["id"]])
+def test_the_bytes_are_those_of_files_here(english, tmp_path, stored, workers, keep):
+    names = NAMES if not keep else [name for name in NAMES if "txt" not in name]
+    options = {"workers": 1, "shard_bytes": 500, "keep": keep}
+    encode_files([tmp_path / "here" / name for name in names], tmp_path / "a", english, **options)
+    if english.text_encoder.kernel is not None:  # other processes do not see the memory of this one
+        options["workers"] = workers
+    encode_files([f"memory://texts/{name}" for name in names], tmp_path / "b", english, **options)
+    assert shards(tmp_path / "a") == shards(tmp_path / "b")
+    assert open_corpus(tmp_path / "b").source(1).file == "memory://texts/" + names[0]
+
+
+def test_globs_and_names_of_one_file(english, tmp_path, stored):
+    here = tmp_path / "here"
+    manifest = encode_files(f"file://{here}/*.*", tmp_path / "a", english, workers=1)
+    assert [entry["name"] for entry in manifest["inputs"]] == [f"file://{here}/{name}" for name in NAMES]
+    manifest = encode_files("memory://texts/[ab].*", tmp_path / "b", english, workers=1)
+    assert [entry["name"][-6:] for entry in manifest["inputs"]] == ["/a.txt", "nl.zst"]
+    for twice in ([f"file://{here}/a.txt", here / "a.txt"], ["memory://texts/a.txt", "memory:///texts/a.txt"]):
+        with pytest.raises(InputError, match="is given twice"):
+            encode_files(twice, tmp_path / "c", english, workers=1)
+
+
+def test_going_on_reads_only_what_has_changed(english, tmp_path, stored, monkeypatch):
+    """By what the store says; the version of a file is asked for after it was read, too."""
+    files, options = "memory://texts/*.*", {"workers": 1, "shard_bytes": 500}
+    encode_files(files, tmp_path / "out", english, **options)
+    stored.pipe_file("/texts/d.txt.gz", stored.cat_file("/texts/a.txt"))
+    opened, original = [], elsewhere.open_bytes
+
+    def watched(name):
+        opened.append(name)
+        return original(name)
+
+    for module in ("trietok.corpus.text_inputs", "trietok.corpus.shard_plan", "trietok.corpus.text_readers"):
+        monkeypatch.setattr(f"{module}.open_bytes", watched)
+    with pytest.raises(FileFormatError, match=r"d\.txt\.gz is damaged, or no gzip file"):
+        encode_files(files, tmp_path / "out", english, resume=True, **options)
+    assert {name for name in opened if "spool" not in name} == {"memory:///texts/d.txt.gz"}
+    stored.pipe_file("/texts/d.txt.gz", (tmp_path / "here" / "d.txt.gz").read_bytes())
+    encode_files(files, tmp_path / "out", english, resume=True, **options)
+    encode_files(tmp_path / "here" / "*.*", tmp_path / "unbroken", english, **options)
+    assert shards(tmp_path / "out") == shards(tmp_path / "unbroken")
+
+
+def test_a_file_that_changes_meanwhile(english, tmp_path, stored):
+    def change(state):
+        stored.pipe_file("/texts/a.txt", b"other\n")
+
+    with pytest.raises(FileError, match=r"memory://texts/a\.txt has changed while it was read"):
+        encode_files("memory://texts/a.txt", tmp_path / "out", english, workers=1, progress=change)
+
+
+def test_long_lines(english, tmp_path, stored, monkeypatch):
+    stored.pipe_file("/long.txt", b"the\n" + b"people of the " * 100 + b"\n\xff\n")
+    for module in ("text_readers.LONG", "text_readers._BLOCK", "long_texts.LONG"):
+        monkeypatch.setattr(f"trietok.corpus.{module}", 100)
+    encode_files("memory://long.txt", tmp_path / "out", english, workers=1, on_error="skip")
+    assert rows_in(tmp_path / "out") == ids_of(english, ["the", "people of the " * 100])
+
+
+def test_commands_and_text_files(stored):
+    assert list(TextFiles(["memory://texts/a.txt", "memory://texts/e.jsonl"]))[39:41] == [
+        "people 39 of 0 the",
+        "people 0 of 4 the",
+    ]
+    for name in NAMES:
+        first = out("tokenize", "--file", f"memory://texts/{name}")[0]
+        assert first.startswith("people 0 of")
+    assert out("unknown", "memory://texts/*.*")[0].startswith("no unknown words in 200 texts")
+    assert error("tokenize", "--file", "memory://texts/none.txt") == (
+        "cannot read memory://texts/none.txt: No such file or directory"
+    )
+
+
+def test_what_cannot_be_read(english, tmp_path, stored, monkeypatch):
+    def fails(name, kind, said):
+        with pytest.raises(kind, match=said):
+            encode_files(name, tmp_path / "out", english, workers=1)
+
+    fails("memory://none.txt", FileError, r"cannot read memory://none\.txt: No such file or directory")
+    fails("memory://none/*.txt", FileError, r"no file matches memory://none/\*\.txt")
+    fails("memory://texts", FileError, r"memory://texts is a directory; give its files, such as memory://texts/\*\.txt")
+    fails("nowhere://a.txt", FileError, r"cannot read nowhere://a\.txt: Protocol not known: nowhere")
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    fails("memory://texts/a.txt", MissingDependencyError, r"pip install 'trietok\[remote\]'")
+
+
+def test_errors_of_a_store_are_errors_of_reading(english, tmp_path, stored):
+    fsspec.filesystem("broken").pipe_file("/b.txt", b"the\n")
+    said = r"cannot read broken://b\.txt: RuntimeError: the store has no time"
+    with pytest.raises(FileError, match=said):
+        encode_files("broken://b.txt", tmp_path / "fails", english, workers=1)
+    with pytest.raises(FileError, match=said):
+        list(TextFiles("broken://b.txt"))
+    files = ["broken://b.txt", "memory://texts/a.txt"]
+    manifest = encode_files(files, tmp_path / "out", english, workers=1, on_error="skip")
+    assert [file["name"] for file in manifest["set_aside"]] == ["broken://b.txt"]
+    assert manifest["totals"]["rows"] == 40
+
+
+def test_fsspec_is_imported_for_names_elsewhere_only(tmp_path):
+    path = write(tmp_path / "a.txt", TEXTS)
+    script = """if True:
+        import sys, trietok
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        trietok.encode_files(sys.argv[1], sys.argv[2], tokenizer, workers=1)
+        print("fsspec" in sys.modules)
+    """
+    command = [sys.executable, "-c", script, str(path), str(tmp_path / "out")]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")

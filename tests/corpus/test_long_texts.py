@@ -1,0 +1,171 @@
+"""`encode_files` on lines too long to be held: read in pieces, with the ids that a call gives."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import examples
+from tests.corpus.shards import rows_in
+from trietok import BertTokenizer, BertTokenizerFast, FileError, encode_files
+from trietok.corpus import long_texts, shard_files, text_readers
+from trietok.corpus.row_encoder import RowEncoder
+
+pa = pytest.importorskip("pyarrow")
+zstandard = pytest.importorskip("zstandard")
+
+ENGLISH = "The people, of the United States: in Order to form a more perfect Union! "
+CHINESE = "我們合眾國人民，為建立一個更完善的聯邦。"
+CASES = {"english": ENGLISH * 30, "chinese": CHINESE * 40, "mixed": (ENGLISH + CHINESE + "é" * 9) * 12}
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Lines count as long from 50 bytes on."""
+    monkeypatch.setattr(long_texts, "LONG", 50)
+    monkeypatch.setattr(text_readers, "LONG", 50)
+    monkeypatch.setattr(text_readers, "_BLOCK", 20)
+
+
+@pytest.fixture
+def no_call(monkeypatch):
+    """Fails where a text is encoded whole."""
+
+    def whole(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(RowEncoder, "encode", whole)
+    monkeypatch.setattr(RowEncoder, "encode_column", whole)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+@pytest.mark.parametrize(("name", "suffix"), [("trietok-en", ""), ("trietok-zh", ".gz")])
+def test_a_long_line_has_the_ids_of_a_call(tmp_path, short, no_call, case, kind, name, suffix):
+    text, tokenizer = CASES[case], kind.from_pretrained(name)
+    path = tmp_path / f"a.txt{suffix}"
+    raw = f"{text}\n{text}x".encode()
+    path.write_bytes(gzip.compress(raw) if suffix else raw)
+    expected = tokenizer([text, f"{text}x"]).input_ids
+    for file_format in ("parquet", "npy"):
+        manifest = encode_files(path, tmp_path / file_format, tokenizer, workers=1, file_format=file_format)
+        assert rows_in(tmp_path / file_format) == expected
+        assert manifest["totals"]["longest_text"] == len(expected[1])
+        assert manifest["totals"]["text_bytes"] == len(raw)
+    encode_files(path, tmp_path / "packed", tokenizer, workers=1, pack=7)
+    joined = [token_id for row in expected for token_id in row]
+    assert rows_in(tmp_path / "packed") == [joined[start : start + 7] for start in range(0, len(joined), 7)]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("most", [3, 20, 100_000])
+def test_truncation_reads_no_further_than_it_keeps(tmp_path, short, no_call, monkeypatch, side, most):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", truncation_side=side)
+    (tmp_path / "a.txt").write_text(CASES["english"])
+    read, pieces = [], long_texts.LongText.pieces
+
+    def counted(self):
+        for piece in pieces(self):
+            read.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(long_texts.LongText, "bad_row", lambda self: None)
+    monkeypatch.setattr(long_texts.LongText, "pieces", counted)
+    options = {"truncation": True, "max_length": most}
+    encode_files(tmp_path / "a.txt", tmp_path / "out", tokenizer, workers=1, **options)
+    assert rows_in(tmp_path / "out") == [tokenizer(CASES["english"], **options).input_ids]
+    is_read_whole = side == "left" or most == 100_000
+    assert (sum(read) == len(CASES["english"])) == is_read_whole
+    assert is_read_whole or sum(read) < 300
+
+
+def test_a_tokenizer_whose_texts_cannot_be_cut_gets_them_whole(tmp_path, short):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["United States"])
+    (tmp_path / "a.txt").write_text(CASES["english"])
+    encode_files(tmp_path / "a.txt", tmp_path / "out", tokenizer, workers=1)
+    assert rows_in(tmp_path / "out") == [tokenizer(CASES["english"]).input_ids]
+
+
+def test_an_added_token_of_chinese_characters_is_not_cut(tmp_path, short):
+    tokenizer = BertTokenizer.from_pretrained("trietok-zh")
+    tokenizer.add_tokens(["眾國人"])
+    (tmp_path / "a.txt").write_text(CASES["chinese"])
+    encode_files(tmp_path / "a.txt", tmp_path / "out", tokenizer, workers=1)
+    assert rows_in(tmp_path / "out") == [tokenizer(CASES["chinese"]).input_ids]
+    assert len(tokenizer) - 1 in rows_in(tmp_path / "out")[0]
+
+
+def test_without_the_kernel(tmp_path, short, no_call, monkeypatch):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    monkeypatch.setattr(type(tokenizer.text_encoder), "may_have_kernel", False)
+    (tmp_path / "a.txt").write_text(CASES["mixed"])
+    encode_files(tmp_path / "a.txt", tmp_path / "out", tokenizer, workers=1)
+    assert rows_in(tmp_path / "out") == [tokenizer(CASES["mixed"]).input_ids]
+
+
+def test_long_lines_that_hold_no_text(english, tmp_path, short, monkeypatch):
+    monkeypatch.setattr(long_texts, "LONGEST_CHUNK", 500)
+    monkeypatch.setattr(text_readers, "LONGEST_JSON", 700)
+    long = b"the people " * 60
+    lines = [b"the", long, long + b"\xff" + long, b"x" * 1000, long, b"people"]
+    (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
+    objects = [json.dumps({"text": "the people " * number}) for number in (1, 60, 100)]
+    (tmp_path / "b.jsonl").write_text("\n".join(objects))
+    files, out = [tmp_path / "a.txt", tmp_path / "b.jsonl"], tmp_path / "out"
+    manifest = encode_files(files, out, english, workers=1, on_error="skip", file_format="npy")
+    expected = ["the", long.decode(), long.decode(), "people", "the people ", "the people " * 60]
+    assert rows_in(out) == english(expected).input_ids
+    rejects = [json.loads(line) for line in (out / "rejects.jsonl").read_text().splitlines()]
+    assert [(row["row"], row["reason"]) for row in rejects] == [
+        (3, "byte 0xff at offset 660 of the text is not UTF-8"),
+        (4, "more than 500 bytes without a space; break the line somewhere there"),
+        (3, f"a line of {len(objects[2])} bytes; JSON of more than 700 is not read".replace("1112", "1,112")),
+    ]
+    assert manifest["totals"]["rejected"] == 3
+    with pytest.raises(FileError, match=r"a\.txt, row 3: byte 0xff at offset 660 of the text is not UTF-8"):
+        encode_files(files, tmp_path / "failed", english, workers=1)
+
+
+def test_a_text_too_long_for_a_row_of_parquet(english, tmp_path, short, monkeypatch):
+    monkeypatch.setattr(shard_files.ParquetShard, "most_ids", 100)
+    texts = ["the people " * 8, "the people " * 60, "the people " * 9, "the"]
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    out = tmp_path / "out"
+    encode_files(tmp_path / "a.txt", out, english, workers=1, on_error="skip")
+    assert rows_in(out) == english([texts[0], *texts[2:]]).input_ids
+    assert "more than 100 tokens, too long for a row of a Parquet file" in (out / "rejects.jsonl").read_text()
+    encode_files(tmp_path / "a.txt", tmp_path / "flat", english, workers=1, file_format="bin")
+    assert rows_in(tmp_path / "flat") == english(texts).input_ids
+    encode_files(tmp_path / "a.txt", tmp_path / "cut", english, workers=1, truncation=True, max_length=50)
+    assert rows_in(tmp_path / "cut") == english(texts, truncation=True, max_length=50).input_ids
+
+
+ALPHABET = "ab, .Σσé\u0301\u0338<中文語、가\u3000\t 𠀀[SEP]"
+
+
+@examples(60)
+@given(st.data())
+def test_wherever_a_line_is_cut_its_ids_stay(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("cut")
+    rng = random.Random(data.draw(st.integers(0, 10**9)))
+    text = "".join(rng.choice(ALPHABET) for _ in range(data.draw(st.integers(1, 400))))
+    kind = data.draw(st.sampled_from([BertTokenizer, BertTokenizerFast]))
+    tokenizer = kind.from_pretrained("trietok-zh")
+    (folder / "a.txt").write_text(text)
+    size = len(text.encode())
+    before = long_texts.LONG
+    long_texts.LONG = data.draw(st.integers(1, 60))
+    try:
+        alone = tokenizer.text_encoder.cut_characters()
+        pieces = list(long_texts.LongText(str(folder / "a.txt"), 0, size, alone, size).pieces())
+    finally:
+        long_texts.LONG = before
+    assert b"".join(pieces).decode() == text
+    encoded = b"".join(part.ids for part in RowEncoder(tokenizer, {}).encode_pieces(pieces))
+    assert memoryview(encoded).cast("i").tolist() == tokenizer(text).input_ids

@@ -1,0 +1,100 @@
+"""A Parquet file whose row groups are much larger than a shard: it is cut between rows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.corpus.shards import contents, ids_of, rows_in
+from trietok import FileFormatError, encode_files
+from trietok.corpus import encode_shard, open_corpus, parquet_rows
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+TEXTS = ["people " * (number % 7) + str(number) for number in range(400)]
+
+
+@pytest.fixture
+def large(tmp_path):
+    """One large row group between small ones."""
+    path = tmp_path / "a.parquet"
+    rows = pa.table({"text": TEXTS, "id": list(range(400)), "more": [{"a": text} for text in TEXTS]})
+    with pq.ParquetWriter(path, rows.schema) as writer:
+        for start, end in ((0, 3), (3, 6), (6, 390), (390, 400)):
+            writer.write_table(rows.slice(start, end - start))
+    return path
+
+
+@pytest.mark.parametrize("compressed_with", ["none", "zstd"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+def test_a_file_of_one_row_group(english, tmp_path, kind, compressed_with):
+    column = pa.array(TEXTS)
+    column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet", compression=compressed_with)
+    manifest = encode_files(tmp_path / "a.parquet", tmp_path / "out", english, workers=1, shard_bytes=500)
+    assert rows_in(tmp_path / "out") == ids_of(english, TEXTS)
+    sizes = [shard["text_bytes"] + shard["rows"] for shard in manifest["shards"]]
+    assert len(sizes) > 10
+    assert all(500 <= size <= 500 + 7 * 8 for size in sizes[:-1])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_rows_around_and_other_columns(english, tmp_path, large, workers):
+    options = {"shard_bytes": 1000, "keep": ["more", "id"]}
+    encode_files(large, tmp_path / "out", english, workers=workers, **options)
+    encode_files(large, tmp_path / "one", english, workers=1, **options)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+    corpus = open_corpus(tmp_path / "out")
+    assert list(corpus) == ids_of(english, TEXTS)
+    for number in (0, 5, 6, 200, 389, 390, 399):
+        assert corpus.row(number, ["id", "more"]) == {"id": number, "more": {"a": TEXTS[number]}}
+        assert corpus.source(number) == (str(large), number + 1)
+
+
+def test_rows_without_text_have_their_numbers(english, tmp_path):
+    bad = {0, 7, 250, 399}
+    rows = [None if number in bad else text for number, text in enumerate(TEXTS)]
+    pq.write_table(pa.table({"text": rows}), tmp_path / "a.parquet")
+    options = {"workers": 1, "shard_bytes": 500, "on_error": "skip"}
+    encode_files(tmp_path / "a.parquet", tmp_path / "out", english, **options)
+    rejects = map(json.loads, (tmp_path / "out" / "rejects.jsonl").read_text().splitlines())
+    assert [row["row"] for row in rejects] == [number + 1 for number in sorted(bad)]
+    assert rows_in(tmp_path / "out") == ids_of(english, [text for text in rows if text is not None])
+
+
+def test_it_is_read_once(english, tmp_path, large, monkeypatch):
+    """And each part is removed as soon as it is encoded: there are no more than a few at a time."""
+    reads, most = [], []
+    original, encode = parquet_rows._rows_of_batch, encode_shard.ShardEncoder.encode
+
+    def counted(table, row_groups, names):
+        reads.append(list(row_groups))
+        return original(table, row_groups, names)
+
+    def watched(self, shard):
+        most.append(len(list((tmp_path / "out").rglob("spool-*"))))
+        return encode(self, shard)
+
+    monkeypatch.setattr(parquet_rows, "_rows_of_batch", counted)
+    monkeypatch.setattr(encode_shard.ShardEncoder, "encode", watched)
+    encode_files(large, tmp_path / "out", english, workers=1, shard_bytes=1000)
+    assert [read for read in reads if 2 in read] == [[2]]
+    assert len(most) > 8
+    assert max(most) <= 2
+    assert not list((tmp_path / "out").rglob("spool-*"))
+
+
+def test_a_damaged_large_row_group(english, tmp_path):
+    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "a.parquet", compression="zstd", use_dictionary=False)
+    raw = bytearray((tmp_path / "a.parquet").read_bytes())
+    raw[100:400] = bytes(300)
+    (tmp_path / "a.parquet").write_bytes(raw)
+    (tmp_path / "b.txt").write_bytes(b"the\n")
+    options = {"workers": 1, "shard_bytes": 500}
+    with pytest.raises(FileFormatError, match=r"a\.parquet cannot be read: .*--on-error skip"):
+        encode_files(tmp_path / "*.*", tmp_path / "fails", english, **options)
+    manifest = encode_files(tmp_path / "*.*", tmp_path / "out", english, on_error="skip", **options)
+    assert [file["name"] for file in manifest["set_aside"]] == [str(tmp_path / "a.parquet")]
+    assert not list(tmp_path.rglob("spool-*"))

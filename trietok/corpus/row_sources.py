@@ -1,0 +1,86 @@
+"""Where the rows of a corpus are from: the file and the row of each, also where rows were skipped.
+
+In: the manifest and `rejects.jsonl`. Out: a `RowSource` for a row of a shard. Nothing is stored for a row: the shards
+of a file follow one another, and the rows that were skipped are listed.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trietok.corpus.run_directory import REJECTS
+from trietok.errors import FileError, FileFormatError, InputError
+
+
+class RowSource(NamedTuple):
+    """A row of a file.
+
+    Attributes:
+        file: its name, as the manifest has it.
+        row: counted from 1; for lines, the number of the line.
+    """
+
+    file: str
+    row: int
+
+
+class RowSources:
+    """The sources of the rows of a corpus.
+
+    Args:
+        directory: of the corpus.
+        manifest: what is in `manifest.json`.
+    """
+
+    def __init__(self, directory: Path, manifest: dict[str, Any]) -> None:
+        self._rejects = directory / REJECTS
+        self._shards = manifest["shards"]
+        self._is_packed = manifest["options"]["pack"] is not None
+        self._before: list[int] = []  # for each shard, the rows of its file that come before it
+        shards = iter(self._shards)
+        for entry in manifest["inputs"]:
+            before = 0
+            for _ in range(entry["shards"]):
+                self._before.append(before)
+                shard = next(shards)
+                before += shard["texts"] + shard["rejected"]
+
+    def of(self, shard: int, row: int) -> RowSource:
+        """The source of a row, by the number of its shard and its place there, both from 0.
+
+        Raises:
+            InputError: the corpus is packed.
+            FileError, FileFormatError: rows were skipped, and the list of them cannot be read.
+        """
+        if self._is_packed:
+            raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
+        skipped = self._skipped[shard] if self._shards[shard]["rejected"] else []
+        # For each skipped row how many were not skipped before it.
+        kept_before = [place - number for number, place in enumerate(skipped)]
+        place = row + bisect_right(kept_before, row)
+        return RowSource(self._shards[shard]["input"], self._before[shard] + place + 1)
+
+    @cached_property
+    def _skipped(self) -> list[list[int]]:
+        """For each shard the places in it, from 0, of the rows that were skipped."""
+        try:
+            rows = [json.loads(line)["row"] for line in self._rejects.read_bytes().splitlines()]
+        except OSError as error:
+            raise FileError(f"cannot read {self._rejects}: {error.strerror}", path=self._rejects) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise FileFormatError(f"{self._rejects} is damaged: {error!r}", path=self._rejects) from error
+        if len(rows) != sum(shard["rejected"] for shard in self._shards):
+            raise FileFormatError(
+                f"{self._rejects} does not list the rows that the manifest counts; --resume makes it again",
+                path=self._rejects,
+            )
+        skipped, start = [], 0
+        for shard, before in zip(self._shards, self._before, strict=True):
+            end = start + shard["rejected"]
+            skipped.append([row - before - 1 for row in rows[start:end]])
+            start = end
+        return skipped

@@ -1,0 +1,396 @@
+"""The directory of a run: what an earlier run has left in it, and how finished shards become its files, all or none.
+
+In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*` files in their order,
+`rejects.jsonl` where rows were skipped, and `manifest.json`.
+
+While a run is at work its shards are in a folder of the directory, each under its key with a record of it, so that they
+are found again in whatever order the next run wants them. At the end they are renamed. The new manifest is written to
+that folder first: where a process is killed while shards are renamed, the next one finds it there and renames the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trietok.corpus.encode_shard import GOES_ON, RECORD, REJECTED, STATE_FOLDER, write_whole
+from trietok.corpus.text_inputs import Source
+from trietok.errors import FileError, InputError
+from trietok.files.saves.lock import DirectoryBusyError, alone
+from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
+
+MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
+MANIFEST_FORMAT = "trietok-corpus-2"
+_PART = "part-"
+_COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
+
+
+class Wanted(NamedTuple):
+    """A file of the run, with its shards in order.
+
+    Attributes:
+        entry: what the manifest says of the file.
+        source: names its content.
+        shards: how many there are.
+    """
+
+    entry: dict[str, Any]
+    source: Source
+    shards: int
+
+    @property
+    def shard_keys(self) -> list[str]:
+        """The keys of its shards."""
+        return [self.source.key(index) for index in range(self.shards)]
+
+
+class _Kept(NamedTuple):
+    record: dict[str, Any]
+    stem: Path  # the path of each of its files, without the suffix that the record names
+
+    def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        for file in self.record["files"]:
+            yield self.stem.with_name(self.stem.name + file["suffix"]), file
+
+    def is_there(self, by_checksum: bool) -> bool:
+        for path, file in self.paths():
+            if not path.is_file() or path.stat().st_size != file["bytes"]:
+                return False
+            if by_checksum and checksum(path) != file["sha256"]:
+                return False
+        return True
+
+
+class RunDirectory:
+    """A directory that a run fills, or goes on with.
+
+    Args:
+        out: the directory.
+        plan: everything but the files that the content of the shards depends on.
+
+    Attributes:
+        kept: the records of the finished shards that are there, by key.
+        known: checksums of files that were read, by name, size and time of change.
+    """
+
+    def __init__(self, out: Path, plan: dict[str, Any]) -> None:
+        self.kept: dict[str, dict[str, Any]] = {}
+        self.known: dict[tuple[str, int, int], str] = {}
+        self._out = out
+        self._state = out / STATE_FOLDER
+        self._plan = plan
+        self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
+        self._earlier: dict[str, _Kept] = {}  # its shards, whole or not
+        self._shards: dict[str, _Kept] = {}
+
+    # ---- what is there already --------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def opened(self, resume: bool, verify: bool) -> Iterator[None]:
+        """Be alone in the directory for the length of a `with` block, with what it holds of this run.
+
+        Args:
+            resume: whether it may hold a run.
+            verify: compare checksums, of the shards that are there and of the files that were read.
+
+        Raises:
+            FileError: it cannot be read or written.
+            InputError: it holds something else, or another run.
+        """
+        self._make()
+        with self._alone(), self._full_disk_reported():
+            try:
+                self._agree(resume)
+                self._find_kept(verify)
+                yield
+            finally:
+                self._clear()
+
+    def _make(self) -> None:
+        out = self._out
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            there = {path.name for path in out.iterdir()}
+            if there and not there & {STATE_FOLDER, MANIFEST}:
+                raise InputError(f"{out} holds {min(there)!r}, which is of no run; give an empty directory")
+            self._state.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One run at a time in a directory."""
+        try:
+            with alone(self._state, longest_wait=0):
+                yield
+        except DirectoryBusyError as error:
+            raise InputError(f"another run is at work in {self._out}, {error}; wait for its end") from None
+
+    @contextlib.contextmanager
+    def _full_disk_reported(self) -> Iterator[None]:
+        """Have an error for a full disk say which file was being written, and that the run can go on."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            path = error.filename or self._out
+            raise FileError(
+                f"cannot write {path}: {error.strerror}. Finished shards stay in {self._out}; {GOES_ON}", path=path
+            ) from error
+
+    def _agree(self, resume: bool) -> None:
+        """Check that the directory holds this run; a run without a finished shard may be replaced by another."""
+        out, state = self._out, self._state
+        begun = (state / MANIFEST).exists()
+        if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
+            if not resume:
+                raise InputError(f"{out} holds a run already; resume it (--resume), or give another directory")
+            if begun:
+                unfinished = _read_manifest(state / MANIFEST)
+                if unfinished.get("format") != MANIFEST_FORMAT:
+                    self._compare(unfinished)
+                self._put_in_place(unfinished)
+            if (out / MANIFEST).exists():
+                self._manifest = _read_manifest(out / MANIFEST)
+                self._compare(self._manifest)
+            else:
+                self._compare(_read_manifest(state / PLAN))
+        self._refuse_other_files()
+        if self._manifest is None:
+            write_whole(state / PLAN, json.dumps(self._plan))
+
+    def _compare(self, earlier: dict[str, Any]) -> None:
+        """Raise if the run in the directory has another plan."""
+        for name, value in self._plan.items():
+            if earlier.get(name) != value:
+                what, was, now = _first_difference(name, earlier.get(name), value)
+                raise InputError(
+                    f"{self._out} holds a run that differs in its {what}: it was {was} and is {now}; encode into "
+                    "another directory"
+                )
+
+    def _refuse_other_files(self) -> None:
+        """Raise if there is a shard file of another run: what reads all files would read that one too."""
+        expected: set[str] = set()
+        if self._manifest is not None:
+            expected = {file["name"] for shard in self._manifest["shards"] for file in shard["files"]}
+            expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
+        there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(_PART)}
+        others = sorted(there - expected)
+        if others:
+            named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+            raise InputError(
+                f"{self._out} holds files that are not of this run: {named}; encode into another directory, or "
+                "remove them"
+            )
+
+    def _find_kept(self, verify: bool) -> None:
+        self._clear()
+        for path in sorted(self._state.glob(f"*{RECORD}")):
+            key = path.name.removesuffix(RECORD)
+            try:
+                record = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:  # the system stopped before it was on the disk
+                continue
+            self._note(key, _Kept(record, self._state / key), verify)
+            if not verify:
+                self._learn(record["input"])
+        if self._manifest is not None:
+            self._find_earlier(self._manifest, verify)
+        self.kept = {key: kept.record for key, kept in self._shards.items()}
+
+    def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
+        rejects = self._earlier_rejects(manifest)
+        for number, (key, record) in enumerate(_shards_of(manifest)):
+            self._earlier[key] = earlier = _Kept(record, self._out / _part(number))
+            moved = _Kept(record, self._state / key)  # by a process that was killed before the new order was there
+            if key not in self._shards and (rejects or not record["rejected"]):
+                self._note(key, moved if moved.is_there(False) else earlier, verify)
+        if not verify:
+            for entry in manifest["inputs"]:
+                self._learn(entry)
+
+    def _earlier_rejects(self, manifest: dict[str, Any]) -> bool:
+        """Give each shard of a finished run its own list of skipped rows again; False where they are not there."""
+        wanted = [(key, record["rejected"]) for key, record in _shards_of(manifest) if record["rejected"]]
+        try:
+            lines = (self._out / REJECTS).read_bytes().splitlines(keepends=True) if wanted else []
+        except OSError:
+            return False
+        if len(lines) != sum(number for _, number in wanted):
+            return False
+        for key, number in wanted:
+            (self._rejects(key)).write_bytes(b"".join(lines[:number]))
+            del lines[:number]
+        return True
+
+    def _note(self, key: str, kept: _Kept, verify: bool) -> None:
+        if kept.is_there(verify):
+            self._shards[key] = kept
+
+    def _learn(self, entry: dict[str, Any]) -> None:
+        self.known[entry["name"], entry["size"], entry["mtime_ns"]] = entry["sha256"]
+
+    def shards_of(self, source: Source) -> int | None:
+        """How many shards an earlier run has made of a file; None where not all of them are there."""
+        number = 0
+        for entry, of in _sources_of(self._manifest or {"inputs": []}):
+            if of == source:
+                number = entry["shards"]
+                return number if all(source.key(index) in self._shards for index in range(number)) else None
+        return None
+
+    def _clear(self) -> None:
+        """Remove what is unfinished."""
+        for path in sorted(self._state.iterdir()) if self._state.is_dir() else ():
+            if path.name.startswith((TEMPORARY, "spool-")):
+                path.unlink(missing_ok=True)
+
+    # ---- what shall be there ----------------------------------------------------------------------------------------
+
+    def finish(
+        self, files: list[Wanted], set_aside: list[dict[str, str]], records: dict[str, dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Put the shards of all files in place, in order, and what belongs to no file away.
+
+        Args:
+            files: in order.
+            set_aside: the files that are not in it: name and reason.
+            records: those of the shards that were made now.
+
+        Returns:
+            What is in the manifest.
+        """
+        self._refuse_other_files()
+        for key, record in records.items():
+            self._shards[key] = _Kept(record, self._state / key)
+        order = [(key, file.entry["name"]) for file in files for key in file.shard_keys]
+        shards = [self._entry(number, key, name) for number, (key, name) in enumerate(order)]
+        totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
+        totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
+        inputs = [{**file.entry, "copy": file.source.copy, "shards": file.shards} for file in files]
+        manifest = {**self._plan, "inputs": inputs, "set_aside": set_aside, "totals": totals, "shards": shards}
+        if manifest == self._manifest and all(self._shards[key] is self._earlier.get(key) for key, _ in order):
+            shutil.rmtree(self._state, ignore_errors=True)
+            return manifest
+        if totals["rejected"]:
+            self._write_rejects(order)
+        self._make_room([key for key, _ in order])
+        write_whole(self._state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
+        self._put_in_place(manifest)
+        shutil.rmtree(self._state, ignore_errors=True)
+        return manifest
+
+    def _entry(self, number: int, key: str, name: str) -> dict[str, Any]:
+        """What the manifest says of a shard."""
+        record = self._shards[key].record
+        files = [
+            {"name": _part(number) + file["suffix"], "bytes": file["bytes"], "sha256": file["sha256"]}
+            for file in record["files"]
+        ]
+        counts = {one: value for one, value in record.items() if one not in ("input", "files")}
+        return {"input": name, **counts, "files": files}
+
+    def _write_rejects(self, order: list[tuple[str, str]]) -> None:
+        with replacing(self._state / REJECTS) as rejects:
+            for key, name in order:
+                if self._shards[key].record["rejected"]:
+                    with open(self._rejects(key), "rb") as rows:
+                        for row in rows:
+                            line = json.dumps({"file": name} | json.loads(row) | {"file": name})
+                            rejects.write(line.encode() + b"\n")
+
+    def _rejects(self, key: str) -> Path:
+        return self._state / f"{key}{REJECTED}"
+
+    def _make_room(self, order: list[str]) -> None:
+        """Take the shards of an earlier run from where they do not stay.
+
+        What is renamed later replaces a file of its name; the other files of shards that are not wanted go.
+        """
+        places = {key: self._out / _part(number) for number, key in enumerate(order)}
+        names = {
+            self._named(place, file) for key, place in places.items() for file in self._shards[key].record["files"]
+        }
+        for key, earlier in self._earlier.items():
+            kept = self._shards.get(key)
+            for path, file in earlier.paths():
+                if kept is earlier and key in places:
+                    if places[key] != earlier.stem:
+                        os.replace(path, self._named(self._state / key, file))
+                elif path not in names:
+                    path.unlink(missing_ok=True)
+        flush_directory(self._out)
+
+    def _put_in_place(self, manifest: dict[str, Any]) -> None:
+        """Rename what a manifest names from the folder of the run; what is in its place already stays."""
+        out, state = self._out, self._state
+        for number, (key, record) in enumerate(_shards_of(manifest)):
+            for path, file in _Kept(record, state / key).paths():
+                if path.exists():
+                    put_in_place(path, self._named(out / _part(number), file))
+        if (state / REJECTS).exists():
+            put_in_place(state / REJECTS, out / REJECTS)
+        elif not manifest["totals"]["rejected"]:
+            (out / REJECTS).unlink(missing_ok=True)
+        flush_directory(out)
+        put_in_place(state / MANIFEST, out / MANIFEST)
+        flush_directory(out)
+
+    @staticmethod
+    def _named(stem: Path, file: dict[str, Any]) -> Path:
+        return stem.with_name(stem.name + file["suffix"])
+
+
+def _part(number: int) -> str:
+    return f"{_PART}{number:05}"
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        values = None
+    if not isinstance(values, dict):
+        raise InputError(f"{path} is missing or damaged; encode into another directory")
+    return values
+
+
+def _sources_of(manifest: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Source]]:
+    """The files of a manifest, with what names their content."""
+    for entry in manifest["inputs"]:
+        yield entry, Source(entry["sha256"], entry["kind"], entry["copy"])
+
+
+def _shards_of(manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The keys of the shards of a manifest, in order, each with its record."""
+    shards = iter(manifest["shards"])
+    for entry, source in _sources_of(manifest):
+        for index in range(entry["shards"]):
+            shard = next(shards)
+            files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
+            yield source.key(index), {**shard, "files": files}
+
+
+def _first_difference(name: str, was: Any, now: Any) -> tuple[str, str, str]:
+    """Where two plans of a run differ, for the user to read: what differs, and what it is in each.
+
+    >>> _first_difference("options", {"pack": None, "call": {}}, {"pack": None, "call": {"max_length": "8"}})
+    ('options call', 'nothing', 'max_length=8')
+    """
+    if isinstance(was, dict) and isinstance(now, dict):
+        key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
+        return f"{name} {key}", _plain(was.get(key)), _plain(now.get(key))
+    return name, _plain(was), _plain(now)
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    return ", ".join(f"{name}={one}" for name, one in value.items()) or "nothing"

@@ -1,0 +1,201 @@
+"""Files that are not on this machine's disks, such as s3://bucket/a.txt, read by fsspec.
+
+In: a name. Out: the open file, its size and version, the names behind a glob. A name without `://` is a path of this
+machine; fsspec is imported only for others. Whatever goes wrong in a store is an `OSError` with the name in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from trietok.errors import FileError, MissingDependencyError
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_BUFFER = 1 << 20  # bytes
+_VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
+
+
+class Status(NamedTuple):
+    """What a store says of a file.
+
+    Attributes:
+        size: in bytes.
+        version: a number that changes with the file: nanoseconds where the store gives a time as a number, else made of
+            what it says.
+    """
+
+    size: int
+    version: int
+
+
+def is_elsewhere(name: str) -> bool:
+    """Whether a name is one for fsspec.
+
+    >>> is_elsewhere("s3://bucket/a.txt"), is_elsewhere("texts/a.txt"), is_elsewhere("C:/a.txt")
+    (True, False, False)
+    """
+    return _SCHEME.match(name) is not None
+
+
+def path_in(name: str) -> str:
+    """The part of a name that tells the kind of a file; in a web address what stands before the question mark.
+
+    >>> path_in("https://example.org/a.jsonl.gz?key=1"), path_in("what?.txt")
+    ('https://example.org/a.jsonl.gz', 'what?.txt')
+    """
+    return re.split("[?#]", name)[0] if name.startswith(("http://", "https://")) else name
+
+
+def open_bytes(name: str) -> BinaryIO:
+    """Open a file for reading, here or elsewhere.
+
+    Raises:
+        OSError: it cannot be opened. Reading may raise it too.
+        MissingDependencyError: what reads from there is not installed.
+    """
+    if not is_elsewhere(name):
+        return open(name, "rb")
+    files, path = _store(name)
+    with _as_os_error(name):
+        return io.BufferedReader(_Elsewhere(files.open(path, "rb"), name), _BUFFER)
+
+
+def status(name: str, fresh: bool = False) -> Status:
+    """The size and the version of a file elsewhere.
+
+    Args:
+        name: of the file.
+        fresh: ask the store, also where an answer of it is remembered.
+
+    Raises:
+        FileError: there is no such file, it is a directory, or its size is not known.
+        MissingDependencyError: what reads from there is not installed.
+    """
+    import hashlib  # most names are of files here, and take none of it
+
+    files, path = _store(name)
+    try:
+        with _as_os_error(name):
+            if fresh:
+                files.invalidate_cache()
+            found = files.info(path)
+            version = [found[key] for key in _VERSIONS if found.get(key) is not None] or [files.ukey(path)]
+    except OSError as error:
+        raise FileError(f"cannot read {name}: {error.strerror}", path=name) from error
+    if found["type"] == "directory":
+        raise FileError(f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt", path=name)
+    if found.get("size") is None:
+        raise FileError(f"cannot read {name}: its size is not known; copy it to this machine", path=name)
+    if isinstance(version[0], float):
+        return Status(found["size"], int(version[0] * 1e9))
+    return Status(found["size"], int(hashlib.sha256(str(version).encode()).hexdigest()[:12], 16))
+
+
+def first_bytes(name: str, number: int) -> bytes:
+    """How a file elsewhere begins.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    files, path = _store(name)
+    with _as_os_error(name):
+        begin: bytes = files.cat_file(path, start=0, end=number)
+    return begin[:number]
+
+
+def matches(name: str) -> list[str] | None:
+    """The files that a glob finds elsewhere, by name; None where the name is no glob.
+
+    Raises:
+        FileError: the store cannot be asked.
+    """
+    if not set("*[") & set(name):
+        return None
+    files, path = _store(name)
+    try:
+        with _as_os_error(name):
+            found = files.glob(path, detail=True)
+            return [files.unstrip_protocol(each) for each in sorted(found) if found[each]["type"] != "directory"]
+    except OSError as error:
+        raise FileError(f"cannot read {name}: {error.strerror}", path=name) from error
+
+
+def identity(name: str) -> str:
+    """What is the same for two names of one file: the path where links lead, or the full name elsewhere."""
+    if not is_elsewhere(name):
+        return os.path.realpath(name)
+    files, path = _store(name)
+    protocol = files.protocol if isinstance(files.protocol, str) else files.protocol[0]
+    full: str = os.path.realpath(path) if protocol == "file" else files.unstrip_protocol(path)
+    return full
+
+
+def _store(name: str) -> tuple[Any, str]:
+    """The file system of a name, and the path there."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{name} is read by fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'",
+            extra="remote",
+        ) from error
+    try:
+        store: tuple[Any, str] = url_to_fs(name)
+    except ImportError as error:
+        raise MissingDependencyError(f"cannot read {name}: {error}", extra="remote") from error
+    except Exception as error:  # whatever a store has to say of its addresses or keys
+        raise FileError(f"cannot read {name}: {error}", path=name) from error
+    return store
+
+
+@contextlib.contextmanager
+def _as_os_error(name: str) -> Iterator[None]:
+    """Have what a store raises be an `OSError` with a reason: stores raise errors of their own libraries."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
+    except OSError as error:
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), name) from error
+    except Exception as error:
+        raise OSError(errno.EIO, f"{type(error).__name__}: {error}", name) from error
+
+
+class _Elsewhere(io.RawIOBase):
+    """A file of fsspec."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        with _as_os_error(self._name):
+            block = self._file.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        with _as_os_error(self._name):
+            place: int = self._file.seek(offset, whence)
+        return place
+
+    def tell(self) -> int:
+        place: int = self._file.tell()
+        return place
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
