@@ -160,17 +160,20 @@ def test_damaged_packed_files(file):
     packed = gzip.compress(b"text\n" * 1000)
     assert "cannot be unpacked" in refusal(file("a.txt.gz", packed[:-20]))
     assert "cannot be unpacked" in refusal(file("b.txt.gz", b"not packed"))
+    for name in ("c.txt.gz", "d.txt.zst"):
+        assert "cut off and cannot be unpacked" in refusal(file(name, b""))
 
 
 def test_json_lines_that_hold_no_text(file):
     assert refusal(file("a.jsonl", '{"text": "a"}\n{"text": \n')).startswith("FILE, line 2: not JSON")
     assert (
-        refusal(file("b.jsonl", '["a"]\n')) == "FILE, line 1: a JSON list, not an object {...} with the text in 'text'"
+        refusal(file("b.jsonl", '["a"]\n'))
+        == "FILE, line 1: a list of JSON, not an object {...} with the text in 'text'"
     )
     message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
     assert message == "FILE, line 1: no 'text' in the object; choose one of 'body', 'id' with column=... (--column)"
-    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is number, not text"
-    assert "not JSON" in refusal(file("e.jsonl", "[" * 100_000))
+    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is a number, not a text"
+    assert "nested too deeply" in refusal(file("e.jsonl", "[" * 100_000))
 
 
 def test_texts_of_a_table_that_are_not_utf8(tmp_path):

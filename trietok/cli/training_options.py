@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import click
 
 import trietok
-from trietok.cli.options import NOT_NEGATIVE, PATH, POSITIVE
+from trietok.cli.options import NOT_NEGATIVE, OUTPUT, PATH, POSITIVE
 from trietok.files.text_rows import expanded
 
 files = click.argument("files", nargs=-1, required=True, type=PATH)
 output = click.option(
-    "--output", "-o", type=PATH, required=True, metavar="DIR", help="Where to write; a new or empty directory."
+    "--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="Where to write; a new or empty directory."
 )
 vocab_size = click.option(
     "--vocab-size", type=POSITIVE, metavar="N", help="The most tokens: 30000, for the recipe 10000."

@@ -196,8 +196,6 @@ class TextReader:
 
     def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
         for line, number in rows:
-            if number == 1:
-                line = line.removeprefix("\ufeff")
             text = text_of_json(line, column) if line.strip() else None
             if isinstance(text, BadRow):
                 raise _error(f"{name}, line {number}", text, name, number)
