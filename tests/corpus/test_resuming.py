@@ -138,7 +138,7 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     for tokenizer, more, said in [
         (BertTokenizer(vocab_file("a")), {}, "differs in its tokenizer fingerprint: it was trietok-1:"),
         (english, {"pack": 8}, "differs in its options pack: it was nothing and is 8"),
-        (english, {"shard_bytes": 501}, "options shard_bytes: it was 500 and is 501"),
+        (english, {"shard_bytes": 501}, "bytes of a shard: it was 500 and is 501"),
         (english, {"add_special_tokens": False}, "options of the tokenizer's call: it was nothing and is add_special_tokens=False"),
         (english, {"file_format": "npy"}, "options file_format"),
     ]:
