@@ -272,6 +272,19 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
     assert not os.path.exists("out")
 
 
+@posix
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_sigterm_leaves_nothing_and_says_so(text, processes):
+    """It goes to the command alone; a process that were left would keep standard error open."""
+    child = process("train", "wordpiece", "-", "-o", "out", "--processes", processes, start_new_session=True)
+    child.stdin.write(TEXT.encode() * 30_000)
+    child.stdin.flush()
+    child.terminate()
+    said = child.communicate(timeout=60)
+    assert (child.returncode, said) == (143, (b"", b"trietok: stopped; nothing was written\n"))
+    assert not os.path.exists("out")
+
+
 def interrupted(*arguments):
     raise KeyboardInterrupt
 

@@ -77,6 +77,21 @@ if __name__ == "__main__":
         print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
 """
 
+# Says so once both processes have been given work, and waits.
+WAITING = """
+import time
+import trietok
+
+def texts():
+    for number in range(3):
+        yield "a " * 600_000
+    print("begun", flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    trietok.count_words(texts(), processes=2)
+"""
+
 
 def started(tmp_path: pathlib.Path, script: str, kernel: str = "0") -> subprocess.Popen:
     """A script in a process group of its own, as a terminal starts it; in its directory are texts of many shards.
@@ -159,3 +174,14 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
 def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
     """A process that is left would keep standard error open, for which the test waits."""
     assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL] if hasattr(signal, "SIGKILL") else [])
+def test_the_processes_end_with_one_that_is_killed(tmp_path, number):
+    """One that is left would keep standard error open."""
+    script = started(tmp_path, WAITING)
+    assert script.stdout.readline() == "begun\n"
+    script.send_signal(number)
+    assert "the script hangs" not in said(script)
+    assert script.returncode == -number
