@@ -35,7 +35,7 @@ class Segmenter:
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
 
     def __reduce__(self) -> tuple[type[Segmenter], tuple[list[str], str]]:
-        """Pickle the tokens in order: a set has another order in each process, and what is pickled would have it too."""
+        """Pickle the tokens in order: a set has another order in each process, and so would its pickle."""
         return type(self), (sorted(self.vocabulary), self.unknown)
 
     @staticmethod
