@@ -9,7 +9,6 @@ import click
 
 import trietok
 from trietok.cli.options import NOT_NEGATIVE, PATH, POSITIVE
-from trietok.files.text_rows import expanded
 
 files = click.argument("files", nargs=-1, required=True, type=PATH)
 output = click.option(
@@ -46,4 +45,4 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Write a summary 
 def text_files(files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
     """The texts of files, globs and standard input, as `trietok train` and `trietok suggest` read them."""
     standard_input = None if sys.stdin is None else sys.stdin.buffer
-    return trietok.TextFiles(expanded(files), column=column, errors=errors, standard_input=standard_input)
+    return trietok.TextFiles(files, column=column, errors=errors, standard_input=standard_input)
