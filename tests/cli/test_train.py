@@ -204,6 +204,9 @@ def test_options_that_do_not_go_together(text):
     assert "--test goes with --recipe chinese." in usage_error(*command, "--test", text)
     assert "--num-merges goes with --recipe chinese." in usage_error(*command, "--num-merges", "3")
     assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
+    for kind in ("wordpiece", "bpe"):
+        message = usage_error("train", kind, text, "-o", "out", "--limit-alphabet", "0")
+        assert "'--limit-alphabet': 0 is not in the range x>=1." in message
 
 
 def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):

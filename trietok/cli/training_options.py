@@ -21,7 +21,7 @@ min_frequency = click.option(
     "--min-frequency", type=NOT_NEGATIVE, default=0, metavar="N", help="Merge only pairs that occur so often."
 )
 limit_alphabet = click.option(
-    "--limit-alphabet", type=NOT_NEGATIVE, metavar="N", help="Start from so many characters, the most frequent."
+    "--limit-alphabet", type=POSITIVE, metavar="N", help="Start from so many characters, the most frequent."
 )
 initial_alphabet = click.option(
     "--initial-alphabet", default="", metavar="CHARS", help="Characters to have in any case.", show_default=False
