@@ -40,6 +40,8 @@ def test_wordpiece(text):
     tokenizer = BertTokenizer.from_pretrained("out")
     assert list(tokenizer.vocab) == list(train_wordpiece(TextFiles(text), vocab_size=45))
     assert tokenizer.tokenize("LOWER low.") == ["lower", "low", "."]
+    one = out("train", "wordpiece", "-", "-o", "one", stdin="a")
+    assert one == ["6 tokens from 1 text, 1 word (1 different), in one"]
 
 
 def test_wordpiece_options(text):

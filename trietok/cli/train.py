@@ -22,6 +22,7 @@ from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
 from trietok.files.atomic import finish_save
 from trietok.files.texts import STANDARD_INPUT
+from trietok.showing.lists import number_of
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.progress import OnProgress
 from trietok.training.word_counts import MAX_WORDS
@@ -350,8 +351,10 @@ class _Run:
             values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
             write_line(json_line({**values, "seconds": seconds}))
             return
-        words = f", {counted['words']:,} words ({counted['different_words']:,} different)" if "words" in counted else ""
-        tokens = f"{numbers['vocab_size']:,} tokens from {counted['texts']:,} texts{words}"
+        words = ""
+        if "words" in counted:
+            words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
+        tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
         write_line(f"{tokens}, in {visible(self.output)}")
 
 
