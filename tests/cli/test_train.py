@@ -160,7 +160,7 @@ def test_bad_input_is_one_clear_line(text):
     pathlib.Path("a.jsonl").write_text('{"body": "low"}\n')
     train = ("train", "wordpiece", "-o", "out")
     assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
-    assert "no word in the 1 texts" in error(*train, "-", stdin=" \n")
+    assert "no word in the 1 text: only whitespace" in error(*train, "-", stdin=" \n")
     assert error(*train, "a.jsonl") == (
         "a.jsonl, line 1: no 'text' in the object; choose one of 'body' with column=... (--column)"
     )
