@@ -101,6 +101,7 @@ def started(tmp_path: pathlib.Path, script: str, kernel: str = "0") -> subproces
     (tmp_path / "texts.txt").write_text("the people of the united states\n" * 100)
     (tmp_path / "script.py").write_text(script)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TRIETOK_KERNEL": kernel}
+    env["TMPDIR"] = str(tmp_path)  # one that is killed leaves a file there
     return subprocess.Popen(
         [sys.executable, "script.py"], cwd=tmp_path, env=env,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
