@@ -63,17 +63,19 @@ def launch_and_interrupt(self, process):
 def texts():
     for number in range(6):
         if MOMENT == "end" and number == 3:
-            threading.Timer(0.3, interrupt).start()
+            second.start()
             interrupt()
         yield "a" * 2_000_000
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     launch, launched = spawning.Popen._launch, []
+    second = threading.Timer(0.3, interrupt)
     spawning.Popen._launch = launch_and_interrupt
     try:
         trietok.count_words(texts(), words=words, processes=2)
     except KeyboardInterrupt:
+        second.cancel()  # where the end took less time, it would interrupt the interpreter's own
         print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
 """
 
