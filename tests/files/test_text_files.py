@@ -99,6 +99,16 @@ def test_files_are_read_once_each_in_the_order_of_their_names(file):
     assert texts.bytes_read == texts.total_bytes == 15
 
 
+def test_globs(file, tmp_path):
+    for name in ("b.txt", "a.txt", "c.jsonl", "d[1].txt", "d1.txt"):
+        file(name, name)
+    texts = TextFiles([tmp_path / "?.txt", tmp_path / "a.txt"])
+    assert list(texts) == ["a.txt", "b.txt"]
+    assert list(TextFiles(str(tmp_path / "d[1].txt"))) == ["d[1].txt"]  # the file of that name
+    with pytest.raises(FileError, match=r"no file matches .*\*\.csv"):
+        TextFiles(tmp_path / "*.csv")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links")
 def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
     path = file("q.txt", "once")

@@ -128,7 +128,8 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
         if is_elsewhere(path):
             found = elsewhere.matches(path)
             if found == []:
-                raise FileError(f"no file matches {path}", path=path)
+                hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
+                raise FileError(f"no file matches {path}{hint}", path=path)
             yield from [path] if found is None else found
             continue
         if os.path.exists(path) or not glob.has_magic(path):
