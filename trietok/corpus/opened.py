@@ -163,13 +163,13 @@ class Corpus(Sequence[list[int]]):
             InputError: there is no such column.
             MissingDependencyError: torch is not installed.
         """
+        corpus, names = self, self._checked_names(columns)
         try:
             from torch.utils.data import Dataset
         except ImportError as error:
             raise MissingDependencyError(
                 f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
             ) from error
-        corpus, names = self, self._checked_names(columns)
 
         class Rows(Dataset):  # type: ignore[type-arg]
             def __len__(self) -> int:
