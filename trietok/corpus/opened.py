@@ -165,13 +165,15 @@ class Corpus(Sequence[list[int]]):
         """
         corpus, names = self, self._checked_names(columns)
         try:
-            from torch.utils.data import Dataset
+            import torch.utils.data
         except ImportError as error:
             raise MissingDependencyError(
                 f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
             ) from error
 
-        class Rows(Dataset):  # type: ignore[type-arg]
+        dataset: Any = torch.utils.data.Dataset  # what type checkers know of it depends on whether torch is there
+
+        class Rows(dataset):  # type: ignore[misc]
             def __len__(self) -> int:
                 return len(corpus)
 
