@@ -48,6 +48,12 @@ def start(files, out, *options, kernel="1"):
     )
 
 
+def wait_for(child, out, shards):
+    """Until a run has finished so many shards, or has ended: goals, not times, since how fast it is differs."""
+    while child.poll() is None and len(finished(out)) < shards:
+        time.sleep(0.001)
+
+
 def is_running(group):
     try:
         os.killpg(group, 0)
@@ -59,10 +65,8 @@ def is_running(group):
 @pytest.mark.parametrize("kernel", ["0", "1", "01"])
 def test_killed_thirty_times_at_random_moments(files, tmp_path, kernel):
     """With the compiled kernel the workers are threads, else processes; with it, a run may end as one without it."""
-    began = time.monotonic()
     whole = start(files, tmp_path / "unbroken", "--workers", "1")
     assert whole.wait() == 0, whole.stderr.read()
-    lasts = time.monotonic() - began
     expected = contents(tmp_path / "unbroken")
     manifest = json.loads(expected["manifest.json"])
     assert manifest["totals"]["texts"] == 6000 * 3 + 100 + 2
@@ -76,9 +80,9 @@ def test_killed_thirty_times_at_random_moments(files, tmp_path, kernel):
     while kills < KILLS:
         child = start(files, out, "--workers", str(rng.choice((1, 2, 3))), kernel=rng.choice(kernel))
         groups.append(child.pid)
-        try:
-            child.wait(rng.uniform(0.1, 0.8) * lasts)
-        except subprocess.TimeoutExpired:
+        wait_for(child, out, len(finished(out)) + rng.choice((0, 1, 3, 6)))
+        time.sleep(rng.uniform(0, 0.02))
+        if child.poll() is None:
             # All of its processes, or the first alone, whose workers then have to end by themselves.
             os.killpg(child.pid, signal.SIGKILL) if rng.random() < 0.7 else child.kill()
             child.wait()
@@ -92,7 +96,7 @@ def test_killed_thirty_times_at_random_moments(files, tmp_path, kernel):
     last = start(files, out, "--workers", "2")
     assert last.wait() == 0, last.stderr.read()
     assert contents(out) == expected
-    assert parts_kept >= KILLS // 3  # many were at work when they were killed, however slow the machine was then
+    assert parts_kept > KILLS  # they were at work when they were killed
     deadline = time.monotonic() + 20
     while any(map(is_running, groups)) and time.monotonic() < deadline:
         time.sleep(0.05)
