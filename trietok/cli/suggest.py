@@ -15,6 +15,7 @@ from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.showing.lists import number_of
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
 
@@ -154,7 +155,7 @@ def _applied_lines(applied: dict[str, Any] | None) -> list[str]:
     if applied is None:
         return []
     return [
-        f"written to {applied['out']}: {applied['added']:,} word{'' if applied['added'] == 1 else 's'} added, "
+        f"written to {applied['out']}: {number_of(applied['added'], 'word')} added, "
         f"{applied['verified']:,} others verified, {applied['changed']:,} of them changed as said",
         f"the model needs {applied['rows']} embedding rows; {applied['rows_multiple_of_8']} as a multiple of 8",
     ]

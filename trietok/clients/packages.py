@@ -1,4 +1,4 @@
-"""What the conversions for clients share: to import a client's package, and to name what is no tokenizer of trietok."""
+"""What the conversions for clients share: to import a client's package, and what they ask of a tokenizer."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def class_of_ours(tokenizer: Any) -> type[Any]:
     kinds: tuple[type[Any], ...] = type(tokenizer).__mro__
     found: type[Any] = next(kind for kind in kinds if getattr(trietok, kind.__name__, None) is kind)
     return found
+
+
+def has_methods_of_its_own(tokenizer: Any) -> bool:
+    """Whether a class of a user's changes how texts are encoded."""
+    moment = tokenizer._now()
+    return not moment.is_plain or moment.goes_by_methods
 
 
 def kind_of(value: Any) -> str:

@@ -10,7 +10,7 @@ import tempfile
 from typing import Any
 
 from trietok import log
-from trietok.clients.packages import class_of_ours, kind_of, package
+from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package
 from trietok.errors import InputTypeError, NotSupportedError, brief
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.locking.export_file import export
@@ -49,7 +49,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 f"to_rust takes a BertTokenizer of trietok or a relative of it, not {kind_of(tokenizer)}",
                 value=tokenizer,
             )
-        if not tokenizer._now().is_plain or tokenizer._now().goes_by_methods:
+        if has_methods_of_its_own(tokenizer):
             raise NotSupportedError(
                 f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer would not call",
                 name="to_rust",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
 from trietok import log
-from trietok.clients.packages import class_of_ours, kind_of, package
+from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package
 from trietok.clients.rust import to_rust
 from trietok.errors import InputTypeError, NotSupportedError, brief
 from trietok.files.settings import GENERIC_FAST, JAPANESE
@@ -78,13 +78,14 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
             )
         if isinstance(tokenizer, ForTransformers):
             return tokenizer
-        if not allow_differences and _class_that_reads(tokenizer) is None:
+        reader = _class_that_reads(tokenizer)
+        if not allow_differences and reader is None:
             raise NotSupportedError(
                 f"{_why_not(tokenizer)}, or pass allow_differences=True if transformers is not to read what you save",
                 name="to_transformers",
             )
         kind = class_for(type(tokenizer))
-        missed = None if allow_differences or _class_that_reads(tokenizer) != _LEGACY else _missed_by_legacy(tokenizer)
+        missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
         if missed and not _is_four():
             log.warning(
                 "what to_transformers gives cannot be saved: transformers would read it as a %s, which finds the added "
@@ -101,7 +102,7 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
 
 def _class_that_reads(tokenizer: Any) -> str | None:
     """The name of the class as which transformers reads a saved tokenizer with the same ids; None if there is none."""
-    if _has_methods_of_its_own(tokenizer):
+    if has_methods_of_its_own(tokenizer):
         return None
     if tokenizer.profile == "fast":
         name = _without_fast(class_of_ours(tokenizer))
@@ -114,12 +115,6 @@ def _class_that_reads(tokenizer: Any) -> str | None:
 def _is_four() -> bool:
     """Whether it is transformers 4 that is installed, and not 5."""
     return str(package("transformers", "to_transformers").__version__).startswith("4.")
-
-
-def _has_methods_of_its_own(tokenizer: Any) -> bool:
-    """Whether a class of a user's changes how texts are encoded."""
-    moment = tokenizer._now()
-    return not moment.is_plain or moment.goes_by_methods
 
 
 def _is_of_its_settings(tokenizer: Any) -> bool:

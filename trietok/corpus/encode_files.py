@@ -16,7 +16,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, input_of, is_of_file
+from trietok.corpus.encode_shard import (
+    GOES_ON,
+    Outcome,
+    ShardEncoder,
+    ShardJob,
+    advice_on,
+    input_of,
+    is_of_file,
+    versions_here,
+)
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
@@ -158,12 +167,9 @@ def encode_files(
 
 def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any], shard_bytes: int) -> dict[str, Any]:
     """Everything that the content of the shards depends on, but for the files."""
-    import trietok
-
     return {
         "format": MANIFEST_FORMAT,
-        "trietok": trietok.__version__,
-        "pyarrow": import_pyarrow().__version__,
+        **versions_here(),
         "tokenizer": {"class": type(job.tokenizer).__name__, "fingerprint": job.fingerprint},
         "options": {
             "column": job.column,

@@ -290,6 +290,13 @@ def advice_on(error: TrietokError) -> str:
     return GOES_ON
 
 
+def versions_here() -> dict[str, str]:
+    """The versions on which the bytes of shards depend, by package."""
+    import trietok
+
+    return {"trietok": trietok.__version__, "pyarrow": import_pyarrow().__version__}
+
+
 def input_of(file: TextFile, sha256: str) -> dict[str, Any]:
     """A file that was read, as records and the manifest have it."""
     return {"name": file.name, "size": file.size, "mtime_ns": file.mtime_ns, "sha256": sha256, "kind": file.kind}

@@ -58,15 +58,14 @@ class RowSources:
         """
         if self._is_packed:
             raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
-        skipped = self._skipped[shard] if self._shards[shard]["rejected"] else []
-        # For each skipped row how many were not skipped before it.
-        kept_before = [place - number for number, place in enumerate(skipped)]
-        place = row + bisect_right(kept_before, row)
+        place = row
+        if self._shards[shard]["rejected"]:
+            place += bisect_right(self._kept_before[shard], row)
         return RowSource(self._shards[shard]["input"], self._before[shard] + place + 1)
 
     @cached_property
-    def _skipped(self) -> list[list[int]]:
-        """For each shard the places in it, from 0, of the rows that were skipped."""
+    def _kept_before(self) -> list[list[int]]:
+        """For each row that was skipped, shard by shard, how many rows of the shard before it were not."""
         try:
             rows = [json.loads(line)["row"] for line in self._rejects.read_bytes().splitlines()]
         except OSError as error:
@@ -78,9 +77,9 @@ class RowSources:
                 f"{self._rejects} does not list the rows that the manifest counts; --resume makes it again",
                 path=self._rejects,
             )
-        skipped, start = [], 0
+        kept_before, start = [], 0
         for shard, before in zip(self._shards, self._before, strict=True):
             end = start + shard["rejected"]
-            skipped.append([row - before - 1 for row in rows[start:end]])
+            kept_before.append([row - before - 1 - number for number, row in enumerate(rows[start:end])])
             start = end
-        return skipped
+        return kept_before

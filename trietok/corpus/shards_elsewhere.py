@@ -13,12 +13,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob
+from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, versions_here
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import InputError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
-from trietok.files.text_rows import TextFile, import_pyarrow
+from trietok.files.text_rows import TextFile
 
 EncodeShard = Callable[[Shard], Outcome]
 MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
@@ -37,10 +37,10 @@ class EncodeElsewhere:
     def __init__(self, job: ShardJob) -> None:
         self._encoder = RowEncoder(job.tokenizer, job.call_options)  # its pickle is made once, and read once a process
         self._job = job._replace(tokenizer=None)
-        self._versions = _versions()
+        self._versions = versions_here()
 
     def __call__(self, shard: Shard) -> Outcome:
-        here = _versions()
+        here = versions_here()
         for name, version in self._versions.items():
             if here[name] != version:
                 raise InputError(
@@ -51,12 +51,6 @@ class EncodeElsewhere:
             # The engine has it done once more, and the lines of a compressed file are gone after the first time.
             return Outcome(shard.number, json.loads(record.read_text(encoding="utf-8")), None)
         return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
-
-
-def _versions() -> dict[str, str]:
-    import trietok
-
-    return {"trietok": trietok.__version__, "pyarrow": import_pyarrow().__version__}
 
 
 def check_paths(files: Iterable[TextFile]) -> None:

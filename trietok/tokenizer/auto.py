@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
-from trietok.files.settings import ANY_KIND, GENERIC_FAST, RECIPE_CLASS
+from trietok.files.settings import ANY_KIND, GENERIC_FAST, JAPANESE, RECIPE_CLASS
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -41,7 +41,6 @@ _MODEL_TYPES = {
     "splinter": "Splinter",
     "squeezebert": "SqueezeBert",
 }
-_JAPANESE = "BertJapaneseTokenizer"
 _HUB_OPTIONS = {
     "cache_dir": None,
     "force_download": False,
@@ -83,7 +82,7 @@ class _Registry:
         return next(filter(None, (_choose(*pair, use_fast) for pair in pairs)), None)
 
     def _slow_of(self, name: str) -> Tokenizer | None:
-        if name == _JAPANESE:  # few have it, and it brings stages of its own
+        if name == JAPANESE:  # few have it, and it brings stages of its own
             from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 
             return BertJapaneseTokenizer
@@ -98,7 +97,7 @@ class _Registry:
     def class_names(self) -> tuple[str, ...]:
         kinds = [kind for pair in self.registered.values() for kind in pair if kind is not None]
         names = {kind.__name__ for kind in (*self.slow.values(), *self.fast.values(), *kinds)}
-        return tuple(sorted({_JAPANESE, *names}))
+        return tuple(sorted({JAPANESE, *names}))
 
     def type_names(self) -> tuple[str, ...]:
         return tuple(sorted({*self.model_types, *self.registered}))
@@ -214,11 +213,11 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     settings, model_config = _read(name, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
     is_generic = settings.get("tokenizer_class") == GENERIC_FAST
+    path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
     if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
-        path = os.path.join(name, options.get("subfolder") or "")
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
     if kind is None:
-        _refuse_other_kind(os.path.join(name, options.get("subfolder") or "").rstrip(os.sep), value)
+        _refuse_other_kind(path, value)
     if kind is None and is_generic:
         kind = _registry.fast["BertTokenizer"]
     if kind is not None:

@@ -22,6 +22,7 @@ from trietok.files.formats import (
     write_text,
 )
 from trietok.files.other_kinds import BPE_SPLITTING, BPE_VOCAB_FILE, MERGES_FILE
+from trietok.files.settings import GENERIC_FAST
 from trietok.files.tokenizer_json.bpe import MARKS
 from trietok.files.tokenizer_json.format import tokenizer_json_object
 from trietok.files.tokenizer_json.parts import BertNormalizer, BpeDecoder, TokenizerJson, WordPieceDecoder
@@ -187,7 +188,7 @@ def _tokenizer_config(unk_token: str | None, special_tokens: Sequence[str]) -> d
     if unk_token is not None:
         roles["unk_token"] = unk_token
     return {
-        "tokenizer_class": "PreTrainedTokenizerFast",
+        "tokenizer_class": GENERIC_FAST,
         "clean_up_tokenization_spaces": False,
         "model_max_length": _LONGEST_INPUT,
         **roles,

@@ -316,7 +316,7 @@ def _normalizer(place: JsonPlace) -> BertNormalizer:
 
 def _normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
     """The normalizer of a byte-pair encoding, and whether NFC comes after it."""
-    if place.value.get("type") != "Sequence" if isinstance(place.value, dict) else True:
+    if not (isinstance(place.value, dict) and place.value.get("type") == "Sequence"):
         return _normalizer(place), False
     steps = list(place.object(("type", "normalizers")).member("normalizers").items())
     if len(steps) != 2:
