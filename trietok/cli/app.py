@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -40,6 +41,49 @@ COMMANDS = {
     "train": "Train a vocabulary from text.",
 }
 
+# The page in docs/ that the help of a command ends with, where it has one of its own; the others are on one page.
+_PAGES = {
+    "explain": "explaining",
+    "play": "playground",
+    "diff": "comparing",
+    "check": "checking",
+    "bench": "benchmarks",
+    "encode-files": "corpora",
+    "unknown": "unknown_words",
+    "suggest": "suggesting",
+    "adapt": "adapting",
+    "add": "trimming",
+    "trim": "trimming",
+    "rows": "model_rows",
+    **dict.fromkeys(("lock", "verify", "export"), "locking"),
+    "train": "training",
+}
+
+
+def page_of(name: str) -> str:
+    """The page of a command, as a path in a checkout.
+
+    >>> page_of("diff"), page_of("encode")
+    ('docs/comparing.md', 'docs/command_line.md')
+    """
+    return f"docs/{_PAGES.get(name, 'command_line')}.md"
+
+
+@cache
+def _imported(name: str) -> click.Command:
+    module = name.replace("-", "_")
+    command: click.Command = getattr(import_module(f"trietok.cli.{module}"), module)
+    _name_page(command, page_of(name))
+    return command
+
+
+def _name_page(command: click.Command, page: str) -> None:
+    """Have the help of a command, and of the commands in it, end with the name of a page."""
+    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            _name_page(each, page)
+
 
 class _Group(click.Group):
     """Imports the command that is asked for; importing all takes longer than `trietok encode` has to work.
@@ -51,11 +95,7 @@ class _Group(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"trietok.cli.{name}"), name)
-        return command
+        return _imported(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -106,7 +146,11 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
         ctx.exit()
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    epilog=f"Documentation: {page_of('trietok')}; docs/get_started.md for a first look",
+)
 @click.option(
     "--version",
     is_flag=True,
