@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
+
+_PAGE = re.compile(r"docs/([\w/\\]+)\.md")
 
 
 def commands_text() -> str:
@@ -41,7 +44,7 @@ def _parts(name: str, command: click.Command) -> Iterator[str]:
     rows = [_row(each, context) for each in command.get_params(context) if isinstance(each, click.Option)]
     if rows:
         yield "\n".join(["| option | meaning | default |", "| --- | --- | --- |", *filter(None, rows)])
-    yield from _paragraphs(command.epilog or "")
+    yield from (_PAGE.sub(_link, each) for each in _paragraphs(command.epilog or ""))
 
 
 def _children(name: str, command: click.Group, context: click.Context) -> Iterator[str]:
@@ -59,6 +62,10 @@ def _paragraphs(text: str) -> Iterator[str]:
             yield "```text\n" + paragraph.removeprefix("\b").strip("\n") + "\n```"
         elif paragraph.strip():
             yield _escaped(" ".join(paragraph.split()))
+
+
+def _link(named: re.Match[str]) -> str:
+    return f"[{named[0]}](../{named[1].replace(chr(92), '')}.md)"
 
 
 def _row(option: click.Option, context: click.Context) -> str:

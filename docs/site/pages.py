@@ -1,7 +1,7 @@
-"""How a page that is written for a repository reads on the site.
+"""How a page that is written for a repository, or a docstring, reads on the site.
 
-In: a page's Markdown. Out: the same without what only doctest needs, with links that lead to pages of the site, and
-with the numbers that its lists have.
+In: its Markdown. Out: the same without what only doctest needs, with links that lead to pages of the site, and with
+the numbers that its lists have.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 
 _FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _DOCTEST_COMMENT = re.compile(r"[ \t]*#[ \t]*doctest:.*$", re.MULTILINE)
+_PROMPT_AND_WHAT_FOLLOWS = r"^[ \t]*>>> .*\n?(?:^[ \t]*\S.*\n?)*"
+_EXAMPLE = re.compile(rf"(?:{_PROMPT_AND_WHAT_FOLLOWS})(?:\n*{_PROMPT_AND_WHAT_FOLLOWS})*", re.MULTILINE)
 _NUMBERED = re.compile(r"^(\d+)\. ")
 
 
@@ -26,8 +28,25 @@ def _shown_block(block: re.Match[str]) -> str:
     indent, language, code = block[1], block[2], block[3]
     if not code.lstrip().startswith(">>>"):
         return block[0]
-    code = _DOCTEST_COMMENT.sub("", code).replace("<BLANKLINE>", "").rstrip() + "\n"
-    return f"{indent}```{'pycon' if language in ('python', 'pycon', '') else language}\n{code}{indent}```"
+    return f"{indent}```{'pycon' if language in ('python', '') else language}\n{_for_readers(code)}\n{indent}```"
+
+
+def _for_readers(code: str) -> str:
+    return _DOCTEST_COMMENT.sub("", code).replace("<BLANKLINE>", "").rstrip()
+
+
+def with_blocks(docstring: str) -> str:
+    """A docstring whose examples stand between fences, without what only doctest needs.
+
+    >>> with_blocks("A sum.\\n\\n>>> 1 + 1  # doctest: +SKIP\\n2\\n\\nRaises:\\n    InputError: never.")
+    'A sum.\\n\\n```pycon\\n>>> 1 + 1\\n2\\n```\\n\\nRaises:\\n    InputError: never.'
+    """
+    return _EXAMPLE.sub(_example_block, docstring)
+
+
+def _example_block(example: re.Match[str]) -> str:
+    indent = example[0][: len(example[0]) - len(example[0].lstrip())]
+    return f"{indent}```pycon\n{_for_readers(example[0])}\n{indent}```" + ("\n" if example[0].endswith("\n") else "")
 
 
 def with_numbers(markdown: str) -> str:

@@ -17,13 +17,13 @@ FOLDER = "playground"
 
 THERE = """!!! tip "Try it here"
 
-    [Open the playground](playground/index.html): it is a part of this site. Python starts in your browser, which takes some
-    seconds, and nothing that you type leaves it.
+    [Open the playground](playground/index.html): it is a part of this site. Python starts in your browser, which takes
+    some seconds, and nothing that you type leaves it.
 """
 NOT_THERE = """!!! note "Not a part of this copy"
 
-    This copy of the site was built where there is no npm, which fetches Python for the browser, so it has no playground. The
-    commands below start one on your machine.
+    This copy of the site was built where there is no npm, which fetches Python for the browser, so it has no
+    playground. The commands below start one on your machine.
 """
 
 

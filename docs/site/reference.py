@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# What the whole of a class shows, but for `BertTokenizer`: its own methods, not those of its parents.
+# Classes that are shown with the methods of their parents, and pages whose classes are shown without methods.
 WITH_PARENTS = {"BertTokenizer", "BatchEncoding"}
 WITHOUT_MEMBERS = {"errors", "relatives"}
+
+_RELATIVES = """
+    ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra Funnel LayoutLM Lxmert MPNet MobileBert
+    RetriBert Splinter SqueezeBert
+"""
 
 
 class Page(NamedTuple):
@@ -30,8 +35,8 @@ class Page(NamedTuple):
 PAGES = {
     "tokenizers": Page(
         "Tokenizers",
-        "The classes that load a vocabulary and turn texts into ids. `BertTokenizer` is shown with all methods, which the"
-        " others have too. [The two profiles](../profiles.md) says which class to choose.",
+        "The classes that load a vocabulary and turn texts into ids. `BertTokenizer` is shown with all methods, which"
+        " the others have too. [The two profiles](../profiles.md) says which class to choose.",
         tuple(
             """
             BertTokenizer BertTokenizerFast AutoTokenizer BertJapaneseTokenizer ChineseBpeTokenizer
@@ -43,15 +48,11 @@ PAGES = {
         "BERT's relatives",
         "Each class has the methods of [`BertTokenizer`][trietok.BertTokenizer]; what sets it apart is said here and in"
         " [BERT's relatives, and AutoTokenizer](../family.md).",
-        tuple(
-            f"{model}Tokenizer{fast}"
-            for model in """
-                ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra Funnel LayoutLM Lxmert MPNet
-                MobileBert RetriBert Splinter SqueezeBert
-            """.split()
-            for fast in ("", "Fast")
-        )
-        + ("DPRReaderOutput", "DPRSpanPrediction"),
+        (
+            *(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),
+            "DPRReaderOutput",
+            "DPRSpanPrediction",
+        ),
     ),
     "results": Page(
         "Inputs and results",
@@ -148,10 +149,8 @@ _VALUES = {
 def page_text(name: str) -> str:
     """The Markdown of a page."""
     page = PAGES[name]
-    parts = [f"# {page.title}", page.text]
-    for public in page.names:
-        parts.append(_value(public) if public in _VALUES else _object(name, public))
-    return "\n\n".join(parts) + "\n"
+    objects = (_value(public) if public in _VALUES else _object(name, public) for public in page.names)
+    return "\n\n".join([f"# {page.title}", page.text, *objects]) + "\n"
 
 
 def _value(public: str) -> str:
@@ -175,13 +174,14 @@ def _object(name: str, public: str) -> str:
 
 def index_text() -> str:
     """The page of all names, in the order of the alphabet."""
-    homes = sorted((public, name) for name, page in PAGES.items() for public in page.names)
+    homes = [(public, name) for name, page in PAGES.items() for public in page.names]
     homes.sort(key=lambda home: home[0].rpartition(".")[2].strip("_").lower())
     rows = [
-        f"| [`trietok.{public}`]({name}.md#{anchor(public)}) | [{PAGES[name].title}]({name}.md) |" for public, name in homes
+        f"| [`trietok.{public}`]({name}.md#{anchor(public)}) | [{PAGES[name].title}]({name}.md) |"
+        for public, name in homes
     ]
     text = (
-        "Every public name, with its signature, its docstring and its source. What begins with an underscore, or is in no"
-        " list here, may change without notice. The commands are in [commands and options](commands.md)."
+        "Every public name; its page has its signature, its docstring and its source. What is not listed here may"
+        " change without notice. The commands are in [commands and options](commands.md)."
     )
     return "\n\n".join(["# Every name", text, "\n".join(["| name | page |", "| --- | --- |", *rows])]) + "\n"
