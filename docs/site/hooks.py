@@ -42,8 +42,10 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """A page as the site shows it."""
+    """A page as the site shows it. Who searches finds the pages that explain before those of the reference."""
     name = page.file.src_uri
+    if name.startswith("reference/"):
+        page.meta["search"] = {"boost": 0.3}
     if name == "playground.md":
         markdown = playground.with_link(markdown, config.extra["playground"])
     return pages.with_numbers(pages.with_links(pages.shown(markdown), name.count("/")))
