@@ -19,40 +19,45 @@ def commands_text() -> str:
         " [the command line](../command_line.md)."
     )
     parts = ["# Commands and options", text]
-    for name, command in _commands(app, "trietok"):
-        parts += _parts(name, command)
+    for context in _commands(click.Context(app, info_name="trietok", **app.context_settings)):
+        parts += _parts(context)
     return "\n\n".join(parts) + "\n"
 
 
-def _commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    yield name, command
-    if isinstance(command, click.Group):
-        context = click.Context(command, info_name=name)
-        for each in command.list_commands(context):
-            child = command.get_command(context, each)
-            assert child is not None
-            yield from _commands(child, f"{name} {each}")
+def _commands(context: click.Context) -> Iterator[click.Context]:
+    """A command and those in it, each as the context that its help is made in."""
+    yield context
+    for name, command in _children(context):
+        yield from _commands(click.Context(command, info_name=name, parent=context))
 
 
-def _parts(name: str, command: click.Command) -> Iterator[str]:
-    context = click.Context(command, info_name=name, **command.context_settings)
-    yield f"## {name}"
+def _children(context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    group = context.command
+    for name in group.list_commands(context) if isinstance(group, click.Group) else ():
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
+def _parts(context: click.Context) -> Iterator[str]:
+    command, path = context.command, context.command_path
+    yield f"## {path}"
     yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
     yield from _paragraphs(command.help or "")
-    if isinstance(command, click.Group):
-        yield "\n".join(["| command | what it does |", "| --- | --- |", *_children(name, command, context)])
+    children = [
+        f"| [`{path} {name}`](#{path.replace(' ', '-')}-{name}) | {_escaped(child.get_short_help_str(200))} |"
+        for name, child in _children(context)
+    ]
+    if children:
+        yield _table("command | what it does", children)
     rows = [_row(each, context) for each in command.get_params(context) if isinstance(each, click.Option)]
-    if rows:
-        yield "\n".join(["| option | meaning | default |", "| --- | --- | --- |", *filter(None, rows)])
+    yield _table("option | meaning", [row for row in rows if row])
     yield from (_PAGE.sub(_link, each) for each in _paragraphs(command.epilog or ""))
 
 
-def _children(name: str, command: click.Group, context: click.Context) -> Iterator[str]:
-    for each in command.list_commands(context):
-        child = command.get_command(context, each)
-        assert child is not None
-        anchor = f"{name} {each}".replace(" ", "-")
-        yield f"| [`{name} {each}`](#{anchor}) | {_escaped(child.get_short_help_str(200))} |"
+def _table(heading: str, rows: list[str]) -> str:
+    lines = [f"| {heading} |", "| --- " * len(heading.split(" | ")) + "|", *rows]
+    return '<div class="commands" markdown>\n\n' + "\n".join(lines) + "\n\n</div>"
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -69,16 +74,16 @@ def _link(named: re.Match[str]) -> str:
 
 
 def _row(option: click.Option, context: click.Context) -> str:
-    if option.hidden:
+    record = option.get_help_record(context)
+    if record is None:  # it is hidden
         return ""
-    metavar = "" if option.is_flag or option.count else option.make_metavar(context)
-    names = ", ".join(f"`{each} {metavar}`".replace(" `", "`") for each in [*option.opts, *option.secondary_opts])
-    info = option.get_help_extra(context)
-    default = info.get("default", "")
-    notes = "required" if option.required else "may be repeated" if option.multiple else ""
     meaning = _escaped(" ".join((option.help or "").split()))
-    shown = f"`{default}`" if default and not option.is_flag else ""
-    return f"| {names.replace('|', chr(92) + '|')} | {meaning} | {', '.join(filter(None, [shown, notes]))} |"
+    default = option.get_help_extra(context).get("default")
+    if option.required:
+        meaning += " Required."
+    elif default and not option.is_flag:
+        meaning += f" Default: `{default}`."
+    return f"| `{record[0].replace('|', chr(92) + '|')}` | {meaning} |"
 
 
 def _escaped(text: str) -> str:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 BUILD = Path(__file__).parents[1] / "playground" / "build.py"
@@ -27,14 +29,17 @@ NOT_THERE = """!!! note "Not a part of this copy"
 """
 
 
+@cache
 def built() -> Path | None:
-    """The folder of the built playground; None where npm is not there."""
+    """The folder of the built playground, which is gone when the process ends; None where npm is not there."""
     ready = os.environ.get("TRIETOK_PLAYGROUND")
     if ready:
         return Path(ready)
     if shutil.which("npm") is None:
         return None
-    folder = Path(tempfile.mkdtemp(), FOLDER)
+    scratch = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    folder = Path(scratch, FOLDER)
     subprocess.run([sys.executable, str(BUILD), str(folder)], check=True, stdout=subprocess.DEVNULL)
     return folder
 
