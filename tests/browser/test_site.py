@@ -150,9 +150,9 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("lstrip", {"guides/add_tokens.html", "architecture.html", "explaining.html", "reference/tokenizers.html"}),
-        ("[UNK]", {"guides/debug_a_text.html", "unknown_words.html"}),
-        ("remove tokens", {"sizes.html", "reference/tokenizers.html"}),
+        ("lstrip", {"guides/add_tokens.html"}),
+        ("[UNK]", {"guides/debug_a_text.html"}),
+        ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),
     ],
 )
 def test_search_finds(open_site, served, words, expected):
@@ -165,7 +165,7 @@ def test_search_finds(open_site, served, words, expected):
         ".md-search-result__item > a:first-of-type",
         "links => links.map((link) => new URL(link.href).pathname.slice(1))",
     )
-    assert expected & set(found[:5]), found
+    assert expected <= set(found[:3]), found
 
 
 def test_the_playground_is_a_part_of_the_site(open_page, folder, served):
