@@ -1,7 +1,7 @@
 """Processes that work for this one: started afresh, made ready with the same value, ended with the work.
 
 In: how many, a function that makes a process ready, and the value it needs. Out: a function that hands work to the
-processes, at least one of which is ready; or an error that says why none is.
+processes, at least one of which is ready; or an error that says why none is. However this process ends, they end too.
 
 The standard library writes what a new process needs to a pipe, both ends of which this process holds meanwhile. Where
 the new one ends before it has read, as it does in a script without a main guard, a value that is larger than the pipe
@@ -194,12 +194,33 @@ def _submit(executor: Executor, function: Callable[..., Any], *arguments: Any) -
 def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) -> None:
     import pickle
 
+    _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started this process says when it is to stop
     watched = _Stop(stop)
     signal.signal(signal.SIGTERM, watched.terminate)
     with open(path, "rb") as file:
         value = pickle.load(file)
     make_ready(value, watched)
+
+
+def _end_with_parent() -> None:
+    """Have this process end when the one that started it has ended, which may have been killed.
+
+    Nothing else would tell: a process holds both ends of the pipe that work comes through.
+    """
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    sentinel = parent.sentinel
+
+    def end_after_it() -> None:
+        wait([sentinel])
+        os._exit(1)
+
+    threading.Thread(target=end_after_it, daemon=True).start()
 
 
 class _Stop:

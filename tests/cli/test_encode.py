@@ -79,8 +79,12 @@ def test_max_length_is_a_whole_number_from_one(length):
 
 
 def test_special_tokens_alone_may_be_too_many():
-    assert "--max-length 1 has no room for the 2 special tokens" in usage_error("encode", "--max-length", "1", "a")
-    assert "--max-length 2 has no room for the 3 " in usage_error("encode", "--max-length", "2", "a", "--pair", "b")
+    assert "--max-length 1 has no room for a token beside the 2 special ones" in usage_error(
+        "encode", "--max-length", "1", "a"
+    )
+    assert "--max-length 2 has no room for a token beside the 3 " in usage_error(
+        "encode", "--max-length", "2", "a", "--pair", "b"
+    )
 
 
 def test_a_text_too_long_for_the_model_is_warned_of_once(english):

@@ -99,6 +99,14 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
     assert len(rows_in(tmp_path / "--truncation")[0]) == 512
 
 
+def test_what_is_written_is_written_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("a\n")
+    for command in (("encode-files", "a.txt", "-o"), ("train", "wordpiece", "a.txt", "-o"), ("rows", "a")):
+        assert "s3://bucket/ids is not on this machine" in usage_error(*command, "s3://bucket/ids")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
 def test_usage_errors(tmp_path):
     assert "Missing argument" in usage_error("encode-files", "-o", str(tmp_path))
     assert "Missing option" in usage_error("encode-files", "a.txt")
@@ -108,7 +116,7 @@ def test_usage_errors(tmp_path):
     for option, known in choices.items():
         said = usage_error("encode-files", "a.txt", "-o", str(tmp_path), option, "csv")
         assert f"'{option}': 'csv' is not one of {', '.join(map(repr, known))}." in said
-    assert "no room for the 2 special tokens" in usage_error(
+    assert "no room for a token beside the 2 special ones" in usage_error(
         "encode-files", "a.txt", "-o", str(tmp_path / "ids"), "--max-length", "1"
     )
     assert not (tmp_path / "ids").exists()

@@ -71,5 +71,7 @@ def test_against_a_vocabulary_and_a_profile(tiny):
 
 
 def test_what_a_call_refuses_is_one_line(tiny):
-    assert "no room for the 2 special tokens" in usage_error("explain", "-m", tiny, "--max-length", "1", "hello")
+    assert "no room for a token beside the 2 special ones" in usage_error(
+        "explain", "-m", tiny, "--max-length", "1", "hello"
+    )
     assert "--pair goes with exactly one text" in usage_error("explain", "a", "b", "--pair", "c")

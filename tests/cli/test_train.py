@@ -40,6 +40,8 @@ def test_wordpiece(text):
     tokenizer = BertTokenizer.from_pretrained("out")
     assert list(tokenizer.vocab) == list(train_wordpiece(TextFiles(text), vocab_size=45))
     assert tokenizer.tokenize("LOWER low.") == ["lower", "low", "."]
+    one = out("train", "wordpiece", "-", "-o", "one", stdin="a")
+    assert one == ["6 tokens from 1 text, 1 word (1 different), in one"]
 
 
 def test_wordpiece_options(text):
@@ -158,7 +160,7 @@ def test_bad_input_is_one_clear_line(text):
     pathlib.Path("a.jsonl").write_text('{"body": "low"}\n')
     train = ("train", "wordpiece", "-o", "out")
     assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
-    assert "no word in the 1 texts" in error(*train, "-", stdin=" \n")
+    assert "no word in the 1 text: only whitespace" in error(*train, "-", stdin=" \n")
     assert error(*train, "a.jsonl") == (
         "a.jsonl, line 1: no 'text' in the object; choose one of 'body' with column=... (--column)"
     )
@@ -204,6 +206,9 @@ def test_options_that_do_not_go_together(text):
     assert "--test goes with --recipe chinese." in usage_error(*command, "--test", text)
     assert "--num-merges goes with --recipe chinese." in usage_error(*command, "--num-merges", "3")
     assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
+    for kind in ("wordpiece", "bpe"):
+        message = usage_error("train", kind, text, "-o", "out", "--limit-alphabet", "0")
+        assert "'--limit-alphabet': 0 is not in the range x>=1." in message
 
 
 def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
@@ -269,6 +274,19 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
     os.killpg(child.pid, signal.SIGINT)
     said = child.stderr.read()
     assert (child.wait(), said) == (130, b"trietok: stopped; nothing was written\n")
+    assert not os.path.exists("out")
+
+
+@posix
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_sigterm_leaves_nothing_and_says_so(text, processes):
+    """It goes to the command alone; a process that were left would keep standard error open."""
+    child = process("train", "wordpiece", "-", "-o", "out", "--processes", processes, start_new_session=True)
+    child.stdin.write(TEXT.encode() * 30_000)
+    child.stdin.flush()
+    child.terminate()
+    said = child.communicate(timeout=60)
+    assert (child.returncode, said) == (143, (b"", b"trietok: stopped; nothing was written\n"))
     assert not os.path.exists("out")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -21,9 +22,14 @@ from trietok import (
     NotSupportedError,
     OptionError,
     TokenizeBatch,
+    train_bpe,
+    train_chinese_bpe,
 )
+from trietok.training import save_chinese_bpe
 
 pa = pytest.importorskip("pyarrow")
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 TEXTS = ["The people", None, "", "of the United States, and [SEP] more [MASK]!", "  ", "東京\u3000タワー", "a\nb\tc"]
 
@@ -446,24 +452,40 @@ def test_a_fresh_process_gives_the_same(english, tmp_path):
     assert pickle.loads(done.stdout) == tokenize(table())
 
 
-def test_its_pickle_does_not_change_from_process_to_process():
+def test_its_pickle_does_not_change_from_process_to_process(tmp_path):
     """Engines know a function again by its pickle, and keep its results by that."""
+    train_bpe(["low lower lowest"], unk_token="<unk>", special_tokens=["<pad>"]).save(tmp_path / "bpe")
+    save_chinese_bpe(train_chinese_bpe(["处处闻啼鸟", "处处风雨声"]), tmp_path / "chinese")
     code = """
 import hashlib, pickle, trietok
-tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", additional_special_tokens=["[A]", "[B]", "[C]"])
-tokenizer.add_tokens(["covid-19", "new york"])
-print(hashlib.sha256(pickle.dumps(trietok.TokenizeBatch(tokenizer, "text"))).hexdigest())
+words = ["new york", "hello world", "covid-19"]
+for tokenizer in (
+    trietok.BertTokenizer.from_pretrained("trietok-en", never_split=words),
+    trietok.BertTokenizerFast.from_pretrained("trietok-en"),
+    trietok.ElectraTokenizerFast.from_pretrained("trietok-en"),
+    trietok.BertJapaneseTokenizer.from_pretrained("trietok-multi", never_split=words),
+    trietok.BertJapaneseTokenizer.from_pretrained("trietok-multi", subword_tokenizer_type="character"),
+    trietok.AutoTokenizer.from_pretrained("bpe"),
+    trietok.AutoTokenizer.from_pretrained("chinese"),
+):
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[A]", "[B]", "[C]"]})
+    tokenizer.add_tokens(words)
+    pickled = pickle.dumps(trietok.TokenizeBatch(tokenizer, "text"))
+    print(type(tokenizer).__name__, hashlib.sha256(pickled).hexdigest())
 """
-    found = {
+    found = [
         subprocess.run(
             [sys.executable, "-c", code],
             stdout=subprocess.PIPE,
             check=True,
-            env={**os.environ, "PYTHONHASHSEED": str(seed)},
-        ).stdout
-        for seed in (1, 2, 3)
-    }
-    assert len(found) == 1
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            text=True,
+        ).stdout.splitlines()
+        for seed in ("1", "2")
+    ]
+    assert len(found[0]) == 7
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])

@@ -29,17 +29,48 @@ zstandard = pytest.importorskip("zstandard")
 
 BAD_LINES = [
     (b'{"text": "fine"}', None),
-    (b'{"text": null}', "'text' is null, not text"),
-    (b'{"text": 7}', "'text' is number, not text"),
-    (b'{"text": ["a"]}', "'text' is list, not text"),
+    (b'{"text": null}', "'text' is null, not a text"),
+    (b'{"text": 7}', "'text' is a number, not a text"),
+    (b'{"text": ["a"]}', "'text' is a list, not a text"),
     (b'{"other": "a"}', "no 'text' in the object"),
-    (b"[1]", "a JSON list, not an object"),
+    (b"[1]", "a list of JSON, not an object"),
     (b"", "not JSON at character 1: Expecting value"),
     (b'{"text": "a"', "not JSON at character 13: Expecting ',' delimiter"),
     (b'{"text": "caf\xe9"}', "byte 0xe9 at offset 13 of the text is not UTF-8"),
-    (b"[" * 100_000, "not JSON that can be read: maximum recursion depth exceeded"),
+    (b"[" * 100_000, "JSON with brackets nested too deeply"),
     (b'{"text": "fine too"}', None),
 ]
+
+
+def test_the_mark_that_some_editors_begin_a_file_with(english, tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"text": "a b"}\n{"text": "c"}\n')
+    assert encode_files(tmp_path / "a.jsonl", tmp_path / "ids", english, workers=1)["totals"]["rows"] == 2
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.zst"])
+def test_a_packed_file_of_no_bytes_is_cut_off(english, tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(FileFormatError, match="is cut off and cannot be unpacked"):
+        encode_files(tmp_path / name, tmp_path / "ids", english, workers=1)
+
+
+def test_pipes_and_files_in_the_place_of_directories(english, tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "a.txt").write_text("a\n")
+    with pytest.raises(InputError, match=r"pipe\.txt is no regular file, and texts are read more than once"):
+        encode_files(tmp_path / "pipe.txt", tmp_path / "ids", english, workers=1)
+    for place in ("a.txt", "a.txt/ids"):
+        with pytest.raises(InputError, match="is a file, or below one; give a directory"):
+            encode_files(tmp_path / "a.txt", tmp_path / place, english, workers=1)
+
+
+def test_ids_are_written_here_only(english, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("a\n")
+    for name in ("s3://bucket/ids", "memory://ids"):
+        with pytest.raises(InputError, match="and a directory of this machine is meant"):
+            encode_files("a.txt", name, english, workers=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize("shard_bytes", [1, 10**6])
@@ -58,7 +89,7 @@ def test_bad_lines_are_kept_aside(english, tmp_path, name, shard_bytes):
         assert row["reason"].startswith(reason)
     assert manifest["totals"]["rejected"] == len(bad)
     with pytest.raises(
-        FileError, match=r"row 2: 'text' is null, not text\. .*finished shards stay .*--on-error skip goes on"
+        FileError, match=r"row 2: 'text' is null, not a text\. .*finished shards stay .*--on-error skip goes on"
     ):
         encode_files([tmp_path / name], tmp_path / "failed", english, **options)
 

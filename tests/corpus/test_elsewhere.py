@@ -124,6 +124,10 @@ def test_commands_and_text_files(stored):
         "people 39 of 0 the",
         "people 0 of 4 the",
     ]
+    assert len(list(TextFiles("memory://texts/[ab].*"))) == 80
+    stored.pipe_file("/texts/f[1].txt", b"the\n")
+    assert list(TextFiles("memory://texts/f[[]1].txt")) == ["the"]
+    stored.rm_file("/texts/f[1].txt")
     for name in NAMES:
         first = out("tokenize", "--file", f"memory://texts/{name}")[0]
         assert first.startswith("people 0 of")
@@ -140,6 +144,9 @@ def test_what_cannot_be_read(english, tmp_path, stored, monkeypatch):
 
     fails("memory://none.txt", FileError, r"cannot read memory://none\.txt: No such file or directory")
     fails("memory://none/*.txt", FileError, r"no file matches memory://none/\*\.txt")
+    fails("memory://a[1].txt", FileError, r"no file matches memory://a\[1\]\.txt; .* where \[\[\] stands for it")
+    for chained in ("simplecache::memory://texts/a.txt", "zip://a.txt::memory://texts/a.zip", "zip://*.txt::a.zip"):
+        fails(chained, FileError, r"cannot read .*::.*: names that fsspec chains by :: are not taken")
     fails("memory://texts", FileError, r"memory://texts is a directory; give its files, such as memory://texts/\*\.txt")
     fails("nowhere://a.txt", FileError, r"cannot read nowhere://a\.txt: Protocol not known: nowhere")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)

@@ -24,6 +24,35 @@ def json_file(path, rows):
     return path
 
 
+@pytest.mark.parametrize("value", ["\ud800", {"a": ["\udfff"]}, {"\ud800": 1}])
+def test_half_a_surrogate_pair_is_a_row_that_cannot_be_kept(english, tmp_path, value):
+    file = json_file(tmp_path / "a.jsonl", [{"text": "a", "id": "\U0001f600"}, {"text": "b", "id": value}])
+    with pytest.raises(FileError, match="row 2: 'id' cannot be kept: it has half of a surrogate pair"):
+        encode_files(file, tmp_path / "out", english, keep=["id"])
+    manifest = encode_files(file, tmp_path / "rest", english, keep=["id"], on_error="skip")
+    assert (manifest["totals"]["rows"], manifest["totals"]["rejected"]) == (1, 1)
+    assert open_corpus(tmp_path / "rest").row(0, ["id"]) == {"id": "\U0001f600"}
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_objects_without_keys(english, tmp_path, file_format):
+    """No column of a Parquet file holds them: where there are only such, they are null."""
+    file = json_file(tmp_path / "a.jsonl", [{"text": "a", "id": {}}, {"text": "b", "id": {}}])
+    encode_files(file, tmp_path / "out", english, keep=["id"], file_format=file_format)
+    assert [open_corpus(tmp_path / "out").row(row, ["id"]) for row in (0, 1)] == [{"id": None}, {"id": None}]
+    file = json_file(tmp_path / "b.jsonl", [{"text": "a", "id": {"b": {}}}])
+    with pytest.raises(FileError, match=r"b\.jsonl: a column to keep cannot be written: .*no child"):
+        encode_files(file, tmp_path / "within", english, keep=["id"], file_format=file_format)
+
+
+def test_rows_without_a_text_do_not_decide_the_type(english, tmp_path):
+    rows = [{"text": "a", "id": 1}, {"text": None, "id": "x"}, {"text": 3, "id": [2]}]
+    file = json_file(tmp_path / "a.jsonl", rows)
+    for keep in ("id", "text"):
+        encode_files(file, tmp_path / keep, english, keep=[keep], on_error="skip")
+        assert open_corpus(tmp_path / keep).row(0, [keep]) == {keep: rows[0][keep]}
+
+
 # ---- columns that are kept ------------------------------------------------------------------------------------------
 
 
@@ -160,7 +189,7 @@ def test_what_cannot_be_kept(english, tmp_path):
 def test_other_columns_are_another_run(english, tmp_path):
     path = write(tmp_path / "a.parquet")
     encode_files(path, tmp_path / "out", english, workers=1, keep=["id"])
-    with pytest.raises(InputError, match=r"differs in its options keep: it was \['id'\] and is None"):
+    with pytest.raises(InputError, match=r"differs in its columns that are kept: it was id and is nothing"):
         encode_files(path, tmp_path / "out", english, workers=1, resume=True)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 
 import pytest
 
 from tests.corpus.shards import TEXTS, ids_of, write
-from trietok import FileError, FileFormatError, encode_files
+from trietok import FileError, FileFormatError, InputTypeError, encode_files
 from trietok.corpus import open_corpus
 from trietok.corpus import opened as opened_module
 
@@ -67,6 +68,33 @@ def test_a_torch_dataset(corpus):
     assert [row["input_ids"].tolist() for row in loader] == list(corpus)
 
 
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_more_shards_than_files_can_be_open(english, tmp_path, file_format):
+    resource = pytest.importorskip("resource")
+    for number in range(90):
+        write(tmp_path / f"{number}.txt", TEXTS[:1])
+    encode_files(tmp_path / "*.txt", tmp_path / "ids", english, file_format=file_format, workers=1)
+    corpus = open_corpus(tmp_path / "ids")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 70, before[1]))
+    try:
+        dataset = corpus.arrow_dataset()
+        assert dataset.count_rows() == 90
+        assert list(corpus) == ids_of(english, TEXTS[:1]) * 90
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_what_is_no_row_and_no_list_of_columns(corpus):
+    for number in ("a", 1.0, None):
+        with pytest.raises(InputTypeError, match="a row is named by its number, not by"):
+            corpus[number]
+    for ask in (lambda columns: corpus.row(0, columns), corpus.torch_dataset):
+        with pytest.raises(InputTypeError, match=r"columns is 'text'; it is a list of names: \['text'\]"):
+            ask("text")
+    assert corpus.row(0, []) == {}
+
+
 def test_few_shards_are_held(corpus, monkeypatch):
     monkeypatch.setattr(opened_module, "_OPEN_SHARDS", 2)
     again = pickle.loads(pickle.dumps(corpus))
@@ -86,7 +114,7 @@ def test_row_groups(english, tmp_path, monkeypatch):
 
 
 def test_what_is_no_corpus(english, tmp_path):
-    with pytest.raises(FileError, match=r"holds no finished corpus: cannot read manifest\.json: No such file"):
+    with pytest.raises(FileError, match=r"holds no finished corpus: it has no manifest\.json; encode-files"):
         open_corpus(tmp_path)
     encode_files(write(tmp_path / "a.txt"), tmp_path / "ids", english, workers=1)
     shard = tmp_path / "ids" / "part-00000.parquet"

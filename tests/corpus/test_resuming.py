@@ -137,9 +137,9 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     before = contents(out)
     for tokenizer, more, said in [
         (BertTokenizer(vocab_file("a")), {}, "differs in its tokenizer fingerprint: it was trietok-1:"),
-        (english, {"pack": 8}, "differs in its options pack: it was None and is 8"),
-        (english, {"shard_bytes": 501}, "options shard_bytes: it was 500 and is 501"),
-        (english, {"add_special_tokens": False}, "options call: it was nothing and is add_special_tokens=False"),
+        (english, {"pack": 8}, "differs in its options pack: it was nothing and is 8"),
+        (english, {"shard_bytes": 501}, "bytes of a shard: it was 500 and is 501"),
+        (english, {"add_special_tokens": False}, "call: it was nothing and is add_special_tokens=False"),
         (english, {"file_format": "npy"}, "options file_format"),
     ]:
         with pytest.raises(InputError, match=said):
@@ -247,7 +247,7 @@ def test_a_directory_of_something_else(english, tmp_path, corpus):
     files, options = corpus
     with pytest.raises(InputError, match=r"holds 'a\.txt', which is of no run; give an empty directory"):
         encode_files(files, tmp_path, english, resume=True, **options)
-    with pytest.raises(FileError, match="cannot write to"):
+    with pytest.raises(InputError, match=r"a\.txt is a file, or below one"):
         encode_files(files, tmp_path / "a.txt", english, **options)
 
 

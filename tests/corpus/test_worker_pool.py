@@ -63,18 +63,35 @@ def launch_and_interrupt(self, process):
 def texts():
     for number in range(6):
         if MOMENT == "end" and number == 3:
-            threading.Timer(0.3, interrupt).start()
+            second.start()
             interrupt()
         yield "a" * 2_000_000
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     launch, launched = spawning.Popen._launch, []
+    second = threading.Timer(0.3, interrupt)
     spawning.Popen._launch = launch_and_interrupt
     try:
         trietok.count_words(texts(), words=words, processes=2)
     except KeyboardInterrupt:
+        second.cancel()  # where the end took less time, it would interrupt the interpreter's own
         print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
+"""
+
+# Says so once both processes have been given work, and waits.
+WAITING = """
+import time
+import trietok
+
+def texts():
+    for number in range(3):
+        yield "a " * 600_000
+    print("begun", flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    trietok.count_words(texts(), processes=2)
 """
 
 
@@ -86,6 +103,7 @@ def started(tmp_path: pathlib.Path, script: str, kernel: str = "0") -> subproces
     (tmp_path / "texts.txt").write_text("the people of the united states\n" * 100)
     (tmp_path / "script.py").write_text(script)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TRIETOK_KERNEL": kernel}
+    env["TMPDIR"] = str(tmp_path)  # one that is killed leaves a file there
     return subprocess.Popen(
         [sys.executable, "script.py"], cwd=tmp_path, env=env,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -159,3 +177,14 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
 def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
     """A process that is left would keep standard error open, for which the test waits."""
     assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL] if hasattr(signal, "SIGKILL") else [])
+def test_the_processes_end_with_one_that_is_killed(tmp_path, number):
+    """One that is left would keep standard error open."""
+    script = started(tmp_path, WAITING)
+    assert script.stdout.readline() == "begun\n"
+    script.send_signal(number)
+    assert "the script hangs" not in said(script)
+    assert script.returncode == -number

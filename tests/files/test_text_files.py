@@ -99,6 +99,16 @@ def test_files_are_read_once_each_in_the_order_of_their_names(file):
     assert texts.bytes_read == texts.total_bytes == 15
 
 
+def test_globs(file, tmp_path):
+    for name in ("b.txt", "a.txt", "c.jsonl", "d[1].txt", "d1.txt"):
+        file(name, name)
+    texts = TextFiles([tmp_path / "?.txt", tmp_path / "a.txt"])
+    assert list(texts) == ["a.txt", "b.txt"]
+    assert list(TextFiles(str(tmp_path / "d[1].txt"))) == ["d[1].txt"]  # the file of that name
+    with pytest.raises(FileError, match=r"no file matches .*\*\.csv"):
+        TextFiles(tmp_path / "*.csv")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links")
 def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
     path = file("q.txt", "once")
@@ -160,17 +170,20 @@ def test_damaged_packed_files(file):
     packed = gzip.compress(b"text\n" * 1000)
     assert "cannot be unpacked" in refusal(file("a.txt.gz", packed[:-20]))
     assert "cannot be unpacked" in refusal(file("b.txt.gz", b"not packed"))
+    for name in ("c.txt.gz", "d.txt.zst"):
+        assert "cut off and cannot be unpacked" in refusal(file(name, b""))
 
 
 def test_json_lines_that_hold_no_text(file):
     assert refusal(file("a.jsonl", '{"text": "a"}\n{"text": \n')).startswith("FILE, line 2: not JSON")
     assert (
-        refusal(file("b.jsonl", '["a"]\n')) == "FILE, line 1: a JSON list, not an object {...} with the text in 'text'"
+        refusal(file("b.jsonl", '["a"]\n'))
+        == "FILE, line 1: a list of JSON, not an object {...} with the text in 'text'"
     )
     message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
     assert message == "FILE, line 1: no 'text' in the object; choose one of 'body', 'id' with column=... (--column)"
-    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is number, not text"
-    assert "not JSON" in refusal(file("e.jsonl", "[" * 100_000))
+    assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is a number, not a text"
+    assert "nested too deeply" in refusal(file("e.jsonl", "[" * 100_000))
 
 
 def test_texts_of_a_table_that_are_not_utf8(tmp_path):

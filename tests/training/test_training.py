@@ -388,6 +388,8 @@ def test_bad_input_is_refused(train):
     for name, value in {"vocab_size": 0, "min_frequency": -1, "limit_alphabet": 1.5, "max_token_length": 0}.items():
         with pytest.raises(InputError, match=name):
             train(["a"], **{name: value})
+    with pytest.raises(InputError, match="limit_alphabet is a whole number from 1, not 0"):
+        train(["a"], limit_alphabet=0)
     for name in ("processes", "max_words"):
         with pytest.raises(InputError, match=name):
             train(["a"], **{name: 0})

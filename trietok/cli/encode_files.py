@@ -36,7 +36,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
-@click.option("--output", "-o", type=options.PATH, required=True, metavar="DIR", help="The directory to fill.")
+@click.option("--output", "-o", type=options.OUTPUT, required=True, metavar="DIR", help="The directory to fill.")
 @options.model
 @click.option("--column", default="text", metavar="NAME", help="The column of Parquet, or key of JSON.")
 @click.option("--workers", type=options.POSITIVE, metavar="N", help="Shards at once; without it, one a core.")

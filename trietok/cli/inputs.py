@@ -130,12 +130,12 @@ def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], f
 
 
 def check_length(tokenizer: Any, max_length: int | None, *, is_pair: bool = False) -> None:
-    """A usage error for a length that the special tokens alone exceed, before anything is read or written."""
+    """A usage error for a length that the special tokens alone take up, before anything is read or written."""
     around = 0 if max_length is None else tokenizer.num_special_tokens_to_add(is_pair)
-    if max_length is not None and max_length < around:
+    if max_length is not None and max_length <= around:
         raise click.UsageError(
-            f"--max-length {max_length} has no room for the {around} special tokens; raise it, or leave them out with "
-            "--no-special-tokens."
+            f"--max-length {max_length} has no room for a token beside the {around} special ones; raise it, or leave "
+            "them out with --no-special-tokens."
         )
 
 

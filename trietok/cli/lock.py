@@ -21,7 +21,7 @@ from trietok.showing.lists import number_of
 @click.command()
 @options.model
 @lock_options.texts
-@click.option("--output", "-o", type=options.PATH, default=LOCK_FILE, metavar="FILE", help="The lock to write.")
+@click.option("--output", "-o", type=options.OUTPUT, default=LOCK_FILE, metavar="FILE", help="The lock to write.")
 @click.option("--fast", is_flag=True, help="Lock the fast profile, that of the Rust tokenizers.")
 @options.column
 @training_options.errors

@@ -7,14 +7,29 @@ what they are.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
+
+from trietok.files.elsewhere import is_elsewhere
 
 DEFAULT_MODEL = "trietok-en"
 POSITIVE = click.IntRange(min=1)
 NOT_NEGATIVE = click.IntRange(min=0)
 # The shell completes names of files; whether there is such a file is said by who opens it, as everywhere in trietok.
 PATH = click.Path(readable=False)
+
+
+class _OutputPath(click.Path):
+    """A path to write to, on this machine."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if is_elsewhere(str(value)):
+            self.fail(f"{value} is not on this machine; write to a directory here, and copy it there.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+OUTPUT = _OutputPath(readable=False)
 
 
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:

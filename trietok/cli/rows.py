@@ -18,7 +18,7 @@ from trietok.cli.progress import Bars, shown_bars
 from trietok.cli.reporting import reporting, warn
 
 model_dir = click.argument("model_dir", type=options.PATH)
-out = click.argument("out", type=options.PATH)
+out = click.argument("out", type=options.OUTPUT)
 new = click.option(
     "--new",
     metavar="WAY",

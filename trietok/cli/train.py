@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,11 +16,13 @@ import click
 
 import trietok
 from trietok.cli import options, training_options
+from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
 from trietok.files.atomic import finish_save
 from trietok.files.texts import STANDARD_INPUT
+from trietok.showing.lists import number_of
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.progress import OnProgress
 from trietok.training.word_counts import MAX_WORDS
@@ -275,7 +278,7 @@ def _check_recipe(ctx: click.Context, recipe: str) -> None:
 def _training(kind: str, output: str) -> Iterator[_Run]:
     """`reporting`; what is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
     run = _Run(kind, output)
-    with reporting():
+    with reporting(), terminated_like_interrupted():
         _check_output(output)
         made = _missing_directories(output)
         try:
@@ -315,16 +318,16 @@ def _tidied(path: Path, made: list[Path]) -> bool:
 
 @contextlib.contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """An impatient second Ctrl-C must not stop the tidying."""
-    try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not in the main thread, which alone gets them
+    """An impatient second Ctrl-C, or SIGTERM, must not stop the tidying."""
+    if threading.current_thread() is not threading.main_thread():  # which alone gets them
         yield
         return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Run:
@@ -348,8 +351,10 @@ class _Run:
             values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
             write_line(json_line({**values, "seconds": seconds}))
             return
-        words = f", {counted['words']:,} words ({counted['different_words']:,} different)" if "words" in counted else ""
-        tokens = f"{numbers['vocab_size']:,} tokens from {counted['texts']:,} texts{words}"
+        words = ""
+        if "words" in counted:
+            words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
+        tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
         write_line(f"{tokens}, in {visible(self.output)}")
 
 

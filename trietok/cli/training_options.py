@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import click
 
 import trietok
-from trietok.cli.options import NOT_NEGATIVE, PATH, POSITIVE
-from trietok.files.text_rows import expanded
+from trietok.cli.options import NOT_NEGATIVE, OUTPUT, PATH, POSITIVE
 
 files = click.argument("files", nargs=-1, required=True, type=PATH)
 output = click.option(
-    "--output", "-o", type=PATH, required=True, metavar="DIR", help="Where to write; a new or empty directory."
+    "--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="Where to write; a new or empty directory."
 )
 vocab_size = click.option(
     "--vocab-size", type=POSITIVE, metavar="N", help="The most tokens: 30000, for the recipe 10000."
@@ -22,7 +21,7 @@ min_frequency = click.option(
     "--min-frequency", type=NOT_NEGATIVE, default=0, metavar="N", help="Merge only pairs that occur so often."
 )
 limit_alphabet = click.option(
-    "--limit-alphabet", type=NOT_NEGATIVE, metavar="N", help="Start from so many characters, the most frequent."
+    "--limit-alphabet", type=POSITIVE, metavar="N", help="Start from so many characters, the most frequent."
 )
 initial_alphabet = click.option(
     "--initial-alphabet", default="", metavar="CHARS", help="Characters to have in any case.", show_default=False
@@ -46,4 +45,4 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Write a summary 
 def text_files(files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
     """The texts of files, globs and standard input, as `trietok train` and `trietok suggest` read them."""
     standard_input = None if sys.stdin is None else sys.stdin.buffer
-    return trietok.TextFiles(expanded(files), column=column, errors=errors, standard_input=standard_input)
+    return trietok.TextFiles(files, column=column, errors=errors, standard_input=standard_input)

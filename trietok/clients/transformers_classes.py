@@ -104,7 +104,8 @@ def _class_that_reads(tokenizer: Any) -> str | None:
     if _has_methods_of_its_own(tokenizer):
         return None
     if tokenizer.profile == "fast":
-        return _without_fast(class_of_ours(tokenizer)) if _is_of_its_settings(tokenizer) else GENERIC_FAST
+        name = _without_fast(class_of_ours(tokenizer))
+        return name if name == GENERIC_FAST or _is_of_its_settings(tokenizer) else GENERIC_FAST
     if class_of_ours(tokenizer).__name__ == JAPANESE:
         return JAPANESE
     return _LEGACY if isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT else None

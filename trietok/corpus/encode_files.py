@@ -25,6 +25,7 @@ from trietok.corpus.shard_pool import run_in_pool, run_in_threads
 from trietok.corpus.shards_elsewhere import MapShards, check_paths, run_by_map
 from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
+from trietok.files.elsewhere import is_elsewhere
 from trietok.files.text_rows import TextFile, import_pyarrow
 from trietok.worker_pool import refuse_while_starting
 
@@ -119,6 +120,10 @@ def encode_files(
         raise InputError("verify goes with resume")
     if map_shards is not None and workers is not None:
         raise InputError("workers are those of the engine where map_shards is given; leave workers out")
+    if is_elsewhere(os.fspath(out)):
+        raise InputError(
+            f"out is {os.fspath(out)!r:.200}, and a directory of this machine is meant; copy it there later"
+        )
     workers = workers or (1 if map_shards else _cores())
     options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
     encoder = RowEncoder(tokenizer, options)

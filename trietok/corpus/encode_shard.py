@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import platform
-import threading
 from array import array
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -308,19 +307,8 @@ _worker: ShardEncoder | None = None
 
 
 def start_worker(job: ShardJob, stop: Any) -> None:
-    """Prepare this process to encode shards; it ends when the process that started it ends."""
-    import multiprocessing
-    from multiprocessing.connection import wait
-
+    """Prepare this process to encode shards."""
     global _worker
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-
-        def end_with_parent() -> None:
-            wait([parent.sentinel])
-            os._exit(1)
-
-        threading.Thread(target=end_with_parent, daemon=True).start()
     pyarrow = import_pyarrow()
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # other pools keep tens of megabytes of freed memory
     _worker = ShardEncoder(job, stop.is_set)

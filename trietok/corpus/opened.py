@@ -7,10 +7,11 @@ when a row of theirs is asked for.
 from __future__ import annotations
 
 import json
+import operator
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, overload
@@ -19,7 +20,7 @@ from trietok.corpus.opened_shards import OpenShard, arrow_dataset_of, open_shard
 from trietok.corpus.row_encoder import IDS
 from trietok.corpus.row_sources import RowSource, RowSources
 from trietok.corpus.run_directory import MANIFEST, MANIFEST_FORMAT
-from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError
 
 _OPEN_SHARDS = 64
 
@@ -68,6 +69,11 @@ class Corpus(Sequence[list[int]]):
         self._numbers = [number for number, shard in enumerate(self.manifest["shards"]) if shard["rows"]]
         self._ends = list(accumulate(self.manifest["shards"][number]["rows"] for number in self._numbers))
         self._sources = RowSources(self._directory, self.manifest)
+        paths = [
+            [self._directory / file["name"] for file in self.manifest["shards"][number]["files"]]
+            for number in self._numbers
+        ]
+        self._open = partial(_open, paths, options["file_format"], self._lists)
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -108,12 +114,11 @@ class Corpus(Sequence[list[int]]):
             IndexError: there is no such row.
             InputError: there is no such column.
         """
-        self._check_names(columns)
+        names = self._checked_names(columns)
         shard, row = self._place(number)
         opened = self._opened(shard)
         return {
-            name: opened.run(name, row).tolist() if name in self._lists else opened.kept(name, row)
-            for name in columns or self.column_names
+            name: opened.run(name, row).tolist() if name in self._lists else opened.kept(name, row) for name in names
         }
 
     def source(self, number: int) -> RowSource:
@@ -128,21 +133,23 @@ class Corpus(Sequence[list[int]]):
 
     def _place(self, number: int) -> tuple[int, int]:
         """The shard of a row, and its number there."""
+        try:
+            number = operator.index(number)
+        except TypeError:
+            raise InputTypeError(f"a row is named by its number, not by {number!r:.60}", value=number) from None
         at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"there is no row {number}; the corpus has {len(self):,}")
         shard = bisect_right(self._ends, at)
         return shard, at - (self._ends[shard - 1] if shard else 0)
 
-    def _check_names(self, columns: Sequence[str] | None) -> None:
+    def _checked_names(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+        if isinstance(columns, str):
+            raise InputTypeError(f"columns is {columns!r}; it is a list of names: [{columns!r}]", value=columns)
         for name in columns or ():
             if name not in self.column_names:
                 raise InputError(f"the corpus has no column {name!r}; it has {', '.join(map(repr, self.column_names))}")
-
-    def _open(self, number: int) -> OpenShard:
-        shard = self.manifest["shards"][self._numbers[number]]
-        paths = [self._directory / file["name"] for file in shard["files"]]
-        return open_shard(paths, self.manifest["options"]["file_format"], self._lists)
+        return self.column_names if columns is None else tuple(columns)
 
     def torch_dataset(self, columns: Sequence[str] | None = None) -> Any:
         """A `torch.utils.data.Dataset` of dicts, for a collator that pads.
@@ -162,8 +169,7 @@ class Corpus(Sequence[list[int]]):
             raise MissingDependencyError(
                 f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
             ) from error
-        self._check_names(columns)
-        corpus, names = self, tuple(columns or self.column_names)
+        corpus, names = self, self._checked_names(columns)
 
         class Rows(Dataset):  # type: ignore[type-arg]
             def __len__(self) -> int:
@@ -199,7 +205,11 @@ class Corpus(Sequence[list[int]]):
             FileFormatError: a column that was kept has types in different files that do not go together.
             MissingDependencyError: pyarrow is not installed.
         """
-        return arrow_dataset_of([self._open(number) for number in range(len(self._numbers))], self.column_names)
+        return arrow_dataset_of(map(self._open, range(len(self._numbers))), self.column_names)
+
+
+def _open(paths: list[list[Path]], file_format: str, lists: tuple[str, ...], number: int) -> OpenShard:
+    return open_shard(paths[number], file_format, lists)
 
 
 def _manifest_in(directory: Path) -> dict[str, Any]:
@@ -214,11 +224,12 @@ def _manifest_in(directory: Path) -> dict[str, Any]:
             )
         files = [file for shard in manifest["shards"] for file in shard["files"]]
         sizes = [(directory / file["name"], file["bytes"]) for file in files]
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise FileError(
-            f"{directory} holds no finished corpus: cannot read {path.name}: {error.strerror}; encode-files makes one",
-            path=path,
+            f"{directory} holds no finished corpus: it has no {path.name}; encode-files makes one", path=path
         ) from error
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
     except FileFormatError:
         raise
     except (ValueError, KeyError, TypeError) as error:

@@ -6,11 +6,9 @@ groups used last are held.
 
 from __future__ import annotations
 
-import mmap
-import os
 from bisect import bisect_right
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,22 +47,27 @@ def open_shard(paths: Sequence[Path], file_format: str, lists: Sequence[str]) ->
     return _Flat(paths, f".{file_format}", lists)
 
 
-def arrow_dataset_of(shards: Sequence[OpenShard], names: Sequence[str]) -> Any:
+def arrow_dataset_of(shards: Iterable[OpenShard], names: Sequence[str]) -> Any:
     """An Arrow dataset of shards.
 
     Raises:
         FileFormatError: a column has types in different shards that do not go together.
     """
     pa, dataset = import_pyarrow(), import_pyarrow("pyarrow.dataset")
-    files = [shard for shard in shards if isinstance(shard, _Parquet)]
+    files, schemas, tables = [], [], []
+    for shard in shards:  # each is closed before the next is opened: there may be more than a process can have open
+        if isinstance(shard, _Parquet):
+            files.append(str(shard.path))
+            schemas.append(shard.schema)
+        else:
+            tables.append(shard.table())
     if not files:
-        tables = [shard.table() for shard in shards]
         return dataset.dataset(joined(tables) if tables else pa.table({name: pa.nulls(0) for name in names}))
     try:
-        schema = pa.unify_schemas([shard.schema for shard in files], promote_options="permissive")
+        schema = pa.unify_schemas(schemas, promote_options="permissive")
     except pa.ArrowException as error:
         raise FileFormatError(f"the shards have columns of different types: {error}", path="") from error
-    return dataset.dataset([str(shard.path) for shard in files], schema=schema, format="parquet")
+    return dataset.dataset(files, schema=schema, format="parquet")
 
 
 class _Flat:
@@ -107,10 +110,15 @@ class _Flat:
 
 
 def _mapped(path: Path, header: int) -> memoryview[int]:
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[header:]
+    if not path.stat().st_size:
+        return memoryview(b"")
+    with import_pyarrow().memory_map(str(path)) as file:  # unlike Python's own, it keeps no file open
+        return memoryview(file.read_buffer())[header:]
+
+
+def _read_group(file: Any, name: str, group: int) -> Any:
+    column = file.read_row_group(group, columns=[name]).column(0).combine_chunks()
+    return column.chunk(0) if hasattr(column, "num_chunks") else column
 
 
 class _Parquet:
@@ -122,11 +130,8 @@ class _Parquet:
         metadata = self._file.metadata
         self.schema = self._file.schema_arrow.remove_metadata()
         self._ends = list(accumulate(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)))
-        self._group = lru_cache(_ROW_GROUPS * len(self.schema))(self._read)
-
-    def _read(self, name: str, group: int) -> Any:
-        column = self._file.read_row_group(group, columns=[name]).column(0).combine_chunks()
-        return column.chunk(0) if hasattr(column, "num_chunks") else column
+        # Not a method of this object: in a circle of references it would keep its file open until these are collected.
+        self._group = lru_cache(_ROW_GROUPS * len(self.schema))(partial(_read_group, self._file))
 
     def _value(self, name: str, row: int) -> Any:
         group = bisect_right(self._ends, row)

@@ -119,6 +119,8 @@ class RunDirectory:
             if there and not there & {STATE_FOLDER, MANIFEST}:
                 raise InputError(f"{out} holds {min(there)!r}, which is of no run; give an empty directory")
             self._state.mkdir(exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise InputError(f"{out} is a file, or below one; give a directory") from error
         except OSError as error:
             raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
 
@@ -382,15 +384,25 @@ def _first_difference(name: str, was: Any, now: Any) -> tuple[str, str, str]:
     """Where two plans of a run differ, for the user to read: what differs, and what it is in each.
 
     >>> _first_difference("options", {"pack": None, "call": {}}, {"pack": None, "call": {"max_length": "8"}})
-    ('options call', 'nothing', 'max_length=8')
+    ("options of the tokenizer's call", 'nothing', 'max_length=8')
     """
     if isinstance(was, dict) and isinstance(now, dict):
         key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
-        return f"{name} {key}", _plain(was.get(key)), _plain(now.get(key))
+        return _SAID.get(key, f"{name} {key}"), _plain(was.get(key)), _plain(now.get(key))
     return name, _plain(was), _plain(now)
 
 
+_SAID = {
+    "call": "options of the tokenizer's call",
+    "columns": "masks and type ids",
+    "keep": "columns that are kept",
+    "shard_bytes": "bytes of a shard",
+}
+
+
 def _plain(value: Any) -> str:
-    if not isinstance(value, dict):
-        return str(value)
-    return ", ".join(f"{name}={one}" for name, one in value.items()) or "nothing"
+    if isinstance(value, dict):
+        value = [f"{name}={one}" for name, one in value.items()]
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return str(value) if value not in (None, "") else "nothing"

@@ -228,13 +228,16 @@ class _ParquetTable:
     def _write(self, table: Any) -> None:
         if self._writer is None:
             schema = table.schema.with_metadata({"trietok.fingerprint": self._content.fingerprint})
-            self._writer = import_pyarrow("pyarrow.parquet").ParquetWriter(
-                self._file,
-                schema,
-                compression="zstd",
-                use_dictionary=[*self._content.keep] or False,
-                write_statistics=False,
-            )
+            try:
+                self._writer = import_pyarrow("pyarrow.parquet").ParquetWriter(
+                    self._file,
+                    schema,
+                    compression="zstd",
+                    use_dictionary=[*self._content.keep] or False,
+                    write_statistics=False,
+                )
+            except import_pyarrow().ArrowNotImplementedError as error:  # of objects without keys within others
+                raise FileFormatError(f"a column to keep cannot be written: {error}", path="") from error
         self._writer.write_table(table)
 
     def close(self) -> None:

@@ -123,6 +123,8 @@ def find_inputs(
             set_aside(path, error)
             found[real] = None
             continue
+        if not is_elsewhere(path) and not os.path.isfile(path):
+            raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
         if file.kind is None:
             raise InputError(
                 f"{path} is of no known kind; files end in .parquet, .jsonl or .txt, the latter two also with .gz or "

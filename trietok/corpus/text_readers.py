@@ -7,6 +7,7 @@ but that is taken off.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,6 +21,7 @@ from trietok.files.elsewhere import open_bytes
 from trietok.files.text_rows import BadRow, Text, import_pyarrow, object_of_json, open_parquet, text_in_object, texts_of
 
 _BLOCK = 1 << 20  # bytes
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class TextBatch(NamedTuple):
@@ -145,13 +147,23 @@ class JsonLines:
     def batch(self, lines: Any, size: int) -> TextBatch:
         """The rows of an array of lines."""
         objects = [object_of_json(line, self._column) if isinstance(line, str) else line for line in texts_of(lines)]
-        return TextBatch([self._text(values) for values in objects], size, self.kept(objects))
+        texts = [self._text(values) for values in objects]
+        if not self._keep:
+            return TextBatch(texts, size)
+        # What is kept of rows without a text goes with them.
+        rows = zip(objects, texts, strict=True)
+        return TextBatch(texts, size, self.kept([one if isinstance(text, str) else {} for one, text in rows]))
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
         text = values if isinstance(values, BadRow) else text_in_object(values, self._column)
-        return BadRow(f"{self._column!r} is null, not text") if text is None else text
+        if text is None:
+            return BadRow(f"{self._column!r} is null, not a text")
+        if isinstance(text, BadRow) or isinstance(values, BadRow):
+            return text
+        bad = next((key for key in self._keep if not _is_unicode(values.get(key))), None)
+        return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has half of a surrogate pair")
 
-    def kept(self, objects: Sequence[dict[str, Any] | BadRow]) -> Any:
+    def kept(self, objects: Sequence[Any]) -> Any:
         """A table of the values to keep, of whatever types they have; null where there is none.
 
         Raises:
@@ -163,10 +175,26 @@ class JsonLines:
         columns = {}
         for key in self._keep:
             try:
-                columns[key] = pa.array([None if isinstance(one, BadRow) else one.get(key) for one in objects])
+                columns[key] = _without_empty_objects(pa.array([one.get(key) for one in objects]))
             except (pa.ArrowException, OverflowError) as error:
                 raise FileFormatError(f"{self._name}: {key!r} cannot be kept: {error}", path=self._name) from error
         return pa.table(columns)
+
+
+def _without_empty_objects(values: Any) -> Any:
+    """An array; without values where all are objects without keys, which no column of a Parquet file holds."""
+    pa = import_pyarrow()
+    is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
+    return pa.nulls(len(values)) if is_empty else values
+
+
+def _is_unicode(value: Any) -> bool:
+    """Whether all strings in a value of JSON can be written."""
+    if isinstance(value, str):
+        return not _HALF.search(value)
+    if isinstance(value, dict):
+        return all(_is_unicode(one) for pair in value.items() for one in pair)
+    return all(map(_is_unicode, value)) if isinstance(value, list) else True
 
 
 # ---- Parquet --------------------------------------------------------------------------------------------------------

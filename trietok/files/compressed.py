@@ -23,6 +23,8 @@ def decompressed(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
         FileFormatError: it is damaged, or ends too early.
         MissingDependencyError: zstandard is not installed.
     """
+    if hasattr(raw, "peek") and not raw.peek(1):  # even nothing has some bytes when it is packed
+        raise _cut_off(file)
     return _of_gzip(raw, file) if file.compression == "gzip" else _of_zstd(raw, file)
 
 

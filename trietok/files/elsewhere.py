@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileError, MissingDependencyError
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_CHAIN = "::"  # between the parts of a name that fsspec reads one through the other
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 _BUFFER = 1 << 20  # bytes
 _VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
 
@@ -138,6 +139,12 @@ def identity(name: str) -> str:
 
 def _store(name: str) -> tuple[Any, str]:
     """The file system of a name, and the path there."""
+    if _CHAIN in name:  # its parts are lost where a store names what a glob has found, or says when a file has changed
+        raise FileError(
+            f"cannot read {name}: names that fsspec chains by {_CHAIN} are not taken; give the name in the store "
+            "itself, or copy the file to this machine",
+            path=name,
+        )
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:

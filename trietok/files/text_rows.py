@@ -128,7 +128,8 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
         if is_elsewhere(path):
             found = elsewhere.matches(path)
             if found == []:
-                raise FileError(f"no file matches {path}", path=path)
+                hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
+                raise FileError(f"no file matches {path}{hint}", path=path)
             yield from [path] if found is None else found
             continue
         if os.path.exists(path) or not glob.has_magic(path):
@@ -166,7 +167,7 @@ def text_of_json(line: str, column: str) -> Text | None:
     """The text in a line of JSON; None for a null.
 
     >>> text_of_json('{"text": "low"}', "text"), text_of_json('{"text": null}', "text"), text_of_json("[1]", "text")
-    ('low', None, BadRow(reason="a JSON list, not an object {...} with the text in 'text'"))
+    ('low', None, BadRow(reason="a list of JSON, not an object {...} with the text in 'text'"))
     """
     values = object_of_json(line, column)
     return values if isinstance(values, BadRow) else text_in_object(values, column)
@@ -175,13 +176,15 @@ def text_of_json(line: str, column: str) -> Text | None:
 def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     """The object in a line of JSON, which should have the text in `column`."""
     try:
-        values = json.loads(line)
+        values = json.loads(line.removeprefix("\ufeff"))  # with which some editors begin a file
     except json.JSONDecodeError as error:
         return BadRow(f"not JSON at character {error.pos + 1}: {error.msg}")
-    except (ValueError, RecursionError) as error:  # a number of too many digits, brackets nested too deeply
+    except RecursionError:
+        return BadRow("JSON with brackets nested too deeply to be read")
+    except ValueError as error:  # a number of too many digits
         return BadRow(f"not JSON that can be read: {error}")
     if not isinstance(values, dict):
-        return BadRow(f"a JSON {_json_name(values)}, not an object {{...}} with the text in {column!r}")
+        return BadRow(f"{_json_name(values)} of JSON, not an object {{...}} with the text in {column!r}")
     return values
 
 
@@ -190,12 +193,12 @@ def text_in_object(values: dict[str, Any], column: str) -> Text | None:
     if column not in values:
         return BadRow(f"no {column!r} in the object; {choose_column(values)}")
     text = values[column]
-    return text if text is None or isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not text")
+    return text if text is None or isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not a text")
 
 
 def _json_name(value: Any) -> str:
-    names = {dict: "object", list: "list", str: "text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "number")
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
 
 
 def choose_column(names: Iterable[str]) -> str:

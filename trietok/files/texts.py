@@ -1,6 +1,6 @@
 """Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also packed.
 
-In: paths. Out: the texts, one after the other; a line is held at a time, or a thousand rows of a table.
+In: paths and globs. Out: the texts, one after the other; a line is held at a time, or a thousand rows of a table.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from trietok.files.text_rows import (
     choose_column,
     compression_of,
     decoded,
+    expanded,
     import_pyarrow,
     open_parquet,
     text_of_json,
@@ -40,7 +41,7 @@ class TextFiles:
     on the order they are given in.
 
     Args:
-        paths: a path, or several.
+        paths: a path or a glob, or several.
         column: the field of a .jsonl and the column of a .parquet that holds the text. A null is no text.
         errors: what to do with bytes that are not UTF-8: "strict" refuses them, "replace" puts U+FFFD in their place.
         standard_input: what the name `-` reads.
@@ -58,7 +59,7 @@ class TextFiles:
 
     Raises:
         InputError: there is no path, or `errors` is neither "strict" nor "replace".
-        FileError: a file is missing or a directory.
+        FileError: a file is missing or a directory, or a glob finds none.
         FileError, FileFormatError: from a loop, where a file cannot be read, is not UTF-8, not JSON, or lacks the
             column.
     """
@@ -74,7 +75,7 @@ class TextFiles:
         if errors not in ("strict", "replace"):
             raise InputError(f"errors is 'strict' or 'replace', not {errors!r}")
         given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-        self.paths = sorted({os.fspath(path) for path in given})
+        self.paths = sorted(set(expanded(given)))
         if not self.paths:
             raise InputError("there is no file to read; name at least one")
         self.column = column
@@ -196,8 +197,6 @@ class TextReader:
 
     def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
         for line, number in rows:
-            if number == 1:
-                line = line.removeprefix("\ufeff")
             text = text_of_json(line, column) if line.strip() else None
             if isinstance(text, BadRow):
                 raise _error(f"{name}, line {number}", text, name, number)

@@ -29,8 +29,6 @@ from trietok.text.added_token import AddedToken
 from trietok.text.bpe import BpeParts
 from trietok.text.vocab_txt import read_text
 
-VOCAB_FILE = BPE_VOCAB_FILE
-
 _SPACE = re.compile(r"\s")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
@@ -51,7 +49,7 @@ def save_bpe(bpe: BpeParts, special_tokens: Sequence[str], directory: Path, do_l
                 )
 
     def write(folder: Path) -> None:
-        write_text(folder / VOCAB_FILE, vocab_text(bpe.vocab))
+        write_text(folder / BPE_VOCAB_FILE, vocab_text(bpe.vocab))
         write_text(folder / MERGES_FILE, merges_text(bpe.merges))
         tokenizer = tokenizer_json_object(_values(bpe, special_tokens, do_lower_case))
         write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
@@ -74,7 +72,7 @@ def merges_text(merges: Iterable[tuple[str, str]]) -> str:
 
 def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     """`Bpe.from_directory`."""
-    wanted = (VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
+    wanted = (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
     paths = files_of_interrupted_save(directory, wanted)
     for name in wanted:
         if name not in paths:
@@ -83,13 +81,13 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
                 f"{', '.join(wanted)}",
                 path=directory / name,
             )
-    vocab, merges = _read_vocab(paths[VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
+    vocab, merges = _read_vocab(paths[BPE_VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
     path = paths[TOKENIZER_FILE]
     content = read_json_object(path)
     model, special = _read_model(content, path), _read_special_tokens(content, path)
     if model.get("vocab") != vocab or model.get("merges") != [list(pair) for pair in merges]:
         raise FileFormatError(
-            f"{path} has another vocabulary or other merges than {VOCAB_FILE} and {MERGES_FILE}; the three have to "
+            f"{path} has another vocabulary or other merges than {BPE_VOCAB_FILE} and {MERGES_FILE}; the three have to "
             "come from one save",
             path=path,
         )

@@ -46,7 +46,6 @@ def save_chinese_bpe(
         FileError: something cannot be written; the old files are as they were.
         VocabularyError: a token holds a line break or half of a surrogate pair.
     """
-
     require_utf8(bpe.tokens)
     texts = {LOG_FILE: "".join(line + "\n" for line in log)}
     if sentences is not None:

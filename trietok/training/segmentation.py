@@ -34,6 +34,10 @@ class Segmenter:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
 
+    def __reduce__(self) -> tuple[type[Segmenter], tuple[list[str], str]]:
+        """Pickle the tokens in order: a set has another order in each process, and so would its pickle."""
+        return type(self), (sorted(self.vocabulary), self.unknown)
+
     @staticmethod
     def cleaned(sentence: str) -> str:
         """A sentence without whitespace and control characters."""

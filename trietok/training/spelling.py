@@ -30,7 +30,7 @@ class Options(NamedTuple):
         Raises:
             InputError: an option is out of range, or a special token is empty.
         """
-        numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 0, "max_token_length": 1}
+        numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 1, "max_token_length": 1}
         for name, least in numbers.items():
             value = getattr(self, name)
             if value is None and name in ("limit_alphabet", "max_token_length"):

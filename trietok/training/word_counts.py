@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, TrietokError
+from trietok.showing.lists import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 from trietok.worker_pool import Submit, worker_pool
@@ -133,7 +134,7 @@ def count_words(
         raise InputError(f"no word occurs often enough to be one of {max_words:,}; raise max_words (--max-words)")
     if not counts:
         raise InputError(
-            f"there is no word in the {counts.texts:,} texts; they hold only whitespace or control characters"
+            f"there is no word in the {number_of(counts.texts, 'text')}: only whitespace or control characters"
         )
     if counts.pruned_below:
         logger.warning(
