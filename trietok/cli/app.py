@@ -17,26 +17,25 @@ from trietok.cli.output import open_streams, writing
 from trietok.cli.reporting import reporting
 from trietok.cli.usage import no_such, usage_errors
 
-# Each is a module here, which holds a command of its name. What it does is said in short here too: listing the commands
-# imports none of them.
+# Each command is in the module of its name. The summaries stand here so that listing the commands imports none of them.
 COMMANDS = {
     "encode": "Turn texts into ids, special tokens included.",
-    "tokenize": "Split texts into tokens, without special tokens around them.",
+    "tokenize": "Split texts into tokens, without adding special tokens.",
     "decode": "Turn ids back into text.",
     "explain": "Show what each stage does to a text, and why.",
-    "play": "Serve a page to try texts and tokens in, on this machine.",
+    "play": "Serve the playground, a page to try texts in.",
     "diff": "Compare two tokenizers, and show what differs.",
-    "check": "Look for contradictions in a tokenizer's files, and mend them.",
-    "bench": "Measure how fast a file becomes ids, here and with others.",
-    "encode-files": "Turn the texts of files into files of ids.",
-    "unknown": "Find the words that become the unknown token.",
-    "suggest": "Say which words of a text to add to a tokenizer.",
-    "adapt": "Write a model anew with tokens for the words of some texts.",
-    "add": "Add terms to a tokenizer: no id moves.",
-    "trim": "Make a smaller tokenizer with the same tokens for a text.",
-    "rows": "Write a model anew with the rows that its tokenizer needs.",
-    "lock": "Write down the ids of golden texts.",
-    "verify": "Say whether a tokenizer gives the locked ids.",
+    "check": "Find contradictions in a tokenizer's files, and repair them.",
+    "bench": "Measure speed on your text, beside other tokenizers.",
+    "encode-files": "Encode files of texts into files of ids.",
+    "unknown": "List the words that become the unknown token.",
+    "suggest": "List the words of your texts that are worth adding.",
+    "adapt": "Add the words of your texts to a model and its tokenizer.",
+    "add": "Add a list of terms to a tokenizer; no id moves.",
+    "trim": "Make a smaller tokenizer with the same tokens for your texts.",
+    "rows": "Copy a model with the rows that a changed tokenizer needs.",
+    "lock": "Record the ids of golden texts in a lock file.",
+    "verify": "Check that a tokenizer still gives the locked ids.",
     "export": "Write a tokenizer as one file.",
     "train": "Train a vocabulary from text.",
 }
@@ -157,7 +156,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
     expose_value=False,
     is_eager=True,
     callback=_show_version,  # not click's own option: asking for the kernel loads it
-    help="Show version and kernel, and leave.",
+    help="Show the version and the kernel, and exit.",
 )
 def app() -> None:
     """BERT's tokenizer: texts to tokens and ids, and back."""
