@@ -147,7 +147,7 @@ def main(root: Path = ROOT) -> int:
     for name, imported in graph.items():
         of_packages[name.split(".")[0]] |= {other.split(".")[0] for other in imported} - {name.split(".")[0]}
     layers = longest_chain(of_packages)
-    print(f"{len(layers)} layers of packages: {" > ".join(layers)}")
+    print(f"{len(layers)} layers of packages: {' > '.join(layers)}")
     print(f"{len(deepest)} modules in the longest chain: {' > '.join(deepest)}")
     for package in sorted(packages):
         inner = {name: graph[name] & set(packages[package]) for name in packages[package]}
