@@ -137,8 +137,8 @@ def test_errors(tiny, tmp_path):
 
 
 def test_options_that_make_no_sense(tiny, text):
-    assert "--strict goes with --validate." in usage_error("bench", text, "--strict")
-    assert "--rounds 0 goes with --validate." in usage_error("bench", text, "--rounds", "0")
+    assert "--strict needs --validate." in usage_error("bench", text, "--strict")
+    assert "--rounds 0 needs --validate." in usage_error("bench", text, "--rounds", "0")
     assert "--validate compares with others" in usage_error("bench", text, "--validate", "--against", "trietok")
     assert "--passes" in usage_error("bench", text, "--passes", "1")
     assert "FILE" in usage_error("bench")

@@ -111,8 +111,8 @@ def test_leave_others_and_the_weight(tiny, text):
 
 def test_few_words_in_memory(tiny):
     lines = out("suggest", "-m", tiny, "--max-words", "2", "--min-frequency", "1", stdin="covid\ncovid the\ncods\n")
-    assert "1 of 4 words were forgotten for want of memory; a count may be 1 too low" not in lines
-    assert any("words were forgotten for want of memory" in line for line in lines)
+    assert "1 of 4 words were forgotten to save memory; a count may be 1 too low" not in lines
+    assert any("words were forgotten to save memory" in line for line in lines)
 
 
 def test_nothing_to_suggest_is_no_error(tiny, tmp_path):

@@ -74,7 +74,7 @@ def test_json_and_decoded_text_look_alike_on_a_terminal(tiny):
 @posix
 def test_a_terminal_that_could_be_typed_at_is_no_input():
     shown = unframed(COLOURS.sub("", on_terminal("encode")))
-    assert "Give texts as arguments, with --file PATH or through a pipe; - reads what you type." in shown
+    assert "Give texts as arguments, with --file FILE or through a pipe; - reads what you type." in shown
 
 
 # ---- the page in docs/ ----------------------------------------------------------------------------------------------

@@ -88,9 +88,9 @@ def bench(
 
     with reporting():
         if strict and not validate_ids:
-            ctx.fail("--strict goes with --validate.")
+            ctx.fail("--strict needs --validate.")
         if not rounds and not validate_ids:
-            ctx.fail("--rounds 0 goes with --validate.")
+            ctx.fail("--rounds 0 needs --validate.")
         names = [name.strip() for name in against.split(",") if name.strip()]
         if validate_ids and not set(names) - {"trietok"}:
             ctx.fail("--validate compares with others; name one with --against.")

@@ -38,7 +38,7 @@ def check(ctx: click.Context, path: str, fix: bool, output: str | None, renumber
     """
     with reporting():
         if renumber and not fix:
-            ctx.fail("--renumber goes with --fix.")
+            ctx.fail("--renumber needs --fix.")
         if fix != (output is not None):
             ctx.fail("--fix and --output go together: --fix --output DIR.")
         if output is None:

@@ -125,7 +125,7 @@ def encode_files(
       trietok encode-files texts.txt --output ids --pack 512 --drop-last --resume
     """
     if verify and not resume:
-        ctx.fail("--verify goes with --resume.")
+        ctx.fail("--verify needs --resume.")
     asked = _between_commas(columns)
     for name in asked:
         if name not in _COLUMNS:
@@ -193,7 +193,7 @@ def _stop_said(output: str, resume: bool) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if resume or _names_in(output) != before:
-            left = f"finished shards stay in {visible(output)}, and --resume goes on with the rest"
+            left = f"finished shards stay in {visible(output)}, and --resume continues with the rest"
         else:
             left = "nothing was written"
         print(f"trietok: stopped; {left}", file=sys.stderr, flush=True)

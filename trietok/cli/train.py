@@ -231,7 +231,7 @@ def bpe(
     else:
         for name, value in (("--test", test), ("--num-merges", num_merges)):
             if value is not None:
-                ctx.fail(f"{name} goes with --recipe {_CHINESE}.")
+                ctx.fail(f"{name} needs --recipe {_CHINESE}.")
     if test == STANDARD_INPUT and STANDARD_INPUT in files:
         ctx.fail("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
@@ -287,7 +287,7 @@ def _check_recipe(ctx: click.Context, recipe: str) -> None:
         name = parameter.name or ""
         source = ctx.get_parameter_source(name)
         if name not in _OF_THE_RECIPE and source is not None and source.name == "COMMANDLINE":
-            ctx.fail(f"{parameter.opts[0]} does not go with --recipe {_CHINESE}.")
+            ctx.fail(f"{parameter.opts[0]} does not work with --recipe {_CHINESE}.")
 
 
 @contextlib.contextmanager
@@ -389,14 +389,14 @@ def _check_output(output: str) -> None:
     try:
         if path.is_dir() and not any(path.iterdir()):
             if not os.access(path, os.W_OK | os.X_OK):
-                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to it", path=output)
+                raise trietok.FileError(f"cannot write to {output!r}: it is not writable", path=output)
             return
         if not path.exists() and not path.is_symlink() and output:
             place = next(parent for parent in path.absolute().parents if parent.exists())
             if not place.is_dir():
                 raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
             if not os.access(place, os.W_OK | os.X_OK):
-                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to {place}", path=output)
+                raise trietok.FileError(f"cannot write to {output!r}: {place} is not writable", path=output)
             return
     except trietok.FileError:
         raise
