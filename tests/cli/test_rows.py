@@ -110,7 +110,7 @@ def test_mistakes(model, new, tmp_path):
     )
     assert "no token 'nothing'" in error("rows", model, "-o", target, "--tokenizer", new, "--new", "copy:nothing")
     assert "is there already" in error("rows", model, "-o", new, "--tokenizer", new)
-    assert "no row plan" in error("rows", model, "-o", target, "--plan", f"{model}/config.json")
+    assert "not a row plan" in error("rows", model, "-o", target, "--plan", f"{model}/config.json")
     assert "not there" in error("rows", f"{model}/nowhere", "-o", target, "--plan", _plan(tmp_path))
     wanted = "give the directory of a model, with its config.json and weights"
     assert error("rows", "nowhere", "-o", target, "--tokenizer", new) == f"nowhere is not there; {wanted}"
