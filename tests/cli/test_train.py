@@ -191,7 +191,7 @@ def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
     pathlib.Path("there").mkdir()
     monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)  # nobody stops the superuser
     message = error("train", "bpe", "missing.txt", "-o", "new/out")
-    assert message == f"cannot write to 'new/out': nothing may be written to {here}"
+    assert message == f"cannot write to 'new/out': {here} is not writable"
     assert error("train", "bpe", "missing.txt", "-o", "there") == "cannot write to 'there': it is not writable"
 
 
