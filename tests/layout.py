@@ -1,6 +1,6 @@
 """The house at a glance: `python tests/layout.py` prints the packages, their imports and what runs against the rows.
 
-In: a checkout. Out: for each package its modules, lines and the packages it imports; the floors of the import graph
+In: a checkout. Out: for each package its modules, lines and the packages it imports; the layers of the import graph
 (how many modules the longest chain of imports holds); imports that run against `ROWS`; cycles.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# From the top of the house to its ground: a package imports from the rows below its own, never from its neighbours.
+# From the top layer to the bottom: a package imports from the rows below its own, never from its own row.
 ROWS: tuple[tuple[str, ...], ...] = (
     ("cli", "clients"),
     ("adapting", "locking"),
@@ -111,7 +111,7 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
 
 
 def longest_chain(graph: dict[str, set[str]]) -> list[str]:
-    """The longest chain of imports, from the top; modules of a cycle count as one floor."""
+    """The longest chain of imports, from the top; modules of a cycle count as one layer."""
     group_of = {name: group[0] for group in cycles(graph) for name in group}
     merged: dict[str, set[str]] = defaultdict(set)
     for name, imported in graph.items():
@@ -146,13 +146,13 @@ def main(root: Path = ROOT) -> int:
     of_packages: dict[str, set[str]] = defaultdict(set)
     for name, imported in graph.items():
         of_packages[name.split(".")[0]] |= {other.split(".")[0] for other in imported} - {name.split(".")[0]}
-    floors = longest_chain(of_packages)
-    print(f"{len(floors)} floors of packages: {' > '.join(floors)}")
+    layers = longest_chain(of_packages)
+    print(f"{len(layers)} layers of packages: {' > '.join(layers)}")
     print(f"{len(deepest)} modules in the longest chain: {' > '.join(deepest)}")
     for package in sorted(packages):
         inner = {name: graph[name] & set(packages[package]) for name in packages[package]}
         if len(inner) > 1:
-            print(f"  {package}: {len(longest_chain(inner))} floors inside")
+            print(f"  {package}: {len(longest_chain(inner))} layers inside")
     print(f"{len(wrong)} imports against the rows", *wrong, sep="\n  ")
     print(f"{len(loops)} cycles", *map(", ".join, loops), sep="\n  ")
     return 1 if wrong or loops else 0

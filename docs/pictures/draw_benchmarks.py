@@ -1,4 +1,6 @@
-"""Draws `benchmarks.svg` from `benchmarks.json`, the figures of one run: MB of text a second, by tokenizer and text.
+"""Draws `benchmarks.svg`, and `benchmarks-narrow.svg` for a phone, from `benchmarks.json`.
+
+The figures are those of one run: MB of text a second, by tokenizer and text.
 
     python docs/pictures/draw_benchmarks.py
 
@@ -11,9 +13,10 @@ import json
 import math
 import pathlib
 from html import escape
+from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
-WIDTH, NAMES, BAR, GAP, TOP = 760, 210, 22, 8, 58
+BAR, GAP, TOP = 22, 8, 58
 LOWEST, HIGHEST = 1.0, 400.0
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #222 }
@@ -28,25 +31,39 @@ rect.first { fill: none; stroke-width: 1.5 }
 """
 
 
-def place(speed: float) -> float:
-    """Where a speed is on the scale, in pixels from the left edge."""
-    share = math.log(max(speed, LOWEST) / LOWEST) / math.log(HIGHEST / LOWEST)
-    return NAMES + share * (WIDTH - NAMES - 60)
+class Scale(NamedTuple):
+    """How wide a picture is, and the names in it, in pixels; and which speeds have a line."""
+
+    width: int
+    names: int
+    lines: tuple[int, ...]
+
+    def place(self, speed: float) -> float:
+        """Where a speed is, in pixels from the left edge."""
+        share = math.log(max(speed, LOWEST) / LOWEST) / math.log(HIGHEST / LOWEST)
+        return self.names + share * (self.width - self.names - 60)
 
 
-def bar(name: str, cold: float, warm: float, y: int) -> list[str]:
+PICTURES = {
+    "benchmarks": Scale(760, 210, (1, 3, 10, 30, 100, 300)),
+    "benchmarks-narrow": Scale(390, 178, (1, 10, 100)),
+}
+
+
+def bar(scale: Scale, name: str, cold: float, warm: float, y: int) -> list[str]:
     """A contender's two bars, one over the other, and its figures."""
     kind = "ours" if name.startswith("trietok") else "others"
-    half = BAR // 2
+    half, left = BAR // 2, scale.names
     return [
-        f'<text x="{NAMES - 10}" y="{y + half + 5}" text-anchor="end">{escape(name)}</text>',
-        f'<rect class="{kind} first" x="{NAMES}" y="{y}" width="{place(cold) - NAMES:.1f}" height="{half - 2}"/>',
-        f'<rect class="{kind}" x="{NAMES}" y="{y + half}" width="{place(warm) - NAMES:.1f}" height="{half}"/>',
-        f'<text class="small" x="{place(max(cold, warm)) + 6:.1f}" y="{y + half + 4}">{cold:.3g} / {warm:.3g}</text>',
+        f'<text x="{left - 10}" y="{y + half + 5}" text-anchor="end">{escape(name)}</text>',
+        f'<rect class="{kind} first" x="{left}" y="{y}" width="{scale.place(cold) - left:.1f}" height="{half - 2}"/>',
+        f'<rect class="{kind}" x="{left}" y="{y + half}" width="{scale.place(warm) - left:.1f}" height="{half}"/>',
+        f'<text class="small" x="{scale.place(max(cold, warm)) + 6:.1f}" y="{y + half + 4}">'
+        f"{cold:.3g} / {warm:.3g}</text>",
     ]
 
 
-def drawing(figures: dict[str, dict[str, dict[str, float]]]) -> str:
+def drawing(figures: dict[str, dict[str, dict[str, float]]], scale: Scale) -> str:
     """The picture of all texts, each a group of bars."""
     parts: list[str] = []
     y = TOP
@@ -54,23 +71,24 @@ def drawing(figures: dict[str, dict[str, dict[str, float]]]) -> str:
         parts.append(f'<text class="title" x="12" y="{y}">{escape(text)}</text>')
         y += 12
         for name, speeds in contenders.items():
-            parts += bar(name, speeds["cold"], speeds["warm"], y)
+            parts += bar(scale, name, speeds["cold"], speeds["warm"], y)
             y += BAR + GAP
         y += 26
     height = y
     grid = []
-    for speed in (1, 3, 10, 30, 100, 300):
-        x = place(speed)
+    for speed in scale.lines:
+        x = scale.place(speed)
         grid.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="34" y2="{height - 30}"/>')
         grid.append(f'<text class="small" x="{x:.1f}" y="28" text-anchor="middle">{speed} MB/s</text>')
     note = f'<text class="small" x="12" y="{height - 12}">outlined: the first pass; full: the text has been met</text>'
     inner = "\n".join([*grid, *parts, note])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {scale.width} {height}" role="img" '
         f'aria-label="MB of text a second by tokenizer and text"><style>{STYLE}</style>\n{inner}\n</svg>\n'
     )
 
 
 if __name__ == "__main__":
     figures = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
-    (HERE / "benchmarks.svg").write_text(drawing(figures["encode"]), encoding="utf-8", newline="\n")
+    for name, scale in PICTURES.items():
+        (HERE / f"{name}.svg").write_text(drawing(figures["encode"], scale), encoding="utf-8", newline="\n")

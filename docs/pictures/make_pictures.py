@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/explaining.md: `python docs/pictures/make_pictures.py`.
+"""Makes the pictures of docs/explaining.md, and of the first page: `python docs/pictures/make_pictures.py [NAME ...]`.
 
 It needs Chromium as `chromium` (Debian's package), fonts for Chinese (`fonts-noto-cjk`), Pillow, and trietok with the
 extra `cli`. Each picture is what a browser shows of a page that trietok has written, or of what the command writes to a
@@ -37,15 +37,20 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
     tokenizer.add_tokens(["ALT"])
     tokenizer.save_pretrained(folder / "model")
     explained = tokenizer.explain(TEXT)
+    told = explained.to_html().replace(".tt-t:focus>", ".tt-t:nth-of-type(11)>.tt-story,.tt-t:focus>")
+    # The tokens and one story. The line that says how to read a story is under it, where it leaves room for it.
+    reason = told.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Point at", " hidden>Point at")
+    reason += '<div style="height:52px"></div>'
     slow = trietok.BertTokenizer.from_pretrained("trietok-multi")
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-multi")
     sentence = slow.explain(SENTENCE).to_html()
     text = "a\u0378b \ud800 naïve"
-    told = explained.to_html().replace(".tt-t:focus>", ".tt-t:nth-of-type(11)>.tt-story,.tt-t:focus>")
     return {
         "explained": (page(told), 820),
         "explained-dark": (page(told, "tt-dark"), 820),
         "explained-narrow": (page(explained.to_html()), 500),
+        "reason": (page(reason), 900),
+        "reason-dark": (page(reason, "tt-dark"), 900),
         "sentence": (page(sentence.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>")), 960),
         "against": (page(slow.explain(text).against(fast.explain(text)).to_html()), 760),
         "terminal": (terminal(["explain", TEXT, "-m", "model"], 80, folder), 720),
@@ -108,6 +113,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         too_big = 0
         for name, (html, width) in pages(Path(folder)).items():
+            if sys.argv[1:] and name not in sys.argv[1:]:
+                continue
             if re.search(r"https?://", html):
                 raise SystemExit(f"{name}: the page asks for something from elsewhere")
             size = photograph(name, html, width, Path(folder))

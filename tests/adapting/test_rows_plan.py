@@ -107,7 +107,7 @@ GOOD = RowPlan("A", "B", 3, 4, [0, 1, ~0, ~1], [((0, 0.5), (2, 0.5)), ()]).to_js
 @pytest.mark.parametrize(
     ("where", "value", "message"),
     [
-        (("kind",), "other", "no row plan"),
+        (("kind",), "other", "not a row plan"),
         (("version",), 2, "version 2"),
         (("after", "rows"), 5, "row 4 comes from nowhere"),
         (("after", "rows"), 3, "row 3 is beyond the 3 new rows"),

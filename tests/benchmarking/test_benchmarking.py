@@ -295,7 +295,9 @@ def test_a_process_that_leaves_without_an_answer(packages, model):
 
 @pytest.mark.parametrize("function", [measure, validate])
 def test_mistakes(function, model, tmp_path):
-    with pytest.raises(InputError, match=f"nobody knows a contender 'nobody'; there are {', '.join(CONTENDERS)}"):
+    with pytest.raises(
+        InputError, match=f"there is no tokenizer 'nobody' to compare with; choose from {', '.join(CONTENDERS)}"
+    ):
         function(TEXTS, model, against=["tokenizers", "nobody"])
     with pytest.raises(InputError, match="no text to measure: no line"):
         function([], model, against=[])

@@ -23,7 +23,16 @@ def files(tmp_path):
     tokenizer = BertTokenizer.from_pretrained("trietok-en")
     (tmp_path / "texts.txt").write_text(TEXTS)
     model = save_model(tmp_path / "model", bert(8000), 8000, tokenizer=tokenizer)
-    return ["adapt", str(model), str(tmp_path / "out"), "--texts", str(tmp_path / "texts.txt"), "--min-frequency", "2"]
+    return [
+        "adapt",
+        str(model),
+        "-o",
+        str(tmp_path / "out"),
+        "--texts",
+        str(tmp_path / "texts.txt"),
+        "--min-frequency",
+        "2",
+    ]
 
 
 def test_what_it_says(files, tmp_path):
@@ -49,11 +58,11 @@ def test_json(files, tmp_path):
 
 
 def test_what_is_wrong(files, tmp_path):
-    assert "--texts" in usage_error(*files[:3])
+    assert "--texts" in usage_error(*files[:4])
     assert "none of the words of the 2 texts" in error(*files[:-1], "9")
     (tmp_path / "empty").mkdir()
     wanted = "give the directory of a model, with its config.json and weights"
     assert error("adapt", str(tmp_path / "empty"), *files[2:]) == f"{tmp_path / 'empty'} has no config.json; {wanted}"
-    assert "is there already" in error(*files[:2], files[1], *files[3:])
+    assert "is there already" in error(*files[:3], files[1], *files[4:])
     assert "there is no token 'nosuchtoken'" in error(*files, "--new", "copy:nosuchtoken")
     assert not (tmp_path / "out").exists()

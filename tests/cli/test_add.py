@@ -70,7 +70,8 @@ def test_a_model_in_the_directory(tiny, tmp_path):
     saved = str(tmp_path / "out")
     lines = out("add", "-", "-m", str(model), "-o", saved, stdin="hellos\n")
     assert lines[-2] == (
-        f"{model} holds a model, whose rows have to follow: trietok rows '{model}' {saved}-model --tokenizer {saved}"
+        f"{model} holds a model, whose rows have to follow: "
+        f"trietok rows '{model}' --tokenizer {saved} --output {saved}-model"
     )
 
 

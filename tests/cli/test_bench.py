@@ -127,8 +127,8 @@ def test_a_terminal(packages, tiny, text):
 def test_errors(tiny, tmp_path):
     assert error("bench", str(tmp_path / "none.txt")).endswith("none.txt: No such file or directory")
     assert error("bench", "-", "--against", "nobody", stdin="a") == (
-        "nobody knows a contender 'nobody'; there are trietok, transformers, transformers-fast, tokenizers, "
-        "flash-tokenizer"
+        "there is no tokenizer 'nobody' to compare with; choose from trietok, transformers, transformers-fast, "
+        "tokenizers, flash-tokenizer"
     )
     assert error("bench", "-", stdin="") == "standard input holds no text; there is nothing to measure"
     assert error("bench", "-", stdin="\n\n") == "standard input holds no text; there is nothing to measure"
@@ -137,8 +137,8 @@ def test_errors(tiny, tmp_path):
 
 
 def test_options_that_make_no_sense(tiny, text):
-    assert "--strict goes with --validate." in usage_error("bench", text, "--strict")
-    assert "--rounds 0 goes with --validate." in usage_error("bench", text, "--rounds", "0")
+    assert "--strict needs --validate." in usage_error("bench", text, "--strict")
+    assert "--rounds 0 needs --validate." in usage_error("bench", text, "--rounds", "0")
     assert "--validate compares with others" in usage_error("bench", text, "--validate", "--against", "trietok")
     assert "--passes" in usage_error("bench", text, "--passes", "1")
     assert "FILE" in usage_error("bench")

@@ -20,7 +20,7 @@ REFUSED = {
     "suggest": (("suggest", "-m", "MODEL", "texts.txt"), OTHER_KIND),
     "trim": (("trim", "MODEL", "texts.txt", "-o", "out"), NO_WORDPIECE),
     "add": (("add", "texts.txt", "-m", "MODEL", "-o", "out"), NO_WORDPIECE),
-    "check --fix": (("check", "MODEL", "--fix", "out"), "only WordPiece vocabularies are repaired"),
+    "check --fix": (("check", "MODEL", "--fix", "-o", "out"), "only WordPiece vocabularies are repaired"),
     "train --like": (("train", "wordpiece", "texts.txt", "-o", "out", "--like", "MODEL"), OTHER_KIND),
 }
 
@@ -94,11 +94,11 @@ def test_a_model_gets_rows_for_its_tokens(model, vocab_file):
 
     tokenizer = AutoTokenizer.from_pretrained(model)
     save_model(pathlib.Path("old"), bert(8), 8, tokenizer=BertTokenizer(str(vocab_file("low", "天", "x"))))
-    out("rows", "old", "new", "--tokenizer", model)
+    out("rows", "old", "-o", "new", "--tokenizer", model)
     weights = read_tensors(pathlib.Path("new", "model.safetensors"))["bert.embeddings.word_embeddings.weight"]
     assert len(weights) == len(tokenizer)
     assert AutoTokenizer.from_pretrained("new").encode("天天 low") == tokenizer.encode("天天 low")
-    assert NO_WORDPIECE in error("adapt", "new", "adapted", "--texts", "texts.txt")
+    assert NO_WORDPIECE in error("adapt", "new", "-o", "adapted", "--texts", "texts.txt")
     assert not pathlib.Path("adapted").exists()
 
 

@@ -37,15 +37,15 @@ def test_the_command_as_json(tmp_path):
     folder = str(make(tmp_path / "model", vocab("un", "\u2028")))
     (line,) = out("check", folder, "--json")
     assert json.loads(line) == check(folder).to_dict()
-    (line,) = out("check", folder, "--json", "--fix", str(tmp_path / "out"), "--renumber")
+    (line,) = out("check", folder, "--json", "--fix", "-o", str(tmp_path / "out"), "--renumber")
     assert json.loads(line)["id_map"]["9"] == 8
 
 
 def test_the_command_fixing(tmp_path):
     folder = str(make(tmp_path / "model", vocab("un")))
-    written = out("check", folder, "--fix", str(tmp_path / "out"))
+    written = out("check", folder, "--fix", "-o", str(tmp_path / "out"))
     assert written[1] == "  line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 8"
-    assert error("check", folder, "--fix", str(tmp_path / "out")).endswith("does not exist or is empty")
+    assert error("check", folder, "--fix", "-o", str(tmp_path / "out")).endswith("does not exist or is empty")
 
 
 @posix

@@ -102,7 +102,7 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
 def test_what_is_written_is_written_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("a\n")
-    for command in (("encode-files", "a.txt", "-o"), ("train", "wordpiece", "a.txt", "-o"), ("rows", "a")):
+    for command in (("encode-files", "a.txt", "-o"), ("train", "wordpiece", "a.txt", "-o"), ("rows", "a", "-o")):
         assert "s3://bucket/ids is not on this machine" in usage_error(*command, "s3://bucket/ids")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
@@ -146,7 +146,7 @@ def test_an_interrupt_before_anything_is_written(tmp_path, monkeypatch):
         assert (result.exit_code, result.stdout) == (130, "")
         assert result.stderr == "trietok: stopped; nothing was written\n"
     result = run("encode-files", "a.txt", "--output", str(tmp_path / "ids"), "--resume")
-    assert result.stderr.endswith("and --resume goes on with the rest\n")
+    assert result.stderr.endswith("and --resume continues with the rest\n")
 
 
 # The interrupt comes while a worker process has begun, and has not read yet what it needs.
@@ -284,7 +284,7 @@ def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
     os.killpg(child.pid, signal.SIGTERM) if to_all else child.terminate()
     assert (child.wait(30), child.stdout.read()) == (143, b"")
     assert child.stderr.read().decode() == (
-        f"trietok: stopped; finished shards stay in {ids}, and --resume goes on with the rest\n"
+        f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
     )
     assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
     out(*command, "--resume")
@@ -309,7 +309,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     child.send_signal(signal.SIGINT)
     assert (child.wait(), child.stdout.read()) == (130, b"")
     assert child.stderr.read().decode() == (
-        f"trietok: stopped; finished shards stay in {ids}, and --resume goes on with the rest\n"
+        f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
     )
     assert not list((ids / ".trietok-encode").glob("temporary-*"))
     assert not (ids / "manifest.json").exists()

@@ -66,7 +66,7 @@ def test_nothing_to_read_is_a_usage_error(monkeypatch, stdin):
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal() if stdin else None)
-    with pytest.raises(Fails, match="Give texts as arguments, with --file PATH or through a pipe"):
+    with pytest.raises(Fails, match="Give texts as arguments, with --file FILE or through a pipe"):
         lines_of(Context(), None, None, "texts")
 
 

@@ -76,7 +76,7 @@ def test_json(tiny, text):
 @pytest.mark.parametrize(("adding", "changed"), [("wordpiece", 1), ("added", 0)])
 def test_apply(tiny, text, tmp_path, adding, changed):
     saved = tmp_path / "new" / "out"
-    options = ("-m", tiny, "--min-frequency", "2", "--as", adding, "--apply", str(saved))
+    options = ("-m", tiny, "--min-frequency", "2", "--as", adding, "--output", str(saved))
     lines = out("suggest", text, *options)
     assert lines[-2:] == [
         f"written to {saved}: 1 word added, 3 others verified, {changed} of them changed as said",
@@ -89,7 +89,7 @@ def test_apply(tiny, text, tmp_path, adding, changed):
 
 def test_apply_as_json(tiny, text, tmp_path):
     saved = str(tmp_path / "out")
-    (line,) = out("suggest", text, "-m", tiny, "--apply", saved, "--json", "--min-frequency", "2")
+    (line,) = out("suggest", text, "-m", tiny, "--output", saved, "--json", "--min-frequency", "2")
     assert json.loads(line)["applied"] == {
         "out": saved,
         "added": 1,
@@ -111,14 +111,14 @@ def test_leave_others_and_the_weight(tiny, text):
 
 def test_few_words_in_memory(tiny):
     lines = out("suggest", "-m", tiny, "--max-words", "2", "--min-frequency", "1", stdin="covid\ncovid the\ncods\n")
-    assert "1 of 4 words were forgotten for want of memory; a count may be 1 too low" not in lines
-    assert any("words were forgotten for want of memory" in line for line in lines)
+    assert "1 of 4 words were forgotten to save memory; a count may be 1 too low" not in lines
+    assert any("words were forgotten to save memory" in line for line in lines)
 
 
 def test_nothing_to_suggest_is_no_error(tiny, tmp_path):
     assert out("suggest", "-m", tiny, stdin="the\nthe c\n") == ["nothing to suggest: 2 texts, 3 tokens"]
     saved = tmp_path / "out"
-    lines = out("suggest", "-m", tiny, "--apply", str(saved), stdin="the\n")
+    lines = out("suggest", "-m", tiny, "--output", str(saved), stdin="the\n")
     assert lines[1].startswith(f"written to {saved}: 0 words added")
     assert len(BertTokenizer.from_pretrained(saved)) == 12
 
@@ -129,8 +129,8 @@ def test_errors(tiny, text, tmp_path):
     assert error("suggest", "no.txt", "-m", tiny) == "cannot read no.txt: No such file or directory"
     assert "standard input, line 2: byte 0xff" in error("suggest", "-m", tiny, stdin=b"the\n\xff\n")
     assert error("suggest", str(tmp_path / "*.csv"), "-m", tiny) == f"no file matches {tmp_path / '*.csv'}"
-    assert "is there already" in error("suggest", text, "-m", tiny, "--apply", str(tmp_path))
-    assert "is there already" in error("suggest", text, "-m", tiny, "--apply", text)
+    assert "is there already" in error("suggest", text, "-m", tiny, "--output", str(tmp_path))
+    assert "is there already" in error("suggest", text, "-m", tiny, "--output", text)
     assert "no-such-model" in error("suggest", text, "-m", str(tmp_path / "no-such-model"))
 
 
@@ -140,7 +140,7 @@ def test_usage_errors(tiny, text):
 
 
 def test_nothing_is_saved_where_counting_fails(tiny, tmp_path):
-    run("suggest", "-m", tiny, "--apply", str(tmp_path / "out"), stdin=b"covid\n\xff\n")
+    run("suggest", "-m", tiny, "--output", str(tmp_path / "out"), stdin=b"covid\n\xff\n")
     assert not (tmp_path / "out").exists()
 
 

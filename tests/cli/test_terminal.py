@@ -74,7 +74,7 @@ def test_json_and_decoded_text_look_alike_on_a_terminal(tiny):
 @posix
 def test_a_terminal_that_could_be_typed_at_is_no_input():
     shown = unframed(COLOURS.sub("", on_terminal("encode")))
-    assert "Give texts as arguments, with --file PATH or through a pipe; - reads what you type." in shown
+    assert "Give texts as arguments, with --file FILE or through a pipe; - reads what you type." in shown
 
 
 # ---- the page in docs/ ----------------------------------------------------------------------------------------------
@@ -91,7 +91,22 @@ def shown_on(page: pathlib.Path) -> dict[str, str]:
 
 
 @posix
-@pytest.mark.parametrize("page", ["command_line", "explaining", "locking", "training", "trimming", "unknown_words"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "command_line",
+        "explaining",
+        "get_started",
+        "guides/debug_a_text",
+        "guides/encode_a_corpus",
+        "guides/replace_transformers",
+        "guides/train",
+        "locking",
+        "training",
+        "trimming",
+        "unknown_words",
+    ],
+)
 def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
     script = tmp_path / "trietok"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trietok "$@"\n')
@@ -107,7 +122,7 @@ def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
         done = subprocess.run(["/bin/sh", "-c", command], env=env, capture_output=True)
         return (done.stdout + done.stderr).decode("utf-8")
 
-    shown = shown_on(PAGE.with_name(f"{page}.md"))
+    shown = shown_on(PAGE.parent / f"{page}.md")
     assert sum("trietok" in command for command in shown) >= 1
     assert {command: printed(command) for command in shown} == shown
 

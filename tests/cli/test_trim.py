@@ -73,8 +73,8 @@ def test_a_model_in_the_directory(tiny, text, tmp_path):
     saved = str(tmp_path / "out")
     lines = out("trim", str(model), text, "-o", saved)
     assert (
-        lines[-2]
-        == f"{model} holds a model, whose rows have to follow: trietok rows {model} {saved}-model --tokenizer {saved}"
+        lines[-2] == f"{model} holds a model, whose rows have to follow: "
+        f"trietok rows {model} --tokenizer {saved} --output {saved}-model"
     )
 
 

@@ -72,10 +72,10 @@ def gone(path):
 
 
 DAMAGES = [
-    ("b.jsonl.zst", cut_off, "is cut off and cannot be unpacked", 2),
-    ("d.txt.gz", cut_off, "is cut off and cannot be unpacked", 1),
+    ("b.jsonl.zst", cut_off, "is truncated and cannot be decompressed", 2),
+    ("d.txt.gz", cut_off, "is truncated and cannot be decompressed", 1),
     ("d.txt.gz", lambda path: path.write_bytes(b"plain"), "is damaged, or no gzip file", 2),
-    ("c.parquet", cut_off, "is no Parquet file", 2),
+    ("c.parquet", cut_off, "is not a Parquet file", 2),
     ("c.parquet", damaged_pages, "cannot be read: Couldn't deserialize thrift", 1),
     ("c.parquet", lambda path: pq.write_table(pa.table({"n": [1]}), path), "has no column 'text'", 2),
     ("c.parquet", lambda path: pq.write_table(pa.table({"text": [1]}), path), "column 'text' holds int64", 1),
@@ -108,7 +108,9 @@ def test_a_damaged_file_is_set_aside_and_only_that_is_encoded_later(
 def test_without_skip_a_damaged_file_ends_the_run_and_says_how_to_go_on(english, tmp_path, corpus, encoded):
     whole = (corpus / "d.txt.gz").read_bytes()
     cut_off(corpus / "d.txt.gz")
-    said = r"d\.txt\.gz is cut off .*: .* does\. 1\d finished shards stay .* repaired or taken away; .*--on-error skip"
+    said = (
+        r"d\.txt\.gz is truncated .*: .* does\. 1\d finished shards stay .* repaired or taken away; .*--on-error skip"
+    )
     with pytest.raises(FileFormatError, match=said):
         run(corpus, tmp_path / "out", english)
     (corpus / "d.txt.gz").write_bytes(whole)
@@ -245,7 +247,7 @@ def test_a_file_that_was_changed_in_secret_is_found_by_checksums(english, tmp_pa
     assert not encoded
     run(corpus, tmp_path / "out", english, resume=True, verify=True)
     assert set(encoded) == {"a.txt"}
-    with pytest.raises(InputError, match="verify goes with resume"):
+    with pytest.raises(InputError, match="verify needs resume"):
         run(corpus, tmp_path / "out", english, verify=True)
 
 

@@ -50,7 +50,7 @@ def test_the_mark_that_some_editors_begin_a_file_with(english, tmp_path):
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.zst"])
 def test_a_packed_file_of_no_bytes_is_cut_off(english, tmp_path, name):
     (tmp_path / name).touch()
-    with pytest.raises(FileFormatError, match="is cut off and cannot be unpacked"):
+    with pytest.raises(FileFormatError, match="is truncated and cannot be decompressed"):
         encode_files(tmp_path / name, tmp_path / "ids", english, workers=1)
 
 
@@ -89,7 +89,7 @@ def test_bad_lines_are_kept_aside(english, tmp_path, name, shard_bytes):
         assert row["reason"].startswith(reason)
     assert manifest["totals"]["rejected"] == len(bad)
     with pytest.raises(
-        FileError, match=r"row 2: 'text' is null, not a text\. .*finished shards stay .*--on-error skip goes on"
+        FileError, match=r"row 2: 'text' is null, not a text\. .*finished shards stay .*--on-error skip continues"
     ):
         encode_files([tmp_path / name], tmp_path / "failed", english, **options)
 
@@ -141,11 +141,13 @@ def test_files_that_are_not_what_they_say(english, tmp_path):
             encode_files([tmp_path / name], tmp_path / f"out-{name}", english, workers=1)
 
     many = b"".join(os.urandom(40).hex().encode() + b"\n" for _ in range(20_000))
-    refused("a.txt.gz", gzip.compress(many)[:-100], FileFormatError, r"a\.txt\.gz is cut off .*--on-error skip goes on")
+    refused(
+        "a.txt.gz", gzip.compress(many)[:-100], FileFormatError, r"a\.txt\.gz is truncated .*--on-error skip continues"
+    )
     refused("b.txt.gz", b"plain", FileFormatError, "no gzip file")
-    refused("a.txt.zst", zstandard.compress(many)[:-100], FileFormatError, r"a\.txt\.zst is cut off")
+    refused("a.txt.zst", zstandard.compress(many)[:-100], FileFormatError, r"a\.txt\.zst is truncated")
     refused("b.txt.zst", b"plain", FileFormatError, "no zstd file")
-    refused("a.parquet", b"plain", FileFormatError, r"a\.parquet is no Parquet file")
+    refused("a.parquet", b"plain", FileFormatError, r"a\.parquet is not a Parquet file")
     refused("a.csv", b"plain", InputError, r"a\.csv is of no known kind; files end in \.parquet, \.jsonl or \.txt")
     refused("a.parquet.gz", b"plain", InputError, "of no known kind")
     refused("a", b"plain", InputError, "of no known kind")
@@ -202,7 +204,7 @@ def test_files_that_are_not_there(english, tmp_path):
             ({"shard_bytes": size}, InputError, f"shard_bytes is {size!r}; it is a whole number from 1")
             for size in (0, 1.5, float("inf"), float("nan"), True, "9")
         ),
-        ({"drop_last": True}, InputError, "drop_last goes with pack"),
+        ({"drop_last": True}, InputError, "drop_last needs pack"),
         ({"return_length": True}, OptionError, "leave out what asks for length"),
         ({"colour": "red"}, OptionError, "unknown keyword"),
     ],
@@ -253,7 +255,9 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
 
     monkeypatch.setattr(os, "fsync", full)
     options = {"workers": 1, "file_format": file_format}
-    with pytest.raises(FileError, match=r"cannot write .*-txt-0-00000.*: No space left on device\. 0 .*resume goes on"):
+    with pytest.raises(
+        FileError, match=r"cannot write .*-txt-0-00000.*: No space left on device\. 0 .*resume continues"
+    ):
         encode_files(path, out, english, **options)
     monkeypatch.undo()
     encode_files(path, out, english, resume=True, **options)

@@ -181,7 +181,7 @@ def test_what_cannot_be_kept(english, tmp_path):
 
     fails(InputError, r"a\.parquet has no column 'labels'; it has 'id', 'text'", keep=["labels"])
     fails(InputTypeError, r"keep is 'id'; it is a list of columns: \['id'\]", keep="id")
-    fails(InputError, "keep does not go with pack", pack=8)
+    fails(InputError, "keep does not work with pack", pack=8)
     fails(InputError, "keep has 'input_ids', which the ids' own columns have too", keep=["input_ids"])
     fails(InputError, r"a\.txt holds lines of text, which have no columns", write(tmp_path / "a.txt"))
 

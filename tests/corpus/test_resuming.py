@@ -245,7 +245,7 @@ def test_one_run_at_a_time(english, tmp_path, corpus):
 
 def test_a_directory_of_something_else(english, tmp_path, corpus):
     files, options = corpus
-    with pytest.raises(InputError, match=r"holds 'a\.txt', which is of no run; give an empty directory"):
+    with pytest.raises(InputError, match=r"holds 'a\.txt', which belongs to no run; give an empty directory"):
         encode_files(files, tmp_path, english, resume=True, **options)
     with pytest.raises(InputError, match=r"a\.txt is a file, or below one"):
         encode_files(files, tmp_path / "a.txt", english, **options)
@@ -258,7 +258,7 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
         if state.shards == 3:
             write(tmp_path / "a.txt", ["other"])
 
-    with pytest.raises(FileError, match=r"a\.txt has changed while it was read\. 3 fin.*; --resume goes on$"):
+    with pytest.raises(FileError, match=r"a\.txt has changed while it was read\. 3 fin.*; --resume continues$"):
         encode_files(files, tmp_path / "out", english, progress=change, **options)
     encode_files(files, tmp_path / "out", english, resume=True, **options)
     encode_files(files, tmp_path / "unbroken", english, **options)
@@ -270,7 +270,7 @@ def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
     raw = bytearray((tmp_path / "a.parquet").read_bytes())
     raw[4:4000] = bytes(3996)
     (tmp_path / "a.parquet").write_bytes(raw)
-    with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*--resume goes on once the") as caught:
+    with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*--resume continues once the") as caught:
         encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
     assert ".." not in str(caught.value).replace(str(tmp_path), "")
 

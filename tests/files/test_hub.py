@@ -189,7 +189,7 @@ def test_offline_with_an_empty_cache(hub, load):
         *load(("org/model", {"local_files_only": True})),
         *load(("org/model", {}), HF_HUB_OFFLINE="1"),
     ]:
-        assert "not in the cache and the hub is not to be asked" in failed(result)
+        assert "not in the cache, and the offline mode is on" in failed(result)
     both = ("org/model", {"force_download": True})
     failed(load(("org/model", {"force_download": True, "local_files_only": True}))[0])
     failed(load(both, HF_HUB_OFFLINE="1")[0])

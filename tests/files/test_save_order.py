@@ -105,10 +105,10 @@ def test_what_is_read_back_otherwise_than_written_is_an_error(small, tmp_path, m
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lose)
-        with pytest.raises(FileError, match=r"cannot write .*vocab\.txt: what was written is read back otherwise"):
+        with pytest.raises(FileError, match=r"cannot write .*vocab\.txt: what was written reads back differently"):
             new.save_pretrained(directory)
         (tmp_path / "a.txt").write_text("old")
-        with pytest.raises(FileError, match=r"cannot write .*a\.txt: what was written is read back otherwise"):
+        with pytest.raises(FileError, match=r"cannot write .*a\.txt: what was written reads back differently"):
             write_text(tmp_path / "a.txt", "new")
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
     assert (tmp_path / "a.txt").read_text() == "old"

@@ -230,7 +230,7 @@ def _suggested(
     )
     if not suggestions.suggestions:
         raise InputError(
-            f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that stand there "
+            f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that occur "
             f"{min_frequency} times or more are tokens already; give more text, or a lower min_frequency"
         )
     return suggestions

@@ -291,7 +291,7 @@ class RowPlan:
             path: where it comes from, which an error names.
         """
         if not isinstance(value, dict) or value.get("kind") != KIND:
-            raise FileFormatError(f'{path} is no row plan: it has no "kind": "{KIND}"', path=path)
+            raise FileFormatError(f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path)
         if value.get("version") != VERSION:
             raise FileFormatError(
                 f"{path} is a row plan of version {value.get('version')!r:.20}, and this trietok reads version "

@@ -130,7 +130,9 @@ class _Workers:
             raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
         unknown = [name for name in against if name not in CONTENDERS]
         if unknown:
-            raise InputError(f"nobody knows a contender {unknown[0]!r}; there are {', '.join(CONTENDERS)}")
+            raise InputError(
+                f"there is no tokenizer {unknown[0]!r} to compare with; choose from {', '.join(CONTENDERS)}"
+            )
         self.names = list(dict.fromkeys((OURS, *against)))
         is_trained = trained_kind(os.fspath(model)) is not None  # a byte-pair encoding
         kind: Any = AutoTokenizer if is_trained else BertTokenizer

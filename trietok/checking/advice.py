@@ -16,7 +16,7 @@ class Advice(NamedTuple):
     repair: str
 
 
-_FIX = "trietok check DIR --fix OUT"
+_FIX = "trietok check DIR --fix -o OUT"
 _RENUMBER = f"{_FIX} --renumber, which writes old id -> new id to id_map.json"
 _NEW_JSON = "remove tokenizer.json, then BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR) writes it anew"
 _NOTHING_LOADS = "nothing loads"
@@ -53,7 +53,7 @@ ADVICE = {
     "unk-missing": Advice(_NOTHING_LOADS, f'{_CONFIG}: "unk_token": the vocabulary\'s token for unknown words'),
     "special-missing": Advice(
         "its id is behind the model's rows, or one whose row was never trained",
-        f'{_CONFIG}: "{{role}}": the token that the model was trained with; --fix OUT writes the id down as it is',
+        f'{_CONFIG}: "{{role}}": the token that the model was trained with; --fix writes the id down as it is',
     ),
     "shared-role": Advice(
         "a model and a loss cannot tell the roles apart", f"{_CONFIG}: give each of {{role}} a token of its own"
@@ -75,7 +75,7 @@ ADVICE = {
     ),
     "special-unmarked": Advice(
         "readers that go by the file, as `tokenizers` does, keep the token when special tokens are skipped",
-        '{file}: "special": true in the entry of {token!r}; --fix OUT does it for tokenizer_config.json',
+        '{file}: "special": true in the entry of {token!r}; --fix does it for tokenizer_config.json',
     ),
     "word-marked-special": Advice(
         "decoding with skip_special_tokens drops the word",

@@ -114,7 +114,7 @@ class Finding:
         >>> Finding("note", "no-final-newline", "...", file="vocab.txt").to_dict()
         {'severity': 'note', 'code': 'no-final-newline', 'message': '...', 'file': 'vocab.txt',
          'consequence': 'a token that is appended becomes part of the last one',
-         'repair': 'trietok check DIR --fix OUT'}
+         'repair': 'trietok check DIR --fix -o OUT'}
         """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values |= {"consequence": self.consequence, "repair": self.repair}

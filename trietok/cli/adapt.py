@@ -17,15 +17,15 @@ from trietok.cli.suggest import words_of
 
 @click.command()
 @rows_options.model_dir
-@rows_options.out
+@training_options.output
 @click.option(
     "--texts",
     "-t",
     type=options.PATH,
     required=True,
     multiple=True,
-    metavar="FILES",
-    help="Files or quoted globs with texts like those that the model is for; see trietok suggest. May be repeated.",
+    metavar="FILE",
+    help="Find words in this file or quoted glob (.txt, .jsonl or .parquet). May be repeated.",
 )
 @click.option("--most", "-n", type=options.POSITIVE, default=500, metavar="N", help="Add at most N words.")
 @suggest_options.min_frequency
@@ -34,8 +34,8 @@ from trietok.cli.suggest import words_of
     "way",
     type=click.Choice(["wordpiece", "added", "unused"]),
     default="wordpiece",
-    help="As entries of the WordPiece vocabulary, as added tokens that match single words, or as such tokens in the "
-    "free slots [unusedN].",
+    help="Add words as vocabulary entries, as added tokens that match whole words, or as such tokens in the free slots "
+    "[unusedN].",
 )
 @suggest_options.phrases
 @suggest_options.leave_out
@@ -49,7 +49,7 @@ from trietok.cli.suggest import words_of
 @options.offline
 def adapt(
     model_dir: str,
-    out: str,
+    output: str,
     texts: tuple[str, ...],
     most: int,
     min_frequency: int,
@@ -64,18 +64,23 @@ def adapt(
     errors: str,
     as_json: bool,
 ) -> None:
-    """Write a model anew with the words of some texts that are most worth a token, and a row for each of them.
+    """Add the words of your texts that are most worth a token to a model and its tokenizer.
 
-    MODEL_DIR is the model's directory, with its config.json and weights; OUT is the directory to write, a new or empty
-    one. MODEL_DIR stays as it is. No other token gets another id or row, and that is proved.
+    MODEL_DIR is the model's directory, with its config.json and weights; it stays as it is. The command writes a copy
+    in which each new word has a row, and checks that all other tokens keep their ids and rows.
+
+    \b
+    Examples:
+      trietok adapt bert-small --texts 'texts/*.txt' --output adapted
+      trietok adapt bert-small --texts notes.jsonl --column note --most 200 --output adapted
     """
     with reporting():
-        require_new(out)
+        require_new(output)
         files = training_options.text_files(texts, column, errors)
         with shown_bars(transient=True) as bars:
             adapted = trietok.adapt(
                 model_dir,
-                out,
+                output,
                 files if bars is None else Watched(files, "reading", bars),
                 most=most,
                 min_frequency=min_frequency,

@@ -34,17 +34,17 @@ _AS_WHAT = {
     "way",
     type=click.Choice(["wordpiece", "added", "single-word", "unused"]),
     default="wordpiece",
-    help="As entries of the WordPiece vocabulary, as added tokens, as added tokens that match single words, or as "
-    "added tokens in the free slots [unusedN].",
+    help="Add terms as vocabulary entries, as added tokens, as added tokens that match whole words, or as added "
+    "tokens in the free slots [unusedN].",
 )
-@click.option("--special", is_flag=True, help="As special tokens, which decoding can skip.")
+@click.option("--special", is_flag=True, help="Add special tokens, which decoding can skip.")
 @click.option(
     "--texts",
     "-t",
     type=options.PATH,
     multiple=True,
     metavar="FILE",
-    help="Say what each way does to this text. May be repeated.",
+    help="Show what each way of adding does to the texts of this file. May be repeated.",
 )
 @changed_vocabulary.save_plan
 @changed_vocabulary.fast
@@ -65,10 +65,15 @@ def add(
     errors: str,
     as_json: bool,
 ) -> None:
-    """Add terms to a tokenizer: no id moves, and that is proved.
+    """Add a list of terms to a tokenizer; no id moves.
 
-    TERMS is a UTF-8 file with a term on each line; - is standard input. Terms that are known, come twice or cannot be
-    added are named.
+    TERMS is a UTF-8 file with a term on each line; - is standard input. The command names the terms that are known
+    already, occur twice or cannot be added.
+
+    \b
+    Examples:
+      trietok add terms.txt --output with-terms
+      trietok add terms.txt --model my-tokenizer --as single-word --output with-terms
     """
     with reporting():
         require_new(output)

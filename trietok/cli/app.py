@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -16,29 +17,71 @@ from trietok.cli.output import open_streams, writing
 from trietok.cli.reporting import reporting
 from trietok.cli.usage import no_such, usage_errors
 
-# Each is a module here, which holds a command of its name. What it does is said in short here too: listing the commands
-# imports none of them.
+# Each command is in the module of its name. The summaries stand here so that listing the commands imports none of them.
 COMMANDS = {
     "encode": "Turn texts into ids, special tokens included.",
-    "tokenize": "Split texts into tokens, without special tokens around them.",
+    "tokenize": "Split texts into tokens, without adding special tokens.",
     "decode": "Turn ids back into text.",
     "explain": "Show what each stage does to a text, and why.",
-    "play": "Serve a page to try texts and tokens in, on this machine.",
+    "play": "Serve the playground, a page to try texts in.",
     "diff": "Compare two tokenizers, and show what differs.",
-    "check": "Look for contradictions in a tokenizer's files, and mend them.",
-    "bench": "Measure how fast a file becomes ids, here and with others.",
-    "encode-files": "Turn the texts of files into files of ids.",
-    "unknown": "Find the words that become the unknown token.",
-    "suggest": "Say which words of a text to add to a tokenizer.",
-    "adapt": "Write a model anew with tokens for the words of some texts.",
-    "add": "Add terms to a tokenizer: no id moves.",
-    "trim": "Make a smaller tokenizer with the same tokens for a text.",
-    "rows": "Write a model anew with the rows that its tokenizer needs.",
-    "lock": "Write down the ids of golden texts.",
-    "verify": "Say whether a tokenizer gives the locked ids.",
+    "check": "Find contradictions in a tokenizer's files, and repair them.",
+    "bench": "Measure speed on your text, beside other tokenizers.",
+    "encode-files": "Encode files of texts into files of ids.",
+    "unknown": "List the words that become the unknown token.",
+    "suggest": "List the words of your texts that are worth adding.",
+    "adapt": "Add the words of your texts to a model and its tokenizer.",
+    "add": "Add a list of terms to a tokenizer; no id moves.",
+    "trim": "Make a smaller tokenizer with the same tokens for your texts.",
+    "rows": "Copy a model with the rows that a changed tokenizer needs.",
+    "lock": "Record the ids of golden texts in a lock file.",
+    "verify": "Check that a tokenizer still gives the locked ids.",
     "export": "Write a tokenizer as one file.",
     "train": "Train a vocabulary from text.",
 }
+
+# The page in docs/ that the help of a command ends with, where it has one of its own; the others are on one page.
+_PAGES = {
+    "explain": "explaining",
+    "play": "playground",
+    "diff": "comparing",
+    "check": "checking",
+    "bench": "benchmarks",
+    "encode-files": "corpora",
+    "unknown": "unknown_words",
+    "suggest": "suggesting",
+    "adapt": "adapting",
+    "add": "trimming",
+    "trim": "trimming",
+    "rows": "model_rows",
+    **dict.fromkeys(("lock", "verify", "export"), "locking"),
+    "train": "training",
+}
+
+
+def page_of(name: str) -> str:
+    """The page of a command, as a path in a checkout.
+
+    >>> page_of("diff"), page_of("encode")
+    ('docs/comparing.md', 'docs/command_line.md')
+    """
+    return f"docs/{_PAGES.get(name, 'command_line')}.md"
+
+
+@cache
+def _imported(name: str) -> click.Command:
+    module = name.replace("-", "_")
+    command: click.Command = getattr(import_module(f"trietok.cli.{module}"), module)
+    _name_page(command, page_of(name))
+    return command
+
+
+def _name_page(command: click.Command, page: str) -> None:
+    """Have the help of a command, and of the commands in it, end with the name of a page."""
+    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            _name_page(each, page)
 
 
 class _Group(click.Group):
@@ -51,11 +94,7 @@ class _Group(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"trietok.cli.{name}"), name)
-        return command
+        return _imported(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -106,14 +145,18 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
         ctx.exit()
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    epilog=f"Documentation: {page_of('trietok')}; docs/get_started.md for a first look",
+)
 @click.option(
     "--version",
     is_flag=True,
     expose_value=False,
     is_eager=True,
     callback=_show_version,  # not click's own option: asking for the kernel loads it
-    help="Show version and kernel, and leave.",
+    help="Show the version and the kernel, and exit.",
 )
 def app() -> None:
     """BERT's tokenizer: texts to tokens and ids, and back."""

@@ -29,25 +29,28 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 @click.argument("file", type=options.PATH)
 @options.model
 @click.option(
-    "--against", default=_OTHERS, metavar="NAMES", help="Whom to compare with, between commas; '' for nobody."
+    "--against",
+    default=_OTHERS,
+    metavar="NAMES",
+    help="The tokenizers to compare with, separated by commas; '' for none.",
 )
 @click.option(
     "--rounds",
     type=options.NOT_NEGATIVE,
     default=3,
     metavar="N",
-    help="Processes for each; 0 with --validate measures nothing.",
+    help="Run each tokenizer in N processes; 0, with --validate, skips measuring.",
 )
 @click.option(
     "--passes",
     type=click.IntRange(min=2),
     default=3,
     metavar="N",
-    help="Passes over the text in each process; the first is cold.",
+    help="Make N passes over the text in each process; the first is cold.",
 )
 @click.option("--limit", type=options.POSITIVE, metavar="N", help="Take the first N lines.")
 @click.option("--validate", "validate_ids", is_flag=True, help="Compare the ids too.")
-@click.option("--strict", is_flag=True, help="With --validate: leave with 1 if ids differ or cannot be compared.")
+@click.option("--strict", is_flag=True, help="With --validate: exit with 1 if ids differ or cannot be compared.")
 @click.option(
     "--show", type=options.NOT_NEGATIVE, default=5, metavar="N", help="With --validate: show the first N differences."
 )
@@ -69,20 +72,25 @@ def bench(
     column: str,
     as_json: bool,
 ) -> None:
-    """Measure how fast a file becomes ids, with trietok and with others, each in a process of its own.
+    """Measure how fast trietok and other tokenizers encode your text, each in its own process and on one thread.
 
-    FILE is a .txt, a text a line, a .jsonl or a .parquet; - is standard input. One thread does the work.
+    FILE is a .txt (one text a line), .jsonl or .parquet file; - is standard input.
 
-    Cold is the first pass over the text in a fresh process, warm the best of the passes after it; what is shown are
+    Cold is the first pass over the text in a fresh process; warm is the best of the later passes. The figures are
     medians of the rounds.
+
+    \b
+    Examples:
+      trietok bench texts.txt --against transformers,tokenizers
+      trietok bench texts.txt --model my-tokenizer --rounds 0 --validate --strict
     """
     from trietok.benchmarking import measure, validate  # other commands do not wait for what it imports
 
     with reporting():
         if strict and not validate_ids:
-            ctx.fail("--strict goes with --validate.")
+            ctx.fail("--strict needs --validate.")
         if not rounds and not validate_ids:
-            ctx.fail("--rounds 0 goes with --validate.")
+            ctx.fail("--rounds 0 needs --validate.")
         names = [name.strip() for name in against.split(",") if name.strip()]
         if validate_ids and not set(names) - {"trietok"}:
             ctx.fail("--validate compares with others; name one with --against.")

@@ -16,10 +16,10 @@ from trietok.cli.options import PATH
 from trietok.files.save import save_files_of
 
 fast = click.option(
-    "--fast", is_flag=True, help="Work with the fast profile, and write a tokenizer.json beside the vocab.txt."
+    "--fast", is_flag=True, help="Use the fast profile, and write a tokenizer.json beside the vocab.txt."
 )
 save_plan = click.option(
-    "--save-plan", type=PATH, metavar="FILE", help="Write which row of a model goes where to a JSON file."
+    "--save-plan", type=PATH, metavar="FILE", help="Also write the row plan, for trietok rows --plan, to a JSON file."
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every number.")
 
@@ -50,7 +50,7 @@ def rows_command(model: str, out: str) -> str | None:
     folder = Path(model)
     if not folder.is_dir() or not any(path for pattern in _WEIGHTS for path in folder.glob(pattern)):
         return None
-    return f"trietok rows {shlex.quote(model)} {shlex.quote(out + '-model')} --tokenizer {shlex.quote(out)}"
+    return f"trietok rows {shlex.quote(model)} --tokenizer {shlex.quote(out)} --output {shlex.quote(out + '-model')}"
 
 
 def rows_lines(tokenizer: Any, model: str, out: str) -> list[str]:

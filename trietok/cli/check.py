@@ -17,30 +17,40 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 @click.command()
-@click.argument("path", type=options.PATH, metavar="DIR_OR_FILE")
-@click.option("--fix", type=options.PATH, metavar="OUT", help="Write a repaired copy to a new directory.")
-@click.option("--renumber", is_flag=True, help="With --fix: drop duplicate and blank lines, so that ids move.")
+@click.argument("path", type=options.PATH, metavar="NAME_OR_DIR")
+@click.option("--fix", is_flag=True, help="Write a repaired copy; needs --output.")
+@click.option(
+    "--output", "-o", type=options.OUTPUT, metavar="DIR", help="With --fix: the directory to write, new or empty."
+)
+@click.option("--renumber", is_flag=True, help="With --fix: drop duplicate and blank lines, which moves ids.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every finding.")
 @click.pass_context
-def check(ctx: click.Context, path: str, fix: str | None, renumber: bool, as_json: bool) -> None:
-    """Look for contradictions in a tokenizer's files: 1 if there are errors, 0 if not.
+def check(ctx: click.Context, path: str, fix: bool, output: str | None, renumber: bool, as_json: bool) -> None:
+    """Find contradictions in a tokenizer's files, and repair them.
 
-    DIR_OR_FILE is a tokenizer's directory, a vocab.txt or a built-in name. Nothing is changed; with --fix a repaired
-    copy is written, and the exit code is that of the copy.
+    NAME_OR_DIR is a tokenizer's directory, a vocab.txt or a built-in name, and stays as it is; --fix writes a repaired
+    copy. The exit code is 1 if there are errors (with --fix, in the copy), and 0 if not.
+
+    \b
+    Examples:
+      trietok check my-tokenizer
+      trietok check my-tokenizer --fix --output repaired
     """
     with reporting():
-        if renumber and fix is None:
-            ctx.fail("--renumber goes with --fix OUT.")
-        if fix is None:
+        if renumber and not fix:
+            ctx.fail("--renumber needs --fix.")
+        if fix != (output is not None):
+            ctx.fail("--fix and --output go together: --fix --output DIR.")
+        if output is None:
             report = trietok.check(path)
             result: Any = report
         else:
-            result = trietok.fix(path, fix, renumber=renumber)
+            result = trietok.fix(path, output, renumber=renumber)
             report = result.after
         if as_json:
             write_line(json_line(result.to_dict()))
         elif on_terminal():
-            _write_table(report, None if fix is None else result)
+            _write_table(report, result if fix else None)
         else:
             for line in str(result).split("\n"):
                 write_line(visible(line))

@@ -38,10 +38,15 @@ def decode(
 ) -> None:
     """Turn ids back into text.
 
-    The IDs are those of one text; - reads ids from standard input, a text's on each line.
+    The arguments are the ids of one text; - reads ids from standard input, those of one text on each line.
 
-    A line of a file holds ids between spaces or commas, a JSON list of them, or a JSON object with input_ids, as
+    The ids on a line are separated by spaces or commas, or are a JSON list, or the input_ids of a JSON object, as
     trietok encode --json writes it.
+
+    \b
+    Examples:
+      trietok decode 2 456 490 21 3
+      trietok encode --json "Hello!" | trietok decode --skip-special-tokens
     """
     with reporting():
         given = _one_sequence(ctx, ids)

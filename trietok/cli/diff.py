@@ -18,24 +18,31 @@ _OLD, _NEW = "red", "green"
 
 
 @click.command()
-@click.argument("a", type=options.PATH)
-@click.argument("b", type=options.PATH)
+@click.argument("a", type=options.PATH, metavar="OLD")
+@click.argument("b", type=options.PATH, metavar="NEW")
 @click.option(
     "--texts",
     "-t",
     type=options.PATH,
     multiple=True,
     metavar="FILE",
-    help="Encode the texts of a .txt, .jsonl or .parquet, not the built-in sample; - is standard input.",
+    help="Compare on the texts of a .txt, .jsonl or .parquet file; - is standard input. May be repeated. Without it, "
+    "use a built-in sample.",
 )
 @options.column
 @options.json_lines
 @options.offline
 @click.pass_context
 def diff(ctx: click.Context, a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
-    """Compare two tokenizers: 0 if every id is the same, 1 if they differ, 2 for trouble.
+    """Compare two tokenizers, and show what differs.
 
-    A and B are directories, vocab.txt files, built-in names or names on the hub.
+    OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. The exit code is 0 if all ids are
+    the same, 1 if any differ, and 2 for an error.
+
+    \b
+    Examples:
+      trietok diff trietok-en trietok-multi
+      trietok diff old-tokenizer new-tokenizer --texts texts.txt
     """
     with reporting(_TROUBLE):
         old, new = (tokenizer_of(name) for name in (a, b))

@@ -39,7 +39,13 @@ def encode(
 ) -> None:
     """Turn texts into ids, special tokens included.
 
-    Each TEXT is a text; - reads texts from standard input, one a line.
+    Each argument is one text; - reads texts from standard input, one a line.
+
+    \b
+    Examples:
+      trietok encode "Tokenizers turn text into ids."
+      trietok encode --file texts.txt --max-length 512 --json
+      trietok encode "Is it?" --pair "It is."
     """
     with reporting():
         check_pair(ctx, pair, texts, files)

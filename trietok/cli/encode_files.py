@@ -35,41 +35,55 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
-@click.option("--output", "-o", type=options.OUTPUT, required=True, metavar="DIR", help="The directory to fill.")
+@click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILES...")
+@click.option(
+    "--output",
+    "-o",
+    type=options.OUTPUT,
+    required=True,
+    metavar="DIR",
+    help="The directory to write, new or empty; with --resume, that of the run.",
+)
 @options.model
-@click.option("--column", default="text", metavar="NAME", help="The column of Parquet, or key of JSON.")
-@click.option("--workers", type=options.POSITIVE, metavar="N", help="Shards at once; without it, one a core.")
+@click.option(
+    "--column",
+    default="text",
+    metavar="NAME",
+    help="The column of .parquet or key of .jsonl files that holds the text.",
+)
+@click.option(
+    "--workers", type=options.POSITIVE, metavar="N", help="Encode N shards at once; by default, one per core."
+)
 @click.option(
     "--format",
     "file_format",
     type=click.Choice(["parquet", "npy", "bin"]),
     default="parquet",
-    help="Files of this kind.",
+    help="The kind of file to write.",
 )
-@click.option("--pack", type=options.POSITIVE, metavar="N", help="Join the texts, and cut them every N ids.")
-@click.option("--drop-last", is_flag=True, help="With --pack: leave out a shard's last block where it is shorter.")
+@click.option("--pack", type=options.POSITIVE, metavar="N", help="Join the texts and cut them every N ids.")
+@click.option("--drop-last", is_flag=True, help="With --pack: leave out a shard's last block if it is shorter.")
 @options.max_length
-@click.option("--truncation", is_flag=True, help="Truncate to what the model takes.")
+@click.option("--truncation", is_flag=True, help="Truncate to the longest sequence that the model takes.")
 @options.no_special_tokens
-@click.option("--keep", metavar="NAMES", help="Columns or keys, between commas, to put beside the ids of their rows.")
-@click.option("--with", "columns", metavar="NAMES", help=f"Write these too: {', '.join(_COLUMNS)}; between commas.")
+@click.option("--keep", metavar="NAMES", help="Copy these columns or keys, separated by commas, to the rows of ids.")
+@click.option(
+    "--with", "columns", metavar="NAMES", help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}."
+)
 @click.option(
     "--on-error",
     type=click.Choice(["fail", "skip"]),
     default="fail",
-    help="Fail, or set aside rows without text and files that cannot be read.",
+    help="Fail, or skip rows without text and files that cannot be read, and list them.",
 )
-@click.option(
-    "--resume", is_flag=True, help="Go on with the run that the directory holds: encode what it lacks of FILEs."
-)
+@click.option("--resume", is_flag=True, help="Continue the run in the directory: encode what it lacks of FILES.")
 @click.option("--verify", is_flag=True, help="With --resume: find damaged shards and changed files by their checksums.")
 @click.option(
     "--shard-size",
     type=click.FloatRange(min=0.000001),
     default=16,
     metavar="MB",
-    help="Text in a shard, in 10^6 bytes, about.",
+    help="About how much text goes into a shard, in 10^6 bytes.",
     callback=_finite,
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the totals as one JSON object.")
@@ -96,15 +110,22 @@ def encode_files(
     shard_size: float,
     as_json: bool,
 ) -> None:
-    """Turn the texts of files into files of ids.
+    """Encode files of texts into files of ids.
 
-    FILE is .parquet, .jsonl or .txt, the latter two also as .gz or .zst; globs stand between quotes.
+    FILES are .parquet, .jsonl or .txt (one text a line) files, or quoted globs; .jsonl and .txt may be compressed with
+    gzip or zstd.
 
-    Shards come into place whole, with a manifest at the end. What is interrupted goes on with --resume, and its result
-    is the same, byte for byte, however many workers there are.
+    Each shard appears only when it is whole, and the manifest at the end. --resume continues an interrupted run; the
+    result is the same, byte for byte, whatever the number of workers.
+
+    \b
+    Examples:
+      trietok encode-files 'corpus/*.parquet' --output ids --max-length 512
+      trietok encode-files texts.txt --output ids --pack 512 --drop-last
+      trietok encode-files texts.txt --output ids --pack 512 --drop-last --resume
     """
     if verify and not resume:
-        ctx.fail("--verify goes with --resume.")
+        ctx.fail("--verify needs --resume.")
     asked = _between_commas(columns)
     for name in asked:
         if name not in _COLUMNS:
@@ -172,7 +193,7 @@ def _stop_said(output: str, resume: bool) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if resume or _names_in(output) != before:
-            left = f"finished shards stay in {visible(output)}, and --resume goes on with the rest"
+            left = f"finished shards stay in {visible(output)}, and --resume continues with the rest"
         else:
             left = "nothing was written"
         print(f"trietok: stopped; {left}", file=sys.stderr, flush=True)

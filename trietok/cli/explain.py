@@ -60,16 +60,16 @@ _STYLES = {
 @options.pair
 @options.no_special_tokens
 @options.max_length
-@click.option("--fast", is_flag=True, help="Explain the fast profile, that of the Rust tokenizers.")
+@click.option("--fast", is_flag=True, help="Explain the fast profile (that of the Rust tokenizers).")
 @click.option(
     "--against",
     type=options.PATH,
     metavar="NAME_OR_DIR",
-    help="Show another tokenizer beside it, and where they part; slow or fast is the same model in that profile.",
+    help="Show where another tokenizer differs; slow or fast is the same model in that profile.",
 )
-@click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser to FILE.")
+@click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser.")
 @options.column
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object a text, with everything.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object per text, with all details.")
 @options.offline
 @click.pass_context
 def explain(
@@ -86,9 +86,15 @@ def explain(
     column: str,
     as_json: bool,
 ) -> None:
-    """Show what each stage does to a text, and why each token is one.
+    """Show what each stage does to a text, and the reason for each token.
 
-    Each TEXT is a text; - reads texts from standard input, one a line.
+    Each argument is one text; - reads texts from standard input, one a line.
+
+    \b
+    Examples:
+      trietok explain "Mind the snow☃man"
+      trietok explain "naïve" --against fast
+      trietok explain --file texts.txt --html explained.html
     """
     with reporting():
         check_pair(ctx, pair, texts, files)

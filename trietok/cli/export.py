@@ -18,24 +18,24 @@ _DIFFERENT = 1
 
 @click.command()
 @click.argument("path", type=options.PATH, metavar="NAME_OR_DIR")
-@click.option("--to", type=click.Choice(["tokenizer.json", "vocab.txt"]), required=True, help="The file to write.")
+@click.option("--to", type=click.Choice(["tokenizer.json", "vocab.txt"]), required=True, help="The kind of file.")
 @click.option(
     "--output",
     "-o",
     type=options.PATH,
     metavar="FILE",
-    help="Where to write it; without it, a new file in this directory.",
+    help="The path to write; without it, a new file in this directory.",
 )
 @lock_options.texts
 @click.option("--show", type=options.NOT_NEGATIVE, default=5, metavar="N", help="Show the first N texts that differ.")
-@click.option("--strict", is_flag=True, help="Leave with 1 if a text gets other ids.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if a text gets other ids.")
 @click.option(
     "--with",
     "engines",
     type=lock_options.LIBRARY,
     multiple=True,
     metavar="NAME",
-    help=f"A library that reads the file too, to check: {lock_options.LIBRARIES}. May be repeated.",
+    help=f"Also read the file with a library: {lock_options.LIBRARIES}. May be repeated.",
 )
 @options.column
 @training_options.errors
@@ -53,9 +53,14 @@ def export(
     errors: str,
     as_json: bool,
 ) -> None:
-    """Write a tokenizer as one file, and list the texts to which the file's readers give other ids.
+    """Write a tokenizer as one file, and list the texts that get other ids from that file.
 
     NAME_OR_DIR is a directory, a file, a built-in name or a name on the hub.
+
+    \b
+    Examples:
+      trietok export trietok-en --to tokenizer.json
+      trietok export my-tokenizer --to vocab.txt --output export/vocab.txt --texts golden.txt
     """
     with reporting():
         if output is None and os.path.lexists(to):

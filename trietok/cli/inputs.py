@@ -29,7 +29,7 @@ tokenizer_of = load_any
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
 _ID = re.compile(f"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _NO_ID = 10**_MOST_DIGITS
-_FORMS = "ids stand between spaces or commas, in a JSON list, or as input_ids in a JSON object"
+_FORMS = "separate ids with spaces or commas, or write a JSON list, or input_ids in a JSON object"
 
 
 class Line(NamedTuple):
@@ -119,7 +119,7 @@ def lines_of(
     if arguments:
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
-        ctx.fail(f"Give {what} as arguments, with --file PATH or through a pipe; - reads what you type.")
+        ctx.fail(f"Give {what} as arguments, with --file FILE or through a pipe; - reads what you type.")
     return Lines(files=[STANDARD_INPUT])
 
 

@@ -21,14 +21,20 @@ from trietok.showing.lists import number_of
 @click.command()
 @options.model
 @lock_options.texts
-@click.option("--output", "-o", type=options.OUTPUT, default=LOCK_FILE, metavar="FILE", help="The lock to write.")
-@click.option("--fast", is_flag=True, help="Lock the fast profile, that of the Rust tokenizers.")
+@click.option("--output", "-o", type=options.OUTPUT, default=LOCK_FILE, metavar="FILE", help="The lock file to write.")
+@click.option("--fast", is_flag=True, help="Lock the fast profile (that of the Rust tokenizers).")
 @options.column
 @training_options.errors
 @click.option("--json", "as_json", is_flag=True, help="Also write the lock to standard output, as one JSON object.")
 @options.offline
 def lock(model: str, texts: tuple[str, ...], output: str, fast: bool, column: str, errors: str, as_json: bool) -> None:
-    """Write down the ids of golden texts, for trietok verify to compare with."""
+    """Record the ids of golden texts in a lock file, which trietok verify checks.
+
+    \b
+    Examples:
+      trietok lock
+      trietok lock --model my-tokenizer --texts golden.txt --output my.lock.json
+    """
     with reporting():
         files = golden_texts(texts, column, errors, output)
         tokenizer = tokenizer_of(model, fast=fast)

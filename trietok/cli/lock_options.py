@@ -18,8 +18,8 @@ texts = click.option(
     type=PATH,
     multiple=True,
     metavar="FILE",
-    help="The golden texts: .txt, one a line; .jsonl, one object a line; .parquet; the first two also with .gz or "
-    ".zst; - is standard input. May be repeated. Without it, a built-in sample.",
+    help="Read the golden texts from a .txt (one a line), .jsonl or .parquet file; - is standard input. "
+    "May be repeated. Without it, use a built-in sample.",
 )
 LIBRARY = click.Choice(list(OTHERS))  # the libraries that can load a model too
 LIBRARIES = ", ".join(OTHERS)

@@ -45,8 +45,8 @@ text_files = click.option(
     "files",
     type=PATH,
     multiple=True,
-    metavar="PATH",
-    help="Read a .txt, one text a line, a .jsonl or a .parquet; also packed. May be repeated.",
+    metavar="FILE",
+    help="Read texts from a .txt (one a line), .jsonl or .parquet file. May be repeated.",
 )
 id_files = click.option(
     "--file",
@@ -54,8 +54,8 @@ id_files = click.option(
     "files",
     type=PATH,
     multiple=True,
-    metavar="PATH",
-    help="Read a file, a text's ids on each line. May be repeated.",
+    metavar="FILE",
+    help="Read a file with the ids of one text on each line. May be repeated.",
 )
 model = click.option(
     "--model",
@@ -63,22 +63,26 @@ model = click.option(
     type=PATH,
     default=DEFAULT_MODEL,
     metavar="NAME_OR_DIR",
-    help="A directory, a vocab.txt, a built-in name or a name on the hub.",
+    help="The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub.",
 )
 column = click.option(
-    "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet that holds the text."
+    "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet files that holds the text."
 )
-pair = click.option("--pair", metavar="TEXT", help="Encode the one text given and TEXT as a pair.")
-no_special_tokens = click.option("--no-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
-skip_special_tokens = click.option("--skip-special-tokens", is_flag=True, help="Leave out [CLS], [SEP] and the like.")
+pair = click.option("--pair", metavar="TEXT", help="Encode the text and TEXT as a pair.")
+no_special_tokens = click.option(
+    "--no-special-tokens", is_flag=True, help="Leave out special tokens such as [CLS] and [SEP]."
+)
+skip_special_tokens = click.option(
+    "--skip-special-tokens", is_flag=True, help="Leave out special tokens such as [CLS] and [SEP]."
+)
 max_length = click.option(
     "--max-length", type=POSITIVE, metavar="N", help="Truncate to N tokens, special ones included."
 )
-json_lines = click.option("--json", "as_json", is_flag=True, help="Write one JSON object a line.")
+json_lines = click.option("--json", "as_json", is_flag=True, help="Write one JSON object per line.")
 offline = click.option(
     "--offline",
     is_flag=True,
     expose_value=False,
     callback=_ask_nobody,
-    help="Ask no hub: a model on it is taken from the cache, or is an error.",
+    help="Do not connect to the hub: use its cache, or fail.",
 )

@@ -39,13 +39,19 @@ _POLICY = (
     type=click.IntRange(min=0, max=65535),
     default=_PORT,
     metavar="N",
-    help="Listen here; 0 is any free port.",
+    help="The port to listen on; 0 is any free one.",
 )
-@click.option("--no-browser", is_flag=True, help="Only serve; do not open a browser.")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--site", type=options.PATH, metavar="DIR", help="The folder that docs/playground/build.py made.")
 @options.offline
 def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
-    """Serve the playground, a page to try texts and tokens in, on this machine."""
+    """Serve the playground, a page to try texts in, to this machine alone.
+
+    \b
+    Examples:
+      trietok play
+      trietok play --model my-tokenizer --port 0
+    """
     with reporting():
         folder = site or default_site()
         _check(folder)

@@ -10,7 +10,7 @@ import click
 
 import trietok
 from trietok.adapting.apply_rows import checked_model
-from trietok.cli import changed_vocabulary, options
+from trietok.cli import changed_vocabulary, options, training_options
 from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
@@ -18,23 +18,23 @@ from trietok.cli.progress import Bars, shown_bars
 from trietok.cli.reporting import reporting, warn
 
 model_dir = click.argument("model_dir", type=options.PATH)
-out = click.argument("out", type=options.OUTPUT)
+
 new = click.option(
     "--new",
     metavar="WAY",
-    help="What the rows of new tokens are made of: pieces, mean, zeros or copy:TOKEN. By default pieces.",
+    help="Make the rows of new tokens from: pieces (the default), mean, zeros or copy:TOKEN.",
 )
 also = click.option(
     "--also",
     multiple=True,
     metavar="NAME",
-    help="A tensor, or a pattern of names, whose first axis has a row for each token too. May be repeated.",
+    help="Also change this tensor (or pattern of names), whose first axis has a row for each token. May be repeated.",
 )
 leave = click.option(
     "--leave",
     multiple=True,
     metavar="NAME",
-    help="A tensor, or a pattern of names, that has nothing to do with tokens. May be repeated.",
+    help="Leave this tensor (or pattern of names) as it is. May be repeated.",
 )
 multiple_of = click.option(
     "--multiple-of",
@@ -47,14 +47,14 @@ multiple_of = click.option(
 
 @click.command()
 @model_dir
-@out
+@training_options.output
 @click.option(
     "--tokenizer",
     type=options.PATH,
     metavar="NAME_OR_DIR",
-    help="The tokenizer that the model is to have; it is saved to OUT too.",
+    help="The new tokenizer, which is saved with the model.",
 )
-@click.option("--plan", type=options.PATH, metavar="FILE", help="Take the plan from a file, as --save-plan wrote it.")
+@click.option("--plan", type=options.PATH, metavar="FILE", help="Use a row plan that --save-plan wrote.")
 @changed_vocabulary.save_plan
 @new
 @also
@@ -66,7 +66,7 @@ multiple_of = click.option(
 def rows(
     ctx: click.Context,
     model_dir: str,
-    out: str,
+    output: str,
     tokenizer: str | None,
     plan: str | None,
     save_plan: str | None,
@@ -76,18 +76,23 @@ def rows(
     multiple_of: int,
     as_json: bool,
 ) -> None:
-    """Write a model's directory anew, with a row for each token of another tokenizer.
+    """Copy a model, with a row for each token of another tokenizer.
 
-    MODEL_DIR is the model's directory, with its config.json and weights; OUT is the directory to write, a new or empty
-    one. Tokens of both keep their rows, wherever their ids have gone; MODEL_DIR stays as it is.
+    MODEL_DIR is the model's directory, with its config.json and weights; it stays as it is. Tokens that both tokenizers
+    have keep their rows, even where their ids have moved.
+
+    \b
+    Examples:
+      trietok rows bert-small --tokenizer new-tokenizer --output new-model
+      trietok rows bert-small --plan plan.json --output new-model --multiple-of 8
     """
     with reporting():
         if tokenizer is None and plan is None:
-            ctx.fail("Give --tokenizer DIR, the tokenizer that the model is to have, or --plan FILE.")
+            ctx.fail("Give --tokenizer DIR, the new tokenizer, or --plan FILE.")
         if plan is not None and new is not None:
-            ctx.fail("--new goes with --tokenizer alone: a plan says already what new rows are made of.")
-        require_new(out)
-        checked_model(model_dir, out, also, leave)  # before its name is taken for one on the hub
+            ctx.fail("--new goes with --tokenizer only: a plan already says what new rows are made of.")
+        require_new(output)
+        checked_model(model_dir, output, also, leave)  # before its name is taken for one on the hub
         row_plan, after, proof = _planned(model_dir, tokenizer, plan, new or "pieces")
         if save_plan is not None:
             row_plan.save(save_plan)
@@ -95,7 +100,7 @@ def rows(
             applied = trietok.apply_rows(
                 row_plan,
                 model_dir,
-                out,
+                output,
                 also=also,
                 leave=leave,
                 multiple_of=multiple_of,
@@ -113,7 +118,7 @@ def rows(
             for line in (*applied.summary(), *((str(row_plan), proof) if proof else (applied.proof,))):
                 write_line(visible(line))
         if after is None:
-            warn(f"{out} has no tokenizer; give --tokenizer DIR, or save the one that the plan leads to there")
+            warn(f"{output} has no tokenizer; give --tokenizer DIR, or save the one that the plan leads to there")
 
 
 def _planned(

@@ -24,21 +24,21 @@ min_frequency = click.option(
     type=options.POSITIVE,
     default=3,
     metavar="N",
-    help="Leave out words that stand fewer times in the text.",
+    help="Leave out words that occur fewer than N times.",
 )
 phrases = click.option(
     "--phrases",
     type=click.IntRange(min=0, max=4),
     default=0,
     metavar="N",
-    help="Phrases of 2 to N words too, N at most 4, as added tokens.",
+    help="Include phrases of 2 to N words (N at most 4), as added tokens.",
 )
 leave_out = click.option(
     "--leave-out",
     type=options.PATH,
     multiple=True,
     metavar="FILE",
-    help="Suggest none of the words of a file, one a line. May be repeated.",
+    help="Leave out the words of a file, one a line. May be repeated.",
 )
 
 
@@ -52,14 +52,14 @@ leave_out = click.option(
     type=click.FloatRange(min=0),
     default=2.0,
     metavar="W",
-    help="How many saved tokens one [UNK] less is worth.",
+    help="Count each [UNK] avoided as W saved tokens.",
 )
 @click.option(
     "--as",
     "adding",
     type=click.Choice(["wordpiece", "added"]),
     default="wordpiece",
-    help="As entries of the WordPiece vocabulary, or as added tokens that match single words.",
+    help="Add words as vocabulary entries, or as added tokens that match whole words.",
 )
 @click.option("--leave-others", is_flag=True, help="Suggest no word that changes the tokens of another word.")
 @click.option(
@@ -67,16 +67,16 @@ leave_out = click.option(
     type=options.POSITIVE,
     default=1_000_000,
     metavar="N",
-    help="Hold N different words in memory; forget the rarest.",
+    help="Hold at most N different words in memory; drop the rarest.",
 )
 @phrases
 @leave_out
 @click.option(
-    "--apply",
-    "out",
-    type=options.PATH,
-    metavar="OUT",
-    help="Save the tokenizer with the words added to a new directory.",
+    "--output",
+    "-o",
+    type=options.OUTPUT,
+    metavar="DIR",
+    help="Save a tokenizer with the words added; a new or empty directory.",
 )
 @options.column
 @training_options.errors
@@ -95,25 +95,31 @@ def suggest(
     max_words: int,
     phrases: int,
     leave_out: tuple[str, ...],
-    out: str | None,
+    output: str | None,
     column: str,
     errors: str,
     as_json: bool,
 ) -> None:
-    """Say which words of a text to add to a tokenizer, ranked by the tokens that saves.
+    """List the words of your texts that are worth adding to a tokenizer, ranked by the tokens they save.
 
-    FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz or .zst; - is standard input, read without FILES too.
+    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
+    gzip or zstd. Without FILES, or for -, texts come from standard
+    input.
 
-    The tokenizer stays as it is; with --apply OUT a copy with the words added is saved.
+    The tokenizer stays as it is; --output saves a copy with the words added.
+
+    \b
+    Examples:
+      trietok suggest 'texts/*.txt' --most 50
+      trietok suggest texts.txt --model my-tokenizer --output with-words
     """
     with reporting():
         if not files:
             if sys.stdin is None or sys.stdin.isatty():
                 ctx.fail("Give FILES, or text through a pipe; - reads what you type.")
             files = (STANDARD_INPUT,)
-        if out is not None:
-            require_new(out)
+        if output is not None:
+            require_new(output)
         texts = training_options.text_files(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
         with shown_reading(texts, "counting words") as shown:
@@ -129,7 +135,7 @@ def suggest(
                 phrases=phrases,
                 leave_out=words_of(leave_out),
             )
-        applied = None if out is None else _apply(tokenizer, suggestions, out)
+        applied = None if output is None else _apply(tokenizer, suggestions, output)
         if as_json:
             write_line(json_line({**suggestions.to_dict(), "applied": applied}))
         elif on_terminal():

@@ -22,9 +22,14 @@ from trietok.cli.results import Result, printer, shows_all
 def tokenize(
     ctx: click.Context, texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool
 ) -> None:
-    """Split texts into tokens, without special tokens around them.
+    """Split texts into tokens, without adding special tokens.
 
-    Each TEXT is a text; - reads texts from standard input, one a line.
+    Each argument is one text; - reads texts from standard input, one a line.
+
+    \b
+    Examples:
+      trietok tokenize "Tokenizers turn text into ids."
+      trietok tokenize --model my-tokenizer --file texts.txt
     """
     with reporting():
         lines = lines_of(ctx, texts, files, "texts", column)

@@ -36,13 +36,19 @@ _max_words = click.option(
     type=options.POSITIVE,
     default=MAX_WORDS,
     metavar="N",
-    help="Hold so many different words; drop the rarest above.",
+    help="Hold at most N different words in memory; drop the rarest.",
 )
 
 
 @click.group()
 def train() -> None:
-    """Train a vocabulary from text."""
+    """Train a vocabulary from text.
+
+    \b
+    Examples:
+      trietok train wordpiece 'texts/*.txt' -o my-tokenizer --vocab-size 30000
+      trietok train bpe texts.txt -o my-bpe
+    """
 
 
 @train.command(short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
@@ -59,7 +65,7 @@ def train() -> None:
     type=options.NOT_NEGATIVE,
     default=0,
     metavar="N",
-    help="Keep N slots free for tokens of later: [unused0], ...",
+    help="Reserve N slots, [unused0] and so on, for later tokens.",
 )
 @click.option(
     "--model-max-length",
@@ -72,7 +78,7 @@ def train() -> None:
     "--like",
     type=options.PATH,
     metavar="NAME_OR_DIR",
-    help="Make words of the texts as this BERT tokenizer does.",
+    help="Split texts into words as this BERT tokenizer does.",
 )
 @options.column
 @training_options.errors
@@ -103,10 +109,15 @@ def wordpiece(
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
 
-    FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz or .zst; - is standard input.
+    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
+    gzip or zstd. - is standard input.
 
-    The five special tokens of BERT come first, then those given with --special-token, then the unused slots.
+    BERT's five special tokens come first, then those given with --special-token, then the unused slots.
+
+    \b
+    Examples:
+      trietok train wordpiece texts.txt -o my-tokenizer
+      trietok train wordpiece 'texts/*.txt' -o my-tokenizer --cased --vocab-size 20000
     """
     if cased and like is not None:
         ctx.fail("Give --cased or --like, not both.")
@@ -157,21 +168,21 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 @train.command(short_help="Train a byte-pair encoding.")
 @training_options.files
 @training_options.output
-@click.option("--recipe", metavar="NAME", help="chinese: sentences of characters, without words.")
-@click.option("--test", type=options.PATH, metavar="FILE", help="With a recipe: segment this file's sentences.")
-@training_options.vocab_size
 @click.option(
-    "--num-merges", type=options.NOT_NEGATIVE, metavar="N", help="With a recipe: make so many merges at most."
+    "--recipe", metavar="NAME", help="The only recipe is chinese: merge characters of sentences, without words."
 )
+@click.option("--test", type=options.PATH, metavar="FILE", help="With --recipe: segment the sentences of this file.")
+@training_options.vocab_size
+@click.option("--num-merges", type=options.NOT_NEGATIVE, metavar="N", help="With --recipe: make at most N merges.")
 @training_options.min_frequency
 @training_options.limit_alphabet
 @training_options.initial_alphabet
 @training_options.max_token_length
 @training_options.special_tokens
-@click.option("--unk-token", default="<unk>", metavar="TOKEN", help="Stands for unknown characters.")
+@click.option("--unk-token", default="<unk>", metavar="TOKEN", help="The token for unknown characters.")
 @click.option("--continuing-subword-prefix", metavar="TEXT", help="Marks a token that continues a word.")
 @click.option("--end-of-word-suffix", metavar="TEXT", help="Marks a token at the end of a word.")
-@click.option("--uncased", is_flag=True, help="Lower-case, and strip accents.")
+@click.option("--uncased", is_flag=True, help="Lower-case the texts and strip accents.")
 @options.column
 @training_options.errors
 @training_options.processes
@@ -204,18 +215,23 @@ def bpe(
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
 
-    FILES are files or quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also
-    with .gz or .zst; - is standard input.
+    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
+    gzip or zstd. - is standard input.
 
-    With --recipe chinese the text is taken as sentences of characters; vocab.txt and train.log are written, and with
-    --test the sentences of a file, segmented by two rules.
+    With --recipe chinese, the texts are sentences of characters without words, and the command writes vocab.txt and
+    train.log. --test adds the sentences of a file, segmented by two rules.
+
+    \b
+    Examples:
+      trietok train bpe texts.txt -o my-bpe --vocab-size 20000
+      trietok train bpe sentences.txt -o my-bpe --recipe chinese
     """
     if recipe is not None:
         _check_recipe(ctx, recipe)
     else:
         for name, value in (("--test", test), ("--num-merges", num_merges)):
             if value is not None:
-                ctx.fail(f"{name} goes with --recipe {_CHINESE}.")
+                ctx.fail(f"{name} needs --recipe {_CHINESE}.")
     if test == STANDARD_INPUT and STANDARD_INPUT in files:
         ctx.fail("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
@@ -271,7 +287,7 @@ def _check_recipe(ctx: click.Context, recipe: str) -> None:
         name = parameter.name or ""
         source = ctx.get_parameter_source(name)
         if name not in _OF_THE_RECIPE and source is not None and source.name == "COMMANDLINE":
-            ctx.fail(f"{parameter.opts[0]} does not go with --recipe {_CHINESE}.")
+            ctx.fail(f"{parameter.opts[0]} does not work with --recipe {_CHINESE}.")
 
 
 @contextlib.contextmanager
@@ -373,14 +389,14 @@ def _check_output(output: str) -> None:
     try:
         if path.is_dir() and not any(path.iterdir()):
             if not os.access(path, os.W_OK | os.X_OK):
-                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to it", path=output)
+                raise trietok.FileError(f"cannot write to {output!r}: it is not writable", path=output)
             return
         if not path.exists() and not path.is_symlink() and output:
             place = next(parent for parent in path.absolute().parents if parent.exists())
             if not place.is_dir():
                 raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
             if not os.access(place, os.W_OK | os.X_OK):
-                raise trietok.FileError(f"cannot write to {output!r}: nothing may be written to {place}", path=output)
+                raise trietok.FileError(f"cannot write to {output!r}: {place} is not writable", path=output)
             return
     except trietok.FileError:
         raise

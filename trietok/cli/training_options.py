@@ -12,33 +12,37 @@ from trietok.cli.options import NOT_NEGATIVE, OUTPUT, PATH, POSITIVE
 
 files = click.argument("files", nargs=-1, required=True, type=PATH)
 output = click.option(
-    "--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="Where to write; a new or empty directory."
+    "--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The directory to write, new or empty."
 )
 vocab_size = click.option(
-    "--vocab-size", type=POSITIVE, metavar="N", help="The most tokens: 30000, for the recipe 10000."
+    "--vocab-size", type=POSITIVE, metavar="N", help="At most N tokens; by default 30000, or 10000 with --recipe."
 )
 min_frequency = click.option(
-    "--min-frequency", type=NOT_NEGATIVE, default=0, metavar="N", help="Merge only pairs that occur so often."
+    "--min-frequency", type=NOT_NEGATIVE, default=0, metavar="N", help="Merge only pairs that occur at least N times."
 )
 limit_alphabet = click.option(
-    "--limit-alphabet", type=POSITIVE, metavar="N", help="Start from so many characters, the most frequent."
+    "--limit-alphabet", type=POSITIVE, metavar="N", help="Start from the N most frequent characters."
 )
 initial_alphabet = click.option(
-    "--initial-alphabet", default="", metavar="CHARS", help="Characters to have in any case.", show_default=False
+    "--initial-alphabet",
+    default="",
+    metavar="CHARS",
+    help="Characters to include even if the texts lack them.",
+    show_default=False,
 )
 max_token_length = click.option(
-    "--max-token-length", type=POSITIVE, metavar="N", help="Merge only to tokens of fewer characters than N."
+    "--max-token-length", type=POSITIVE, metavar="N", help="Make no token of N characters or more."
 )
 special_tokens = click.option(
-    "--special-token", "special_tokens", multiple=True, metavar="TOKEN", help="One more special token. May be repeated."
+    "--special-token", "special_tokens", multiple=True, metavar="TOKEN", help="Add a special token. May be repeated."
 )
 errors = click.option(
     "--errors",
     type=click.Choice(["strict", "replace"]),
     default="strict",
-    help="Refuse bytes that are not UTF-8, or replace them by U+FFFD.",
+    help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.",
 )
-processes = click.option("--processes", type=POSITIVE, default=1, metavar="N", help="Count words on so many processes.")
+processes = click.option("--processes", type=POSITIVE, default=1, metavar="N", help="Count words in N processes.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Write a summary as one JSON object.")
 
 

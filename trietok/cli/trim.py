@@ -36,14 +36,14 @@ from trietok.cli.reporting import reporting
     type=options.POSITIVE,
     default=1,
     metavar="N",
-    help="Drop entries that the text gives fewer than N times.",
+    help="Drop entries that occur in the texts fewer than N times.",
 )
 @click.option(
     "--check",
     type=options.PATH,
     multiple=True,
     metavar="FILE",
-    help="Say how much other text changes. May be repeated.",
+    help="Show how many texts of another file change. May be repeated.",
 )
 @changed_vocabulary.save_plan
 @changed_vocabulary.fast
@@ -69,13 +69,18 @@ def trim(
     errors: str,
     as_json: bool,
 ) -> None:
-    """Make a smaller tokenizer that keeps what a text needs: the text keeps its tokens, and that is proved.
+    """Make a smaller tokenizer that gives your texts the same tokens.
 
-    NAME_OR_DIR is the tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub. FILES are files or
-    quoted globs: .txt, one text a line; .jsonl, one object a line; .parquet. .txt and .jsonl also with .gz or .zst; -
-    is standard input.
+    NAME_OR_DIR is the tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub. FILES are .txt (one
+    text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with gzip or zstd. - is
+    standard input.
 
-    Each text is encoded with both tokenizers. The ids move, and the rows of a model have to follow.
+    The command checks each text with both tokenizers. Ids move; trietok rows moves the rows of a model with them.
+
+    \b
+    Examples:
+      trietok trim trietok-en 'texts/*.txt' --output small
+      trietok trim my-tokenizer texts.txt --keep terms.txt --characters --output small
     """
     with reporting():
         if unused != "all" and not (unused.isascii() and unused.isdigit() and len(unused) < 10):

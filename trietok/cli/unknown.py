@@ -18,7 +18,7 @@ from trietok.tokenizer.unknown_report import HEAD
 
 
 @click.command()
-@click.argument("files", nargs=-1, type=options.PATH, metavar="[FILE]...")
+@click.argument("files", nargs=-1, type=options.PATH, metavar="[FILES]...")
 @options.model
 @click.option("--most", "-n", type=options.POSITIVE, default=20, metavar="N", help="Show the N most frequent words.")
 @options.column
@@ -26,10 +26,16 @@ from trietok.tokenizer.unknown_report import HEAD
 @options.offline
 @click.pass_context
 def unknown(ctx: click.Context, files: tuple[str, ...], model: str, most: int, column: str, as_json: bool) -> None:
-    """Find the words that become the unknown token: how often, why, and where (file:line:start-end).
+    """List the words that become the unknown token: how often, why, and where (file:line:start-end).
 
-    Each FILE is a .txt, one text a line, a .jsonl or a .parquet, also packed; globs stand between quotes. - is standard
-    input, as is no file.
+    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
+    gzip or zstd. Without FILES, or for -, texts come from standard
+    input.
+
+    \b
+    Examples:
+      trietok unknown texts.txt
+      trietok unknown 'texts/*.jsonl' --model my-tokenizer --most 50
     """
     with reporting():
         lines = lines_of(ctx, (), files, "texts", column)

@@ -24,7 +24,7 @@ _CHANGED, _TROUBLE = 1, 2
     "-m",
     type=options.PATH,
     metavar="NAME_OR_DIR",
-    help="The model to verify. Without it, the one that the lock names.",
+    help="The tokenizer to verify; without it, the one that the lock names.",
 )
 @click.option(
     "--with",
@@ -32,14 +32,20 @@ _CHANGED, _TROUBLE = 1, 2
     type=lock_options.LIBRARY,
     multiple=True,
     metavar="NAME",
-    help=f"A library that shall give the locked ids too: {lock_options.LIBRARIES}. May be repeated.",
+    help=f"Also check a library: {lock_options.LIBRARIES}. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object for trietok and each library.")
 @options.offline
 def verify(lock: str, model: str | None, engines: tuple[str, ...], as_json: bool) -> None:
-    """Say whether a tokenizer gives the locked ids: 0 if it does, 1 with what differs if not, 2 for trouble.
+    """Check that a tokenizer still gives the locked ids.
 
-    LOCK is the lock, as trietok lock wrote it; without it, trietok.lock.json.
+    LOCK is a lock file that trietok lock wrote; without it, trietok.lock.json. The exit code is 0 if the ids are as
+    locked, 1 if they differ, and 2 for an error.
+
+    \b
+    Examples:
+      trietok verify
+      trietok verify my.lock.json --model my-tokenizer --with transformers
     """
     trouble = False
     with reporting(_TROUBLE):

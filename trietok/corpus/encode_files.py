@@ -126,7 +126,7 @@ def encode_files(
     import_pyarrow()
     _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
     if verify and not resume:
-        raise InputError("verify goes with resume")
+        raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
         raise InputError("workers are those of the engine where map_shards is given; leave workers out")
     if is_elsewhere(os.fspath(out)):
@@ -194,14 +194,14 @@ def _check_options(
         if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
-        raise InputError("drop_last goes with pack")
+        raise InputError("drop_last needs pack")
 
 
 def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
     if isinstance(keep, str):
         raise InputTypeError(f"keep is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
     if keep and pack is not None:
-        raise InputError("keep does not go with pack: a row of packed ids has parts of several texts")
+        raise InputError("keep does not work with pack: a row of packed ids has parts of several texts")
     for name in keep:
         if name in names:
             raise InputError(f"keep has {name!r}, which the ids' own columns have too; rename it in the files")

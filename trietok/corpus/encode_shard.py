@@ -29,7 +29,7 @@ from trietok.files.whole import TEMPORARY, checksum, put_in_place, replacing
 
 STATE_FOLDER = ".trietok-encode"
 RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
-GOES_ON = "--resume goes on"
+GOES_ON = "--resume continues"
 
 
 class ShardJob(NamedTuple):
@@ -282,11 +282,13 @@ def is_of_file(error: TrietokError, name: str) -> bool:
 def advice_on(error: TrietokError) -> str:
     """How the user can continue a run after an error."""
     if isinstance(error, FileFormatError) and error.line_number is not None:
-        return "--resume goes on once the row is corrected; --resume --on-error skip goes on without it"
+        return "--resume continues once the row is corrected; --resume --on-error skip continues without it"
     if isinstance(error, ChangedFileError):
         return GOES_ON
     if isinstance(error, (FileFormatError, FileError)):
-        return "--resume goes on once the file is repaired or taken away; --resume --on-error skip goes on without it"
+        return (
+            "--resume continues once the file is repaired or taken away; --resume --on-error skip continues without it"
+        )
     return GOES_ON
 
 

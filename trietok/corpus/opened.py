@@ -235,7 +235,7 @@ def _manifest_in(directory: Path) -> dict[str, Any]:
     except FileFormatError:
         raise
     except (ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{path} is damaged, or of something else: {error!r}", path=path) from error
+        raise FileFormatError(f"{path} is damaged, or is not a manifest: {error!r}", path=path) from error
     for file, size in sizes:
         try:
             is_whole = file.stat().st_size == size

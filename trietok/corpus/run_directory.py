@@ -117,7 +117,7 @@ class RunDirectory:
             out.mkdir(parents=True, exist_ok=True)
             there = {path.name for path in out.iterdir()}
             if there and not there & {STATE_FOLDER, MANIFEST}:
-                raise InputError(f"{out} holds {min(there)!r}, which is of no run; give an empty directory")
+                raise InputError(f"{out} holds {min(there)!r}, which belongs to no run; give an empty directory")
             self._state.mkdir(exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{out} is a file, or below one; give a directory") from error

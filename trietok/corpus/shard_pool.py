@@ -88,8 +88,8 @@ def run_in_pool(
             _hand_out(partial(submit, encode_in_worker), shards, workers, finished, is_over)
     except BrokenProcessPool:
         raise TrietokError(
-            f"a worker process has died, perhaps for want of memory; fewer workers may do. Finished shards stay in "
-            f"{job.out}; --resume goes on"
+            f"a worker process has died, perhaps because memory ran out; fewer workers may do. Finished shards stay in "
+            f"{job.out}; --resume continues"
         ) from None
 
 

@@ -85,11 +85,11 @@ def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 def _cut_off(file: TextFile) -> FileFormatError:
     return FileFormatError(
-        f"{file.name} is cut off and cannot be unpacked: it ends before its compressed data does", path=file.name
+        f"{file.name} is truncated and cannot be decompressed: it ends before its compressed data does", path=file.name
     )
 
 
 def _damaged(file: TextFile, error: Exception) -> FileFormatError:
     return FileFormatError(
-        f"{file.name} is damaged, or no {file.compression} file, and cannot be unpacked: {error}", path=file.name
+        f"{file.name} is damaged, or no {file.compression} file, and cannot be decompressed: {error}", path=file.name
     )

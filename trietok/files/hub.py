@@ -25,7 +25,7 @@ _PAUSES = (0.2, 0.5)  # seconds, before a hub that has trouble is asked again
 _UNREACHABLE = "the hub cannot be reached"
 _TROUBLED = "the hub answers with HTTP status "
 _NOT_OPEN = "no model of that name is open to you; check the name or, if the model is private, pass token=..."
-_NOT_IN_THE_CACHE = "it is not in the cache and the hub is not to be asked; load it once without the offline mode"
+_NOT_IN_THE_CACHE = "it is not in the cache, and the offline mode is on; load it once without the offline mode"
 
 
 def download(

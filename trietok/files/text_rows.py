@@ -236,7 +236,7 @@ def open_parquet(path: str, extra: str = "corpus") -> Any:
         source = elsewhere.open_bytes(path) if is_elsewhere(path) else path
         return import_pyarrow("pyarrow.parquet", extra).ParquetFile(source, buffer_size=_BLOCK, pre_buffer=False)
     except pyarrow.ArrowInvalid as error:
-        raise FileFormatError(f"{path} is no Parquet file: {error}", path=path) from None
+        raise FileFormatError(f"{path} is not a Parquet file: {error}", path=path) from None
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
 

@@ -51,7 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         if checksum(temporary, from_disk=True) != file.digest.hexdigest():
-            raise OSError(errno.EIO, "what was written is read back otherwise", temporary)
+            raise OSError(errno.EIO, "what was written reads back differently", temporary)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):

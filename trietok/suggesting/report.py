@@ -80,7 +80,7 @@ class Suggestions(NamedTuple):
         changed: other words, or chunks, of the texts that get other tokens once all is added.
         left_out: words that would have been suggested but for what they would do to others, or that cannot be added;
             where phrases are suggested, also those that would save next to nothing beside the suggestions before them.
-        forgotten: of the words counted, how many were forgotten for want of memory.
+        forgotten: of the words counted, how many were forgotten to save memory.
         lost_at_most: how much too low a count may be for that.
         sample: other units of the texts, the most frequent first, to verify with.
     """
@@ -147,7 +147,7 @@ class Suggestions(NamedTuple):
             lines.append(f"{number_of(already, 'word')} left out since suggestions before them save what they would")
         if self.forgotten:
             lines.append(
-                f"{self.forgotten:,} of {self.words:,} words were forgotten for want of memory; a count may be "
+                f"{self.forgotten:,} of {self.words:,} words were forgotten to save memory; a count may be "
                 f"{self.lost_at_most:,} too low"
             )
         return lines

@@ -102,5 +102,5 @@ def refuse(token: str, text: str) -> None:
     where = f" at {position}" if position >= 0 else ""
     raise SpecialTokenError(
         f"the text holds the special token {token!r}{where}; pass allowed_special={{{token!r}}} to let it be one, or "
-        "disallowed_special=() to take it for plain text"
+        "disallowed_special=() to treat it as plain text"
     )

@@ -340,8 +340,8 @@ class BertTokenizer(PreTrainedTokenizer):
         if not 0 <= index <= table.max_id:
             shown = index if abs(index) < 10**20 else f"of {index.bit_length()} bits"
             raise TokenIdError(
-                f"id {shown} is outside the vocabulary, whose ids run from 0 to {table.max_id}; ids that a loss "
-                "ignores (-100) have to go before decoding",
+                f"id {shown} is outside the vocabulary, whose ids run from 0 to {table.max_id}; remove ids "
+                "that a loss ignores (-100) before decoding",
                 token_id=index,
                 max_id=table.max_id,
             )

@@ -252,7 +252,7 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
             yield from _in_order(submit, batches, 2 * processes)
     except BrokenProcessPool:
         raise TrietokError(
-            "a process that counts words has died, perhaps for want of memory; fewer processes may do (--processes)"
+            "a process that counts words has died, perhaps because memory ran out; try fewer processes (--processes)"
         ) from None
 
 

@@ -1,0 +1,53 @@
+"""What mkdocs calls while it builds the site: generated pages, and pages read as `pages.py` says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+for folder in (HERE, ROOT):
+    sys.path.insert(0, str(folder))
+
+import commands  # noqa: E402
+import pages  # noqa: E402
+import playground  # noqa: E402
+import reference  # noqa: E402
+
+# How much the pages of a folder count for who searches: what explains comes before what lists.
+BOOSTS = {"guides": 3, "reference": 0.3}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages of the reference, those of files at the root, and the playground."""
+    texts = {f"reference/{name}.md": reference.page_text(name) for name in reference.PAGES}
+    texts["reference/index.md"] = reference.index_text()
+    texts["reference/commands.md"] = commands.commands_text()
+    texts["security.md"] = pages.of_root((ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    for name, text in texts.items():
+        files.append(File.generated(config, name, content=text))
+    files.append(File.generated(config, "site.css", abs_src_path=str(HERE / "site.css")))
+    config.extra["playground"] = folder = playground.built()
+    if folder is not None:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                name = f"{playground.FOLDER}/{path.relative_to(folder).as_posix()}"
+                source = files.get_file_from_path(name)  # one of docs/playground/, which is no part of the site
+                if source is not None:
+                    files.remove(source)
+                made = File.generated(config, name, abs_src_path=str(path), inclusion=InclusionLevel.INCLUDED)
+                files.append(made)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """A page as the site shows it."""
+    name = page.file.src_uri
+    page.meta["search"] = {"boost": BOOSTS.get(name.partition("/")[0], 1)}
+    if name == "playground.md":
+        markdown = playground.with_link(markdown, config.extra["playground"])
+    return pages.with_numbers(pages.with_links(pages.shown(markdown), name.count("/")))

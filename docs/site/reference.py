@@ -1,0 +1,187 @@
+"""The pages of the reference: which public name is on which page, and the pages' text.
+
+Out: Markdown, in which mkdocstrings puts signature, docstring and source at each `:::`. A name that is public and on
+no page fails a test (tests/test_site_pages.py). Nothing here needs more than the standard library.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# Classes that are shown with the methods of their parents, and pages whose classes are shown without methods.
+WITH_PARENTS = {"BertTokenizer", "BatchEncoding"}
+WITHOUT_MEMBERS = {"errors", "relatives"}
+
+_RELATIVES = """
+    ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra Funnel LayoutLM Lxmert MPNet MobileBert
+    RetriBert Splinter SqueezeBert
+"""
+
+
+class Page(NamedTuple):
+    """A page of the reference.
+
+    Attributes:
+        title: its heading.
+        text: what stands before the names, in Markdown.
+        names: public names, as they are imported from `trietok`, or with the submodule before a dot.
+    """
+
+    title: str
+    text: str
+    names: tuple[str, ...]
+
+
+PAGES = {
+    "tokenizers": Page(
+        "Tokenizers",
+        "The classes that load a vocabulary and turn texts into ids. `BertTokenizer` is shown with all methods, which"
+        " the others have too. [The two profiles](../profiles.md) says which class to choose.",
+        tuple(
+            """
+            BertTokenizer BertTokenizerFast AutoTokenizer BertJapaneseTokenizer ChineseBpeTokenizer
+            PreTrainedTokenizer PreTrainedTokenizerFast AddedToken Untrusted save_tokenizer kernel __version__
+            """.split()
+        ),
+    ),
+    "relatives": Page(
+        "BERT's relatives",
+        "Each class has the methods of [`BertTokenizer`][trietok.BertTokenizer]; what sets it apart is said here and in"
+        " [BERT's relatives, and AutoTokenizer](../family.md).",
+        (
+            *(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),
+            "DPRReaderOutput",
+            "DPRSpanPrediction",
+        ),
+    ),
+    "results": Page(
+        "Inputs and results",
+        "What a call returns, and the values of its options.",
+        ("BatchEncoding", "CharSpan", "TokenSpan", "PaddingStrategy", "TruncationStrategy", "TensorType", "Template"),
+    ),
+    "explaining": Page(
+        "Explaining",
+        "Why a text has its ids: `tokenizer.explain(text)` returns an `Explanation`; [the page](../explaining.md) shows"
+        " what it looks like. `find_unknown` counts the words that a vocabulary does not know.",
+        ("Explanation", "find_unknown", "UnknownWord", "UnknownWords"),
+    ),
+    "checking": Page(
+        "Checking, comparing, locking",
+        "Questions about a tokenizer or a directory: [what is wrong with it](../checking.md),"
+        " [what differs between two](../comparing.md), [whether the ids are still the same](../locking.md),"
+        " [how fast it is](../benchmarks.md).",
+        tuple(
+            """
+            check CheckReport Finding fix FixResult compare Comparison fingerprint lock Lock verify Verified export
+            Exported benchmarking.measure benchmarking.validate benchmarking.CONTENDERS
+            """.split()
+        ),
+    ),
+    "changing": Page(
+        "Changing vocabularies and models",
+        "[Which words to add](../suggesting.md), [how to add or drop them](../trimming.md), and"
+        " [the rows of the model](../model_rows.md). `adapt` does [all of it](../adapting.md).",
+        tuple(
+            """
+            adapt Adapted suggest_tokens add_suggestions Suggestion Suggestions add_terms AddedTerms trim Trimmed
+            Certificate plan_rows RowPlan apply_rows AppliedRows
+            """.split()
+        ),
+    ),
+    "training": Page(
+        "Training",
+        "Vocabularies made of texts: [training a vocabulary](../training.md).",
+        tuple(
+            """
+            train_wordpiece train_bpe train_chinese_bpe count_words WordCounts TextFiles Bpe training.ChineseBpe
+            training.save_chinese_bpe training.Segmenter training.Progress
+            """.split()
+        ),
+    ),
+    "corpora": Page(
+        "Corpora and batches",
+        "[Files and tables of texts to ids](../corpora.md), and [batches for training](../training_batches.md).",
+        tuple(
+            """
+            encode_files TokenizeBatch corpus.open_corpus corpus.Corpus DataCollatorWithPadding
+            DataCollatorForLanguageModeling DataCollatorForWholeWordMask
+            """.split()
+        ),
+    ),
+    "building_blocks": Page(
+        "Building blocks",
+        "The parts that the tokenizers are made of, for [tokenizers of your own](../building_blocks.md).",
+        tuple(
+            """
+            Trie Vocabulary load_vocab BasicTokenizer WordpieceTokenizer CharacterTokenizer MecabTokenizer
+            SudachiTokenizer JumanppTokenizer tokenizer_json.read_tokenizer_json tokenizer_json.write_tokenizer_json
+            google_bert.FullTokenizer google_bert.BasicTokenizer google_bert.WordpieceTokenizer google_bert.load_vocab
+            google_bert.convert_by_vocab google_bert.convert_tokens_to_ids google_bert.convert_ids_to_tokens
+            google_bert.convert_to_unicode
+            """.split()
+        ),
+    ),
+    "others": Page(
+        "Other libraries",
+        "A tokenizer as the object that another library asks for: [other libraries](../clients.md).",
+        ("clients.to_transformers", "clients.to_rust", "clients.vllm.TrietokTokenizer"),
+    ),
+    "errors": Page(
+        "Error classes",
+        "The classes with their attributes. [Errors](../errors.md) says what causes each, and what to do.",
+        tuple(
+            """
+            TrietokError FileError FileFormatError InputError InputTypeError MissingDependencyError NotSupportedError
+            OptionError PositionError SpecialTokenError TokenIdError TokenizerClassError UnknownTokenError
+            VocabularyError
+            """.split()
+        ),
+    ),
+}
+
+_VALUES = {
+    "kernel": "`trietok.kernel` is a str: `compiled` where texts are encoded by [the compiled kernel](../kernel.md),"
+    " `plain` where Python does it. It is asked anew each time.",
+    "__version__": "`trietok.__version__` is a str, such as `0.1.0`.",
+}
+
+
+def page_text(name: str) -> str:
+    """The Markdown of a page."""
+    page = PAGES[name]
+    objects = (_value(public) if public in _VALUES else _object(name, public) for public in page.names)
+    return "\n\n".join([f"# {page.title}", page.text, *objects]) + "\n"
+
+
+def _value(public: str) -> str:
+    return f"## `{public}` {{ #{anchor(public)} }}\n\n{_VALUES[public]}"
+
+
+def anchor(public: str) -> str:
+    """Where a name stands on its page."""
+    return f"trietok.{public.strip('_')}"  # Markdown would make bold letters of __version__
+
+
+def _object(name: str, public: str) -> str:
+    options = []
+    if public in WITH_PARENTS:
+        options.append("inherited_members: true")
+    if name in WITHOUT_MEMBERS:
+        options.append("members: false")
+    lines = [f"::: trietok.{public}", *(["    options:"] if options else []), *(f"      {each}" for each in options)]
+    return "\n".join(lines)
+
+
+def index_text() -> str:
+    """The page of all names, in the order of the alphabet."""
+    homes = [(public, name) for name, page in PAGES.items() for public in page.names]
+    homes.sort(key=lambda home: home[0].rpartition(".")[2].strip("_").lower())
+    rows = [
+        f"| [`trietok.{public}`]({name}.md#{anchor(public)}) | [{PAGES[name].title}]({name}.md) |"
+        for public, name in homes
+    ]
+    text = (
+        "Every public name; its page has its signature, its docstring and its source. What is not listed here may"
+        " change without notice. The commands are in [commands and options](commands.md)."
+    )
+    return "\n\n".join(["# Every name", text, "\n".join(["| name | page |", "| --- | --- |", *rows])]) + "\n"

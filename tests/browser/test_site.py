@@ -1,0 +1,176 @@
+"""The documentation site, built from this checkout: nothing is asked for elsewhere, links are good, search finds.
+
+Beside what the playground needs, the extra `docs`. `TRIETOK_SITE` names a folder that is built already.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+import pytest
+
+from tests.browser.conftest import ROOT, SLOW
+
+pytestmark = pytest.mark.browser
+
+WIDE, NARROW = 1280, 390  # pixels: a laptop, a phone
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The built site."""
+    built = os.environ.get("TRIETOK_SITE")
+    if built:
+        return pathlib.Path(built)
+    if any(importlib.util.find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")):
+        pytest.skip("the extra docs is not installed")
+    folder = tmp_path_factory.mktemp("site") / "built"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", ".mkdocs.yml", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(folder):
+    """The address of the site, served as files."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Links(HTMLParser):
+    """What a page links to, what it loads, and the places in it that can be linked to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.places = {""}
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attributes}
+        self.places |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag == "link" and values.get("rel") in ("stylesheet", "icon", "preload", "manifest"):
+            self.loaded.append(values["href"])
+        elif tag in ("script", "img", "source", "iframe"):
+            self.loaded += [values[name] for name in ("src", "srcset") if name in values]
+
+
+@pytest.fixture(scope="module")
+def parsed(folder):
+    pages = {}
+    for path in folder.rglob("*.html"):
+        links = Links()
+        links.feed(path.read_text(encoding="utf-8"))
+        pages[path.relative_to(folder).as_posix()] = links
+    assert len(pages) > 50
+    return pages
+
+
+def test_every_link_within_the_site_leads_to_a_place_that_is_there(folder, parsed):
+    bad = []
+    for name, page in parsed.items():
+        for link in [*page.links, *page.loaded]:
+            target, place = urldefrag(urljoin(f"http://site/{name}", link))
+            if not target.startswith("http://site/"):
+                continue
+            found = unquote(urlsplit(target).path).lstrip("/") or "index.html"
+            places = parsed[found].places if found in parsed else {""}
+            if name != "404.html" and (not (folder / found).is_file() or unquote(place) not in places):
+                bad.append((name, link))
+    assert bad == []
+
+
+def test_nothing_is_loaded_from_elsewhere(parsed):
+    assert [(name, each) for name, page in parsed.items() for each in page.loaded if "//" in each] == []
+
+
+@pytest.fixture
+def open_site(browser, served):
+    """Opens a page at a width; at the end nothing was asked for elsewhere, and nothing went wrong."""
+    contexts, elsewhere, wrong = [], [], []
+
+    def see(route) -> None:
+        if route.request.url.startswith((served, "blob:", "data:")):
+            route.continue_()
+        else:
+            elsewhere.append(route.request.url)
+            route.abort()
+
+    def start(width: int):
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        context.set_default_timeout(SLOW)
+        context.route("**/*", see)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert elsewhere == []
+    assert wrong == []
+
+
+def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site, served, parsed):
+    page = open_site(WIDE)
+    too_wide = []
+    for name in sorted(name for name in parsed if not name.startswith("playground/")):
+        for width in (WIDE, NARROW):
+            page.set_viewport_size({"width": width, "height": 900})
+            if width == WIDE:
+                page.goto(served + name, wait_until="networkidle")
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                too_wide.append((name, width))
+    assert too_wide == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lstrip", {"guides/add_tokens.html"}),
+        ("[UNK]", {"guides/debug_a_text.html"}),
+        ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),
+    ],
+)
+def test_search_finds(open_site, served, words, expected):
+    page = open_site(WIDE)
+    page.goto(served + "index.html")
+    page.click("input.md-search__input")
+    page.type("input.md-search__input", words)
+    page.wait_for_selector(".md-search-result__item a")
+    found = page.eval_on_selector_all(
+        ".md-search-result__item > a:first-of-type",
+        "links => links.map((link) => new URL(link.href).pathname.slice(1))",
+    )
+    assert expected <= set(found[:3]), found
+
+
+def test_the_playground_is_a_part_of_the_site(open_page, folder, served):
+    if not (folder / "playground" / "index.html").is_file():
+        assert "no playground" in (folder / "playground.html").read_text(encoding="utf-8")
+        pytest.skip("the site was built without npm")
+    playground = open_page(f"{served}playground/")
+    assert playground.type("The people")["ids"] == [2, 134, 289, 3]
