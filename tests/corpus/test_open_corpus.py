@@ -85,22 +85,14 @@ def test_more_shards_than_files_can_be_open(english, tmp_path, file_format):
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-NO_LIST = r"columns is 'text'; it is a list of names: \['text'\]"
-
-
 def test_what_is_no_row_and_no_list_of_columns(corpus):
     for number in ("a", 1.0, None):
         with pytest.raises(InputTypeError, match="a row is named by its number, not by"):
             corpus[number]
-    with pytest.raises(InputTypeError, match=NO_LIST):
-        corpus.row(0, "text")
+    for ask in (lambda columns: corpus.row(0, columns), corpus.torch_dataset):
+        with pytest.raises(InputTypeError, match=r"columns is 'text'; it is a list of names: \['text'\]"):
+            ask("text")
     assert corpus.row(0, []) == {}
-
-
-def test_a_torch_dataset_of_no_list_of_columns(corpus):
-    pytest.importorskip("torch")
-    with pytest.raises(InputTypeError, match=NO_LIST):
-        corpus.torch_dataset("text")
 
 
 def test_few_shards_are_held(corpus, monkeypatch):

@@ -56,7 +56,8 @@ def drawn_key(from_torch: bool) -> bytes:
     if from_torch:
         import torch
 
-        return b"torch:" + torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
+        drawn: bytes = torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
+        return b"torch:" + drawn
     import numpy
 
     return b"numpy:" + numpy.random.bytes(16)

@@ -171,7 +171,7 @@ class Corpus(Sequence[list[int]]):
             ) from error
         corpus, names = self, self._checked_names(columns)
 
-        class Rows(Dataset):  # type: ignore[type-arg]
+        class Rows(Dataset):  # type: ignore[misc, type-arg, unused-ignore]
             def __len__(self) -> int:
                 return len(corpus)
 
