@@ -134,7 +134,7 @@ def _files_with_torch() -> list[str]:
 @nox.session
 def locking(session: nox.Session) -> None:
     """A lock, and the libraries that load its model."""
-    _install(session, "[test]")
+    _install(session, "[test]", TORCH)
     session.run("pytest", "-m", "engines", "tests/locking", "-q", *session.posargs)
 
 
