@@ -1,21 +1,43 @@
-"""Hatch's build hook: a wheel gets the compiled kernel where a C compiler is there, and is pure Python elsewhere."""
+"""Hatch's hooks: the README with links that work on a package index, and the compiled kernel in a wheel.
+
+A wheel gets the kernel where a C compiler is there. Elsewhere it is pure Python, and so it is where `TRIETOK_KERNEL=0`
+asks for that.
+"""
 
 from __future__ import annotations
 
+import os
 import pathlib
+import re
 import runpy
 import sysconfig
 import tempfile
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+
+class ReadmeHook(MetadataHookInterface):
+    """Makes the README's links to files of the project links to the repository."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        repository = metadata["urls"]["Homepage"]
+        page = pathlib.Path(self.root, "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": with_absolute_links(page, repository)}
+
+
+def with_absolute_links(page: str, repository: str) -> str:
+    """The Markdown of `page`, whose relative links and pictures lead to the main branch of the repository."""
+    page = re.sub(r"(!\[[^\]]*\]\()(?![a-z]+:|#)", rf"\1{repository}/raw/main/", page)
+    return re.sub(r"(?<!!)(\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\]\()(?![a-z]+:|#)", rf"\1{repository}/blob/main/", page)
 
 
 class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Compiles the kernel into a wheel; an editable install runs from the checkout, which has its own."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if self.target_name != "wheel" or version == "editable":
+        if self.target_name != "wheel" or version == "editable" or os.environ.get("TRIETOK_KERNEL") == "0":
             return
         # By its path: trietok itself cannot be imported before what it depends on is installed.
         build = runpy.run_path(str(pathlib.Path(self.root, "trietok", "text", "build_kernel.py")))

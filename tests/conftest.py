@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
 import signal
@@ -33,6 +34,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Nothing looks for doctests in the modules of tests, which hold none."""
     return [collector for collector in (yield) if type(collector).__name__ != "DoctestModule"]
+
+
+def pytest_collection_finish() -> None:
+    """Spares the garbage collector the walks through thousands of tests and all of transformers."""
+    gc.collect()
+    if hasattr(gc, "freeze"):  # PyPy has none
+        gc.freeze()
 
 
 def examples(count: int) -> settings:

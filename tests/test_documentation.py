@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "SECURITY.md", ROOT / ".ci" / "run"]
+ROOT_FILES = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "noxfile.py", "pyproject.toml", ".ci/run")
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), *(ROOT / name for name in ROOT_FILES)]
 NAMED = re.compile(r"\btests/[\w/]*(?:\.\w+)?(?:::\w+)?")
 
 

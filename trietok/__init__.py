@@ -17,7 +17,7 @@ The pages of the documentation are in docs/ of the source. To begin with:
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names by the module they live in. Each is imported when it is first asked for: who encodes a text need not
 # wait for what checks, compares or trains.

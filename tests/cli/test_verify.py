@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+import trietok
 from tests.benchmarking.contenders import write_flash, write_package
 from tests.cli.commands import COLOURS, on_terminal, out, posix, run, usage_error
 from trietok import BertTokenizer, BertTokenizerFast, Lock, lock, verify
@@ -44,7 +45,7 @@ def test_one_line_of_proof(model, tmp_path):
 
 def test_a_lock_of_the_fast_profile_is_verified_in_it(model):
     lock(BertTokenizerFast.from_pretrained(str(model)), ["a\u0378b"]).save("fast.json")
-    assert out("verify", "fast.json")[0].startswith("trietok 0.1.0: 1 text, 3 ids")
+    assert out("verify", "fast.json")[0].startswith(f"trietok {trietok.__version__}: 1 text, 3 ids")
 
 
 def test_a_change_is_exit_code_1_and_the_report(model, vocab_file):
@@ -105,6 +106,6 @@ def test_what_cannot_be_verified(model, tmp_path):
 def test_on_a_terminal(model, vocab_file):
     vocab_file("hello", "\x1b[2J", *WORDS[2:], name="model/vocab.txt")
     shown = on_terminal("verify", columns=300)
-    assert "\x1b[1;31mtrietok 0.1.0: 1 of 3 texts has other ids than the lock" in shown
+    assert f"\x1b[1;31mtrietok {trietok.__version__}: 1 of 3 texts has other ids than the lock" in shown
     assert "[SEP] [3]" in COLOURS.sub("", shown)
     assert "\x1b[2J" not in shown

@@ -124,6 +124,13 @@ def test_the_schema_does_not_depend_on_the_batch(english, batch):
     done.validate(full=True)
 
 
+@pytest.mark.parametrize("numbers", [[0, 1, 0], [0, 1, None]])
+def test_a_null_among_the_values_of_a_dictionary(english, numbers):
+    column = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), pa.array(["the", None]))
+    done = TokenizeBatch(english, "text")(pa.table({"text": column})).column("input_ids").to_pylist()
+    assert done == [[2, 134, 3] if number == 0 else None for number in numbers]
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
 def test_kinds_of_text(english, kind):
     texts = ["the people", None, "the people", "the"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import resource
 import shutil
 import signal
@@ -144,12 +145,13 @@ def test_a_directory_that_cannot_be_written(two, tmp_path, monkeypatch):
         with pytest.raises(FileError, match="cannot make the directory"):
             two[0].save_pretrained(path)
 
-    def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
+    def refuse(path, *args, **kwargs):
+        if not path.is_dir():
+            raise PermissionError(13, "Permission denied")
 
     two[0].save_pretrained(tmp_path / "saved")
     with monkeypatch.context() as patch:
-        patch.setattr(os, "mkdir", refuse)
+        patch.setattr(pathlib.Path, "mkdir", refuse)
         with pytest.raises(FileError, match=r"cannot save to .*saved: Permission denied"):
             two[1].save_pretrained(tmp_path / "saved")
     assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[0])

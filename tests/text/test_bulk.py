@@ -17,8 +17,9 @@ from trietok.text.bulk import MANY, bulk
 def collector():
     was_enabled = gc.isenabled()
     gc.enable()
-    yield
     gc.unfreeze()
+    yield
+    gc.freeze()  # as tests/conftest.py has it
     (gc.enable if was_enabled else gc.disable)()
 
 

@@ -224,8 +224,15 @@ class _Encoded(NamedTuple):
 
 def _all_valid(columns: list[Any]) -> list[bool]:
     """For each row whether all columns have a value."""
+    columns = [_without_dictionary(column) for column in columns]
     valid = [column.is_valid().to_pylist() for column in columns if column.null_count]
     return list(map(all, zip(*valid, strict=True))) if valid else [True] * len(columns[0])
+
+
+def _without_dictionary(column: Any) -> Any:
+    """The array with its values in place; pyarrow does not count nulls among the values of a dictionary."""
+    is_dictionary = import_pyarrow().types.is_dictionary(column.type)
+    return column.cast(column.type.value_type) if is_dictionary else column
 
 
 def _sources(there: list[bool], samples: Sequence[int]) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MANY = 20_000  # objects, from which on it pays to spare the collector walking through what was made
+FROZEN_BY_PYTHON = 1_000  # objects, at most: 3.12 starts with some 400; who freezes a program freezes many thousands
 
 
 class _Collector:
@@ -81,6 +82,6 @@ def _make_old() -> None:
     """Put every object that the collector watches into its oldest generation."""
     # `freeze` takes them all out of the generations, `unfreeze` puts them into the oldest. A program that has frozen
     # objects itself, as before a fork, wants them to stay so. PyPy has neither function.
-    if hasattr(gc, "freeze") and gc.get_freeze_count() == 0:
+    if hasattr(gc, "freeze") and gc.get_freeze_count() <= FROZEN_BY_PYTHON:
         gc.freeze()
         gc.unfreeze()

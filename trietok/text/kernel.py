@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 try:
     # A free-threaded Python before 3.15 finds the library by its name, and cannot load it: its objects are laid out
-    # otherwise. What then happens is no ImportError, and need not be an error.
-    if "t" in getattr(sys, "abiflags", ""):
+    # otherwise. What then happens is no ImportError, and need not be an error. Neither need it be with Python 3.10,
+    # which is older than the stable ABI that the library was made for.
+    if sys.version_info < (3, 11) or "t" in getattr(sys, "abiflags", ""):
         raise ImportError
     from trietok.text import _kernel
 except ImportError:  # not built, or not for this Python

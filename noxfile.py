@@ -1,0 +1,264 @@
+"""The checks of the project, each in an environment of its own: `nox -l` lists them, `nox -s lint types` runs two.
+
+`.ci/run` calls them, beside each other. What follows `--` goes to pytest: `nox -s tests-3.12 -- tests/files -x`.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import nox
+
+ROOT = pathlib.Path(__file__).parent
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+FREE_THREADED = "3.14t"
+# One version, so that what is compared does not change unnoticed; any build of it will do.
+TORCH = "torch==2.13.0"
+PYTEST = ("pytest", "pytest-xdist", "hypothesis")
+CLIENTS = (
+    "sentence-transformers setfit keybert langchain-text-splitters docling-core[chunking] bert_score fastembed onnx "
+    "semantic-text-splitter"
+).split()
+SERVICES = ("fastapi", "uvicorn[standard]", "gunicorn", "uvicorn-worker", "httpx")
+NOT_SLOW = "not parity and not engines and not benchmark and not faults and not browser and not clients"
+# How often the marked tests try, unless the environment says otherwise; by themselves they try more often.
+FEWER = {
+    "TRIETOK_MUTANTS": "500",
+    "TRIETOK_FORGERIES": "20000",
+    "TRIETOK_KILLS": "60",
+    "TRIETOK_LINES": "30",
+    "TRIETOK_SECONDS": "10",
+}
+# What the program that `TRIETOK_PARITY` names compares line by line with transformers, for each profile.
+COMPARED = (
+    ((), {}),
+    (("--limit", "2500"), {"TRIETOK_KERNEL": "0"}),
+    (("--added", "300", "--limit", "400"), {}),
+    (("--code-points", "--limit", "20000"), {}),
+)
+
+nox.needs_version = ">=2026.10.20"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "types", "tests"]
+nox.options.error_on_missing_interpreters = False
+
+
+def _install(session: nox.Session, extras: str, *packages: str) -> None:
+    """Install `packages` and trietok with `extras`: the wheel that `TRIETOK_WHEEL` names, or the checkout."""
+    wheel = os.environ.get("TRIETOK_WHEEL")
+    session.install(f"trietok{extras} @ {pathlib.Path(wheel).as_uri()}" if wheel else f".{extras}", *packages)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, and the layers of the packages."""
+    session.install("ruff>=0.9")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("python", "tests/layout.py", silent=True)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """The package's own types, and what mypy and pyright say of a user's scripts."""
+    _install(session, "[dev]", "pyright")  # pyright needs node, which it downloads where there is none
+    session.run("mypy")
+    session.run("pytest", "-m", "clients", "tests/typed", "-n", "0", "-q", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The default tests, on each Python; `TRIETOK_KERNEL=0` tests plain Python."""
+    session.install(".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def free_threaded(session: nox.Session) -> None:
+    """Python without the GIL, which `TRIETOK_FREE_THREADED_PYTHON` names: it needs regex and pygtrie."""
+    _install(session, "[test]")
+    if "TRIETOK_FREE_THREADED_PYTHON" not in os.environ:
+        session.skip("TRIETOK_FREE_THREADED_PYTHON names no Python")
+    session.run("pytest", "-m", "clients", "tests/text/test_free_threaded.py", "-q", *session.posargs)
+
+
+@nox.session
+def sanitizers(session: nox.Session) -> None:
+    """The kernel with sanitizers behind every encoder, in a copy of the checkout, whose own kernel stays as it is."""
+    _install(session, "[test]")
+    checkout = pathlib.Path(session.create_tmp()) / "checkout"
+    shutil.rmtree(checkout, ignore_errors=True)
+    left_out = shutil.ignore_patterns(".git", ".nox", ".venv", ".*_cache", ".hypothesis", "__pycache__", "*.so")
+    shutil.copytree(ROOT, checkout, ignore=left_out, symlinks=True)
+    session.chdir(checkout)
+    options = ("-Werror", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+    session.run("python", "-m", "trietok.text.build_kernel", *options)
+    libraries = [_library_of_the_compiler(name) for name in ("libasan.so", "libubsan.so")]
+    session.run(
+        *("python", "-m", "pytest", "-p", "tests.text.kernel_from_the_start", "-q"),
+        *("tests/text", "tests/inputs", "tests/tokenizer", "tests/property"),
+        *session.posargs,
+        env={"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"},
+    )
+
+
+def _library_of_the_compiler(name: str) -> str:
+    shown = subprocess.run(["cc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return shown.stdout.strip()
+
+
+@nox.session
+def torch(session: nox.Session) -> None:
+    """What is skipped without torch, and a longer look for differences."""
+    _install(session, "[test]", TORCH)
+    session.run("pytest", "-q", *_files_with_torch(), *session.posargs)
+    longer = {"TRIETOK_EXAMPLES": os.environ.get("TRIETOK_EXAMPLES", "100")}
+    names = ("adapting", "batches", "checking", "comparing", "inputs", "parity", "property")
+    folders = [f"tests/{name}" for name in names]
+    session.run("pytest", "-q", "-m", f"hypothesis and {NOT_SLOW}", *folders, *session.posargs, env=longer)
+
+
+def _files_with_torch() -> list[str]:
+    """The files of tests that use torch, themselves or through what is beside them."""
+    files = (ROOT / "tests").rglob("*.py")
+    users = [file for file in files if re.search('torch|"pt"', file.read_text(encoding="utf-8"))]
+    tests = {file for file in users if file.name.startswith("test_")}
+    tests |= {file for user in users if user.name == "conftest.py" for file in user.parent.glob("test_*.py")}
+    return sorted(str(file.relative_to(ROOT)) for file in tests)
+
+
+@nox.session
+def locking(session: nox.Session) -> None:
+    """A lock, and the libraries that load its model."""
+    _install(session, "[test]", TORCH)
+    session.run("pytest", "-m", "engines", "tests/locking", "-q", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("transformers", [4, 5])
+def clients(session: nox.Session, transformers: int) -> None:
+    """Other libraries, with transformers 4 and 5."""
+    if transformers == 4:
+        japanese = ("sudachipy", "sudachidict_core")
+        spacy = ("spacy", "spacy-alignments")
+        pinned = ("transformers==4.57.6", "model2vec[distill]")
+        _install(session, "[ja]", *CLIENTS, *pinned, *spacy, *japanese, *SERVICES, TORCH, *PYTEST)
+        session.install("--no-deps", "spacy-transformers")  # it asks for an older transformers, and works with this one
+        more = ("tests/parity/test_japanese_live.py", "tests/test_services_page.py")
+    else:
+        _install(session, "", *CLIENTS, "transformers>=5,<6", "model2vec", TORCH, *PYTEST)
+        more = ()
+    session.run("python", "-m", "pytest", "-m", "clients", "tests/clients", *more, "-q", "-rs", *session.posargs)
+
+
+@nox.session
+def interop(session: nox.Session) -> None:
+    """Directories go back and forth between trietok, transformers 4 and transformers 5."""
+    _install(session, "[test]", "uv")
+    other = pathlib.Path(session.create_tmp(), "transformers5").absolute()
+    python = other / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    session.run("uv", "venv", "-q", "--clear", str(other))
+    session.run("uv", "pip", "install", "-q", "--python", str(python), "transformers>=5,<6")
+    five = {"TRIETOK_TRANSFORMERS5_PYTHON": str(python)}
+    session.run("pytest", "tests/parity/test_interop.py", "-q", *session.posargs, env=five)
+
+
+@nox.session
+def engines(session: nox.Session) -> None:
+    """Ray Data, Spark, HuggingFace datasets, Dask and Polars."""
+    _install(session, "[ray,spark,datasets]", TORCH, "dask", "polars", *PYTEST)
+    file = "tests/corpus/test_corpus_engines.py"
+    session.run("python", "-m", "pytest", "-m", "engines", file, "-q", *session.posargs)
+
+
+@nox.session
+def faults(session: nox.Session) -> None:
+    """Killed processes, damaged directories, sanitized kernels."""
+    _install(session, "[test]")
+    counts = {name: os.environ.get(name, count) for name, count in FEWER.items()}
+    session.run("pytest", "-m", "faults", "-q", "--durations", "5", "-n", "2", *session.posargs, env=counts)
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """The playground in Debian's Chromium, with Pyodide from npm; where one is missing, tests are skipped."""
+    _install(session, "[test]", "playwright")
+    session.run("pytest", "-m", "browser", "tests/browser", "-n", "0", "-s", "-q", "-rs", *session.posargs)
+
+
+@nox.session
+def parity(session: nox.Session) -> None:
+    """Models' rows beside transformers' models; models and texts of the folders hf and corpora in `TRIETOK_DATA`."""
+    _install(session, "[test]", TORCH)
+    data = pathlib.Path(os.environ.get("TRIETOK_DATA", "/nowhere"))
+    published = {"TRIETOK_MODELS": str(data / "hf"), "TRIETOK_CORPORA": str(data / "corpora")} if data.exists() else {}
+    command = ("pytest", "-m", "parity", "-q", *([] if published else ["tests/adapting"]))
+    session.run(*command, "--ignore", "tests/text/test_kernel.py", *session.posargs, env=published)
+
+
+@nox.session
+@nox.parametrize("profile", ["slow", "fast"])
+def lines(session: nox.Session, profile: str) -> None:
+    """Each line of large texts, by the program that `TRIETOK_PARITY` names."""
+    _install(session, "[test]")
+    if "TRIETOK_PARITY" not in os.environ:
+        session.skip("TRIETOK_PARITY names no program")
+    with session.chdir(session.create_tmp()):  # so that the installed package is what is measured
+        for options, environment in COMPARED:
+            command = ("python", "-W", "ignore", os.environ["TRIETOK_PARITY"], "--profile", profile)
+            session.run(*command, *options, env=environment)
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """The documentation site, every link of it."""
+    _install(session, "[docs]")
+    session.run("mkdocs", "build", "--strict", "-f", ".mkdocs.yml", *session.posargs)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """The wheel with the kernel, the pure one and the sdist, in dist/, and what the index would say of them."""
+    session.install("build", "twine", "check-wheel-contents", "validate-pyproject", "cffconvert")
+    session.run("validate-pyproject", "pyproject.toml")
+    session.run("cffconvert", "--validate")
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", "dist")
+    session.run("python", "-m", "build", "--outdir", "dist", "--wheel", env={"TRIETOK_KERNEL": "0"})
+    files = [str(file) for file in sorted((ROOT / "dist").iterdir())]
+    session.run("twine", "check", "--strict", *files)
+    session.run("check-wheel-contents", *(file for file in files if file.endswith(".whl")))
+
+
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """The workflows by GitHub's schema, and pre-commit's configuration."""
+    session.install("check-jsonschema", "pre-commit")
+    files = [str(file) for file in sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
+    for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
+        session.run("check-jsonschema", "--builtin-schema", schema, *files)
+    session.run("pre-commit", "validate-config", ".pre-commit-config.yaml")
+
+
+@nox.session(python=[*PYTHONS, FREE_THREADED], requires=["package"])
+def installed(session: nox.Session) -> None:
+    """What the session `package` made, installed on each Python: wheels, the sdist with and without a C compiler."""
+    pure, sdist = (next((ROOT / "dist").glob(f"trietok-*{end}")) for end in ("-none-any.whl", ".tar.gz"))
+    session.install(str(pure))
+    _check_installed(session, "plain")
+    again = ("--force-reinstall", "--no-deps", "--no-cache-dir")
+    session.install(*again, "--no-index", "--find-links", "dist", "trietok")  # the best wheel for this Python
+    _check_installed(session, "compiled")
+    session.install(*again, str(sdist))
+    _check_installed(session, "compiled")
+    session.install(*again, str(sdist), env={"PATH": session.bin})  # without a compiler
+    _check_installed(session, "plain")
+
+
+def _check_installed(session: nox.Session, kernel: str) -> None:
+    with session.chdir(session.create_tmp()):  # so that nothing is imported from the checkout
+        session.run("python", str(ROOT / "tests" / "packaging" / "check_installed.py"), kernel)

@@ -1,0 +1,66 @@
+"""What the files at the root say of the project is the same in each of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import trietok
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def project():
+    tomllib = pytest.importorskip("tomllib", reason="Python has it from 3.11 on")
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def with_absolute_links():
+    pytest.importorskip("hatchling")
+    import runpy
+
+    return runpy.run_path(str(ROOT / "hatch_build.py"))["with_absolute_links"]
+
+
+def test_the_version_is_one():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "docs" / "changelog.md").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [trietok.__version__]
+    assert re.findall(r"^## (\d\S*)", changelog, re.MULTILINE)[0] == trietok.__version__
+
+
+def test_the_address_is_one(project):
+    address = project["urls"]["Homepage"]
+    assert {url[: len(address)] for url in project["urls"].values()} == {address}
+    assert f"repository-code: {address}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_paths_of_the_addresses_are_there(project):
+    paths = [found[1] for url in project["urls"].values() if (found := re.search(r"/(?:tree|blob)/main/(.+)$", url))]
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_what_the_sdist_names_is_there():
+    tomllib = pytest.importorskip("tomllib", reason="Python has it from 3.11 on")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("[a page](docs/kernel.md#memory)", "[a page](REPO/blob/main/docs/kernel.md#memory)"),
+        ("![explain](docs/pictures/explained.png)", "![explain](REPO/raw/main/docs/pictures/explained.png)"),
+        ("[![explain](a.png)](docs/b.md)", "[![explain](REPO/raw/main/a.png)](REPO/blob/main/docs/b.md)"),
+        ("[there](https://host/x.md) and [below](#more)", "[there](https://host/x.md) and [below](#more)"),
+        ("tokens[0](text)", "tokens[0](REPO/blob/main/text)"),  # it looks like a link to Markdown as well
+    ],
+)
+def test_links_of_the_readme(with_absolute_links, written, read):
+    assert with_absolute_links(written, "REPO") == read
