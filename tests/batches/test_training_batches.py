@@ -13,7 +13,7 @@ PARTS = {
     "A batch, in numpy": (),
     "A batch, in torch": ("torch",),
     "With HuggingFace datasets": ("torch", "datasets"),
-    "The same masks again": (),
+    "Repeatable masks": (),
     "Whole words": (),
 }
 

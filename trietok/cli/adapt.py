@@ -17,7 +17,7 @@ from trietok.cli.suggest import words_of
 
 @click.command()
 @rows_options.model_dir
-@training_options.output
+@options.output("The directory to write, new or empty.  [required]", required=True)
 @click.option(
     "--texts",
     "-t",

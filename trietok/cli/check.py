@@ -19,9 +19,7 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 @click.command()
 @click.argument("path", type=options.PATH, metavar="NAME_OR_DIR")
 @click.option("--fix", is_flag=True, help="Write a repaired copy; needs --output.")
-@click.option(
-    "--output", "-o", type=options.OUTPUT, metavar="DIR", help="With --fix: the directory to write, new or empty."
-)
+@options.output("With --fix: the directory to write, new or empty.")
 @click.option("--renumber", is_flag=True, help="With --fix: drop duplicate and blank lines, which moves ids.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every finding.")
 @click.pass_context

@@ -6,7 +6,9 @@ what they are.
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -30,6 +32,41 @@ class _OutputPath(click.Path):
 
 
 OUTPUT = _OutputPath(readable=False)
+
+
+class _Second(click.Argument):
+    """A directory to write to, given without `--output` as `cp` takes it; the usage line shows one way only."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return []
+
+
+def output(help: str, *, required: bool = False, also: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option `--output`, `-o`: a directory, as `output`.
+
+    Args:
+        help: what the help says of it.
+        required: whether a call without it is refused.
+        also: an option that is not listed and means the same; by default a second argument does.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def with_one_output(*args: Any, output: str | None, second: str | None, **rest: Any) -> Any:
+            if output is not None and second is not None:
+                raise click.UsageError(f"Two places to write to, {second!r} and {output!r}; give one, by --output.")
+            if required and output is second is None:
+                raise click.UsageError("Missing option '--output' / '-o'.")
+            return command(*args, output=second if output is None else output, **rest)
+
+        listed = click.option("--output", "-o", type=OUTPUT, metavar="DIR", help=help)
+        if also:
+            unlisted = click.option(also, "second", type=OUTPUT, hidden=True)
+        else:
+            unlisted = click.argument("second", cls=_Second, type=OUTPUT, required=False)
+        return listed(unlisted(with_one_output))
+
+    return decorate
 
 
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:

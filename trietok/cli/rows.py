@@ -10,7 +10,7 @@ import click
 
 import trietok
 from trietok.adapting.apply_rows import checked_model
-from trietok.cli import changed_vocabulary, options, training_options
+from trietok.cli import changed_vocabulary, options
 from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
@@ -47,7 +47,7 @@ multiple_of = click.option(
 
 @click.command()
 @model_dir
-@training_options.output
+@options.output("The directory to write, new or empty.  [required]", required=True)
 @click.option(
     "--tokenizer",
     type=options.PATH,

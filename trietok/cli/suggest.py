@@ -71,13 +71,7 @@ leave_out = click.option(
 )
 @phrases
 @leave_out
-@click.option(
-    "--output",
-    "-o",
-    type=options.OUTPUT,
-    metavar="DIR",
-    help="Save a tokenizer with the words added; a new or empty directory.",
-)
+@options.output("Save a tokenizer with the words added; a new or empty directory.", also="--apply")
 @options.column
 @training_options.errors
 @changed_vocabulary.as_json
