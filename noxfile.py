@@ -186,7 +186,7 @@ def faults(session: nox.Session) -> None:
 @nox.session
 def browser(session: nox.Session) -> None:
     """The playground in Debian's Chromium, with Pyodide from npm; where one is missing, tests are skipped."""
-    _install(session, "[test]", "playwright")
+    _install(session, "[test,docs]", "playwright", "pip")  # pip builds what the playground loads
     session.run("pytest", "-m", "browser", "tests/browser", "-n", "0", "-s", "-q", "-rs", *session.posargs)
 
 
@@ -216,7 +216,7 @@ def lines(session: nox.Session, profile: str) -> None:
 @nox.session
 def site(session: nox.Session) -> None:
     """The documentation site, every link of it."""
-    _install(session, "[docs]")
+    _install(session, "[docs]", "pip")  # pip builds what the playground loads
     session.run("mkdocs", "build", "--strict", "-f", ".mkdocs.yml", *session.posargs)
 
 
