@@ -36,7 +36,7 @@ def ids_of(folder: pathlib.Path, text: str) -> list[int]:
     return BertTokenizer.from_pretrained(folder)(text).input_ids
 
 
-@examples(40)
+@examples(15)
 @given(
     pieces=st.lists(st.one_of(st.sampled_from(["a", "b", "##a", "##b", "ab", "", "[PAD]", "[unused7]"]), entries)),
     options=st.sampled_from(OPTIONS),

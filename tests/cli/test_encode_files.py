@@ -187,6 +187,7 @@ else:
 """
 
 
+@pytest.mark.faults
 @posix
 def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
     write(tmp_path / "a.txt", TEXTS * 200)
@@ -268,7 +269,13 @@ def test_a_full_disk_is_one_error_and_leaves_no_spool(tmp_path, kernel, name):
 
 @posix
 @pytest.mark.parametrize(
-    ("workers", "kernel", "to_all"), [("1", "1", False), ("2", "1", False), ("2", "0", False), ("2", "0", True)]
+    ("workers", "kernel", "to_all"),
+    [
+        ("1", "1", False),
+        ("2", "0", False),
+        pytest.param("2", "1", False, marks=pytest.mark.faults),
+        pytest.param("2", "0", True, marks=pytest.mark.faults),
+    ],
 )
 def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
     """To the command alone, or to all of its processes, as from a scheduler; with threads and with processes."""
@@ -293,7 +300,7 @@ def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
 
 
 @posix
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     def heed_interrupts():  # a test run in the background may have been told to ignore them
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -262,7 +262,7 @@ def heed_interrupts():  # a test run in the background may have been told to ign
 
 
 @posix
-@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
     command = ("train", "wordpiece", "-", "-o", "out", "--processes", processes)
     child = process(*command, preexec_fn=heed_interrupts)
@@ -276,7 +276,7 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
 
 
 @posix
-@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_sigterm_leaves_nothing_and_says_so(text, processes):
     """It goes to the command alone; a process that were left would keep standard error open."""
     child = process("train", "wordpiece", "-", "-o", "out", "--processes", processes, start_new_session=True)

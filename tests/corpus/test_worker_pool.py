@@ -154,7 +154,7 @@ def test_threads_need_no_guard(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", ["encode_files", pytest.param("train_wordpiece", marks=pytest.mark.faults)])
 def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
     """Pressed while the processes that it started import the script, which takes them a while."""
     if name == "encode_files":
@@ -173,7 +173,9 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
-@pytest.mark.parametrize("moment", ["start 1", "start 2", "end"])
+@pytest.mark.parametrize(
+    "moment", ["start 1", *(pytest.param(at, marks=pytest.mark.faults) for at in ("start 2", "end"))]
+)
 def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
     """A process that is left would keep standard error open, for which the test waits."""
     assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"
