@@ -1,4 +1,4 @@
-"""trietok: BERT's tokenizer in pure Python, exactly as HuggingFace's slow one, with room for your own tokens.
+"""trietok: BERT's tokenizer in Python, exactly as HuggingFace's slow one, with room for your own tokens.
 
 >>> from trietok import BertTokenizer
 >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")  # or a directory, a vocab.txt, a name on the hub
