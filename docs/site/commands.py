@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-_PAGE = re.compile(r"docs/([\w/\\]+)\.md")
+_PAGE = re.compile(r'the page "([^"]+)" \(docs/([\w/\\]+)\.md in the source\)')
 
 
 def commands_text() -> str:
@@ -71,7 +71,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _link(named: re.Match[str]) -> str:
-    return f"[{named[0]}](../{named[1].replace(chr(92), '')}.md)"
+    return f"[{named[1]}](../{named[2].replace(chr(92), '')}.md)"
 
 
 def _row(option: click.Option, context: click.Context) -> str:

@@ -972,7 +972,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 tokenizer.json only where `tokenizer_json` asks for it.
             filename_prefix: put before every file's name, with a hyphen.
             tokenizer_json: write a tokenizer.json in the slow profile too. A program that reads that file gets the ids
-                of the Rust profile, which equal those of the slow profile except for what `docs/profiles.md` lists.
+                of the fast profile, which equal those of the slow profile except for what `docs/profiles.md` lists.
 
         Returns:
             The paths of the files written.

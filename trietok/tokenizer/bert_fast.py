@@ -14,7 +14,7 @@ from trietok.tokenizer.token_table import Token
 
 
 class BertTokenizerFast(RustProfile):
-    """BERT's tokenizer in the Rust profile, with the parameters of transformers' `BertTokenizerFast`.
+    """BERT's tokenizer in the fast profile, with the parameters of transformers' `BertTokenizerFast`.
 
     Args:
         vocab_file: the vocab.txt, one token a line.
