@@ -127,6 +127,16 @@ def test_the_help_of_the_package_names_pages_that_are_there():
     assert [page for page in pages if not (ROOT / page).is_file()] == []
 
 
+def test_each_line_of_the_drawing_of_the_layers_begins_with_a_package():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    drawing = re.search(r"\n\n((?:    .*\n)+)\nA call enters", page)
+    assert drawing is not None
+    modules = {path.stem for path in (ROOT / "trietok").iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert [line for line in drawing[1].splitlines() if line.split()[0].rstrip("/") not in modules] == []
+    packages = {path.parent.name for path in (ROOT / "trietok").glob("*/__init__.py")}
+    assert packages <= {word.rstrip("/") for word in drawing[1].split() if word.endswith("/")}
+
+
 def test_what_only_doctest_needs_is_not_shown():
     shown = module_of_site("pages").shown
     blocks = [

@@ -40,6 +40,7 @@ COMMANDS = {
     "train": "Train a vocabulary from text.",
 }
 
+
 class Page(NamedTuple):
     """A page of the documentation: its title, and its path in the source, since an installation has no pages.
 
