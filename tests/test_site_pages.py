@@ -72,6 +72,32 @@ def test_each_page_of_the_reference_shows_its_names():
     assert sorted(listed) == sorted(on_pages())
 
 
+def test_what_a_docstring_says_to_see_is_in_the_reference_too():
+    known = {name.rpartition(".")[2] for name in on_pages()}
+    seen = []
+    for name in on_pages():
+        module, _, attribute = f"trietok.{name}".rpartition(".")
+        shown = getattr(importlib.import_module(module), attribute)
+        if isinstance(shown, type) or callable(shown):
+            seen += [(name, each) for each in re.findall(r"\bsee\s+`([A-Z]\w+)", shown.__doc__ or "")]
+    assert ("BertTokenizer", "PreTrainedTokenizer") in seen
+    assert [(name, each) for name, each in seen if each not in known] == []
+
+
+def test_names_of_the_reference_are_links_in_docstrings():
+    linked = reference.with_references
+    assert linked("A `Lock`, see `lock`.", of="verify") == ("A [`Lock`][trietok.Lock], see [`lock`][trietok.lock].")
+    assert linked("A `Lock`; `lock` is a path.", of="Lock") == "A `Lock`; `lock` is a path."
+    assert linked("```pycon\n>>> # `Lock`\n```") == "```pycon\n>>> # `Lock`\n```"
+    assert linked("see `docs/offsets.md`") == "see [Offsets: where a token came from](../offsets.html)"
+
+
+def test_the_page_of_commands_keeps_the_lines_of_examples():
+    text = module_of_site("commands").commands_text()
+    examples = re.findall(r"^```text\nExamples:\n((?:  trietok .*\n)+)```$", text, re.MULTILINE)
+    assert len(examples) == text.count("Examples:") > 15
+
+
 def test_every_error_has_its_cause_and_its_cure():
     page = (DOCS / "errors.md").read_text(encoding="utf-8")
     parts = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
@@ -99,6 +125,16 @@ def test_the_help_of_the_package_names_pages_that_are_there():
     pages = re.findall(r"docs/[\w/]+\.md", trietok.__doc__)
     assert len(pages) >= 8
     assert [page for page in pages if not (ROOT / page).is_file()] == []
+
+
+def test_each_line_of_the_drawing_of_the_layers_begins_with_a_package():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    drawing = re.search(r"\n\n((?:    .*\n)+)\nA call enters", page)
+    assert drawing is not None
+    modules = {path.stem for path in (ROOT / "trietok").iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert [line for line in drawing[1].splitlines() if line.split()[0].rstrip("/") not in modules] == []
+    packages = {path.parent.name for path in (ROOT / "trietok").glob("*/__init__.py")}
+    assert packages <= {word.rstrip("/") for word in drawing[1].split() if word.endswith("/")}
 
 
 def test_what_only_doctest_needs_is_not_shown():

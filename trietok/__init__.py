@@ -1,18 +1,18 @@
-"""trietok: BERT's tokenizer in pure Python, exactly as HuggingFace's slow one, with room for your own tokens.
+"""trietok: BERT's tokenizer in Python, exactly as HuggingFace's slow one, with room for your own tokens.
 
 >>> from trietok import BertTokenizer
 >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")  # or a directory, a vocab.txt, a name on the hub
 >>> tokenizer("The people").input_ids
 [2, 134, 289, 3]
 
-The pages of the documentation are in docs/ of the source. To begin with:
+The pages of the documentation are in docs/ of the source, which an installation does not have. To begin with:
 
-- docs/get_started.md: five minutes, from the installation to a saved tokenizer of your own
-- docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md, docs/guides/train.md,
-  docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md: what people use it for
-- docs/hf_compatibility.md: where it agrees with transformers, and where it differs
-- docs/errors.md: what each error means, and what to do
-- docs/command_line.md: the command `trietok`
+- "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
+- "Guides" (docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md, docs/guides/train.md,
+  docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use it for
+- "Where trietok and transformers agree and differ" (docs/hf_compatibility.md)
+- "Errors" (docs/errors.md): what each error means, and what to do
+- "The command line" (docs/command_line.md): the command `trietok`
 """
 
 from importlib import import_module

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 
 import click
 
-_PAGE = re.compile(r"docs/([\w/\\]+)\.md")
+_PAGE = re.compile(r'the page "([^"]+)" \(docs/([\w/\\]+)\.md in the source\)')
 
 
 def commands_text() -> str:
@@ -15,8 +16,8 @@ def commands_text() -> str:
     from trietok.cli.app import app
 
     text = (
-        "What `trietok COMMAND --help` says, of every command. What they print, with examples, is in"
-        " [the command line](../command_line.md)."
+        "The `--help` text of every command. [The command line](../command_line.md) shows with examples what the"
+        " commands print."
     )
     parts = ["# Commands and options", text]
     for context in _commands(click.Context(app, info_name="trietok", **app.context_settings)):
@@ -62,7 +63,7 @@ def _table(heading: str, rows: list[str]) -> str:
 
 def _paragraphs(text: str) -> Iterator[str]:
     """The paragraphs of a help, each as text of Markdown; one after click's mark for layout stays as it is."""
-    for paragraph in text.expandtabs().replace("\r", "").strip().split("\n\n"):
+    for paragraph in inspect.cleandoc(text).replace("\r", "").split("\n\n"):
         if paragraph.startswith("\b"):
             yield "```text\n" + paragraph.removeprefix("\b").strip("\n") + "\n```"
         elif paragraph.strip():
@@ -70,7 +71,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _link(named: re.Match[str]) -> str:
-    return f"[{named[0]}](../{named[1].replace(chr(92), '')}.md)"
+    return f"[{named[1]}](../{named[2].replace(chr(92), '')}.md)"
 
 
 def _row(option: click.Option, context: click.Context) -> str:

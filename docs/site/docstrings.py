@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: examples become blocks of code, which they are for a reader of the source already.
+"""Docstrings as Markdown: examples become blocks of code, and the names of classes and pages become links.
 
 griffe, which reads the sources for mkdocstrings, makes an object of the class and calls it.
 """
@@ -9,6 +9,7 @@ from typing import Any
 
 import griffe
 from pages import with_blocks
+from reference import with_references
 
 
 class Docstrings(griffe.Extension):
@@ -16,4 +17,4 @@ class Docstrings(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = with_blocks(obj.docstring.value)
+            obj.docstring.value = with_references(with_blocks(obj.docstring.value), of=obj.name)

@@ -44,6 +44,11 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
+    """No sitemap: its addresses would need the address that the site is served at, which is not known."""
+    return "" if template_name == "sitemap.xml" else output_content
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """A page as the site shows it."""
     name = page.file.src_uri

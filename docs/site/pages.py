@@ -70,12 +70,15 @@ def with_numbers(markdown: str) -> str:
 
 
 def with_links(markdown: str, depth: int = 0) -> str:
-    """A page's text with links to the files at the root made links to pages.
+    """A page's text with links to the files at the root, and mentions of the page of commands, made links to pages.
 
     >>> with_links("[limits](../SECURITY.md#limits)"), with_links("[ids](../../SECURITY.md)", depth=1)
     ('[limits](security.md#limits)', '[ids](../security.md)')
+    >>> with_links("*Commands and options* has all.")
+    '[Commands and options](reference/commands.md) has all.'
     """
     up = "../" * depth
+    markdown = markdown.replace("*Commands and options*", f"[Commands and options]({up}reference/commands.md)")
     return markdown.replace(f"](../{up}SECURITY.md", f"]({up}security.md")
 
 

@@ -6,7 +6,11 @@ no page fails a test (tests/test_site_pages.py). Nothing here needs more than th
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import NamedTuple
+
+DOCS = Path(__file__).parents[1]
 
 # Classes that are shown with the methods of their parents, and pages whose classes are shown without methods.
 WITH_PARENTS = {"BertTokenizer", "BatchEncoding"}
@@ -170,6 +174,51 @@ def _object(name: str, public: str) -> str:
         options.append("members: false")
     lines = [f"::: trietok.{public}", *(["    options:"] if options else []), *(f"      {each}" for each in options)]
     return "\n".join(lines)
+
+
+_CODE = re.compile(r"^ *```.*?^ *```$|(\bsee )?`([^`\n]+)`", re.MULTILINE | re.DOTALL)
+_PAGE = re.compile(r"docs/([\w/]+)\.md")
+
+
+def with_references(docstring: str, of: str = "") -> str:
+    """A docstring in which names that the reference shows, and pages of docs/, are links.
+
+    A class is a link wherever it is named, a function where the docstring says to see it: `lock` may be a parameter.
+
+    Args:
+        docstring: its Markdown.
+        of: the name that it belongs to, which is no link in its own docstring.
+
+    >>> with_references("As `BatchEncoding`; see `plan_rows`, or `docs/hub.md`. `lock` is a file.")
+    'As [`BatchEncoding`][trietok.BatchEncoding]; see [`plan_rows`][trietok.plan_rows], or
+    [Loading from the HuggingFace hub](../hub.html). `lock` is a file.'
+    """
+
+    def linked(code: re.Match[str]) -> str:
+        see, name = code[1] or "", code[2] or ""
+        page = _PAGE.fullmatch(name)
+        if page:
+            return f"{see}[{_title(page[1])}](../{page[1]}.html)"
+        home = _HOMES.get(name.removeprefix("trietok."))
+        if home is None or name == of or not (see or name[0].isupper()):
+            return code[0]
+        return f"{see}[`{name}`][trietok.{home}]"
+
+    return _CODE.sub(linked, docstring)
+
+
+# What a docstring calls a public name, which is its last part where two modules do not share it, to the whole of it.
+_HOMES = {
+    short: public
+    for page in PAGES.values()
+    for public in page.names
+    if public not in _VALUES
+    for short in {public, public if public.startswith("google_bert.") else public.rpartition(".")[2]}
+}
+
+
+def _title(page: str) -> str:
+    return (DOCS / f"{page}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def index_text() -> str:

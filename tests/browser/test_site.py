@@ -101,6 +101,10 @@ def test_every_link_within_the_site_leads_to_a_place_that_is_there(folder, parse
     assert bad == []
 
 
+def test_there_is_no_sitemap_without_addresses(folder):
+    assert list(folder.glob("sitemap.xml*")) == []
+
+
 def test_nothing_is_loaded_from_elsewhere(parsed):
     assert [(name, each) for name, page in parsed.items() for each in page.loaded if "//" in each] == []
 
@@ -152,6 +156,8 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
     [
         ("lstrip", {"guides/add_tokens.html"}),
         ("[UNK]", {"guides/debug_a_text.html"}),
+        ("install", {"get_started.html"}),
+        ("licence", {"index.html"}),
         ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),
     ],
 )

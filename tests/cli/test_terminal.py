@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import pathlib
 import re
@@ -90,10 +91,18 @@ def shown_on(page: pathlib.Path) -> dict[str, str]:
     return shown
 
 
+def make_model_of(page: pathlib.Path) -> None:
+    """Run the first Python block of a page, which makes the model that its commands take."""
+    block = re.search(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert block is not None
+    exec("".join(example.source for example in doctest.DocTestParser().get_examples(block[1])), {})
+
+
 @posix
 @pytest.mark.parametrize(
     "page",
     [
+        "adapting",
         "command_line",
         "explaining",
         "get_started",
@@ -113,6 +122,9 @@ def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
     script.chmod(0o755)
     env = environment(PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
+
+    if page == "adapting":
+        make_model_of(PAGE.parent / "adapting.md")
 
     def printed(command: str) -> str:
         alone = command.removesuffix(" | cat")

@@ -171,7 +171,8 @@ def _no_weights(path: Path, config: dict[str, Any]) -> FileError:
     name = architectures[0] if isinstance(architectures, list) and architectures else "AutoModel"
     return FileError(
         f"{path} holds its weights as {', '.join(found[:5])}, and trietok changes {WEIGHTS_FILE} only; convert them: "
-        f"python -c \"from transformers import {name} as M; M.from_pretrained('{path}').save_pretrained('NEW_DIR')\"",
+        f"python -c \"from transformers import {name} as M; M.from_pretrained('{path}').save_pretrained('NEW_DIR')\", "
+        "and copy the tokenizer's files to NEW_DIR",
         path=path,
     )
 

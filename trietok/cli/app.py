@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -40,32 +40,52 @@ COMMANDS = {
     "train": "Train a vocabulary from text.",
 }
 
-# The page in docs/ that the help of a command ends with, where it has one of its own; the others are on one page.
+
+class Page(NamedTuple):
+    """A page of the documentation: its title, and its path in the source, since an installation has no pages.
+
+    >>> print(Page("The command line", "docs/command_line.md"))
+    the page "The command line" (docs/command_line.md in the source)
+    """
+
+    title: str
+    path: str
+
+    def __str__(self) -> str:
+        return f'the page "{self.title}" ({self.path} in the source)'
+
+
+# The page that the help of a command ends with, where it has one of its own; the others are on one page.
+_ALL = Page("The command line", "docs/command_line.md")
+_TRIMMING = Page("A smaller vocabulary, and a larger one", "docs/trimming.md")
+_LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
 _PAGES = {
-    "explain": "explaining",
-    "play": "playground",
-    "diff": "comparing",
-    "check": "checking",
-    "bench": "benchmarks",
-    "encode-files": "corpora",
-    "unknown": "unknown_words",
-    "suggest": "suggesting",
-    "adapt": "adapting",
-    "add": "trimming",
-    "trim": "trimming",
-    "rows": "model_rows",
-    **dict.fromkeys(("lock", "verify", "export"), "locking"),
-    "train": "training",
+    "explain": Page("Why a text has its ids", "docs/explaining.md"),
+    "play": Page("The playground", "docs/playground.md"),
+    "diff": Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
+    "check": Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
+    "bench": Page("Benchmarks", "docs/benchmarks.md"),
+    "encode-files": Page("Corpora", "docs/corpora.md"),
+    "unknown": Page("Unknown words", "docs/unknown_words.md"),
+    "suggest": Page("Which words to add", "docs/suggesting.md"),
+    "adapt": Page("Adapting a model to your texts", "docs/adapting.md"),
+    "add": _TRIMMING,
+    "trim": _TRIMMING,
+    "rows": Page("The rows of a model", "docs/model_rows.md"),
+    "lock": _LOCKING,
+    "verify": _LOCKING,
+    "export": _LOCKING,
+    "train": Page("Training a vocabulary", "docs/training.md"),
 }
 
 
-def page_of(name: str) -> str:
-    """The page of a command, as a path in a checkout.
+def page_of(name: str) -> Page:
+    """The page of a command.
 
-    >>> page_of("diff"), page_of("encode")
+    >>> page_of("diff").path, page_of("encode").path
     ('docs/comparing.md', 'docs/command_line.md')
     """
-    return f"docs/{_PAGES.get(name, 'command_line')}.md"
+    return _PAGES.get(name, _ALL)
 
 
 @cache
@@ -76,8 +96,8 @@ def _imported(name: str) -> click.Command:
     return command
 
 
-def _name_page(command: click.Command, page: str) -> None:
-    """Have the help of a command, and of the commands in it, end with the name of a page."""
+def _name_page(command: click.Command, page: Page) -> None:
+    """Have the help of a command, and of the commands in it, end with its page."""
     command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
@@ -148,7 +168,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=f"Documentation: {page_of('trietok')}; docs/get_started.md for a first look",
+    epilog=f"Documentation: {_ALL}; for a first look, {Page('Get started', 'docs/get_started.md')}",
 )
 @click.option(
     "--version",

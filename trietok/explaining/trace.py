@@ -205,7 +205,7 @@ class Trace(Watch):
         return gap if token is not None and token.lstrip else ""
 
     def _taken_along(self, part: AlignedText, content: str) -> tuple[str, str]:
-        """The whitespace of the original that is part of the token, as in the Rust profile."""
+        """The whitespace of the original that is part of the token, as in the fast profile."""
         text = part.text
         if len(text) <= len(content) and text.strip() == text:
             return "", ""

@@ -125,7 +125,7 @@ def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]
 
 
 def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
-    """`pair_of` in the Rust profile, where a list of two whose second item is None is not a pair."""
+    """`pair_of` in the fast profile, where a list of two whose second item is None is not a pair."""
     pair = pair_of(item, is_split_into_words, where)
     if pair[1] is None and pair[0] is not item:
         raise InputTypeError(f"{where} is a pair whose second text is None; give the first alone", value=item)
@@ -163,7 +163,7 @@ def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) 
 
 
 def ids_of_text(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
-    """The ids of one input of the Rust profile: a text, or words where they are asked for.
+    """The ids of one input of the fast profile: a text, or words where they are asked for.
 
     Raises:
         InputTypeError: it is neither; the message calls it `where`.

@@ -1,6 +1,6 @@
 """The stages of a byte-pair encoding that is loaded from a tokenizer.json, and their fast path.
 
-In: a text. Out: its tokens, ids and spans. Around words everything is as in the Rust profile of BERT: added tokens,
+In: a text. Out: its tokens, ids and spans. Around words everything is as in the fast profile of BERT: added tokens,
 normalization, the cut into words. The words are split by merges.
 """
 

@@ -288,7 +288,7 @@ def may_compose() -> frozenset[str]:
 
 
 class RustClassifier(Classifier):
-    """The rules of the Rust profile, where nothing is composed.
+    """The rules of the fast profile, where nothing is composed.
 
     Args:
         basic: the stage of these rules.

@@ -205,7 +205,9 @@ class MecabTokenizer(MorphemeTokenizer):
     """MeCab, through fugashi: words as a dictionary has them. Spaces between words go.
 
     Args:
-        do_lower_case, never_split, normalize_text: see `MorphemeTokenizer`.
+        do_lower_case: lower-case the words.
+        never_split: words that are not lower-cased. They may still be split, as in transformers.
+        normalize_text: compose the text by compatibility (NFKC) before it is analyzed.
         mecab_dic: the dictionary, a package of its own: `"ipadic"`, `"unidic_lite"` or `"unidic"`; None for the one
             that `mecab_option` names, or the system's.
         mecab_option: more options for MeCab, as on its command line.
@@ -259,7 +261,8 @@ class SudachiTokenizer(MorphemeTokenizer):
     """Sudachi, through sudachipy. Whitespace gives words of its own.
 
     Args:
-        do_lower_case, never_split, normalize_text, trim_whitespace: see `MorphemeTokenizer`.
+        do_lower_case, never_split, normalize_text: see `MecabTokenizer`.
+        trim_whitespace: strip whitespace from words, and leave out words of whitespace.
         sudachi_split_mode: how long words are: `"A"`, the shortest, `"B"` or `"C"`.
         sudachi_config_path, sudachi_resource_dir: Sudachi's configuration, and its directory.
         sudachi_dict_type: `"small"`, `"core"` or `"full"`, a package of its own.
@@ -333,7 +336,8 @@ class JumanppTokenizer(MorphemeTokenizer):
     """Juman++, through rhoknp, which runs the program `jumanpp`.
 
     Args:
-        do_lower_case, never_split, normalize_text, trim_whitespace: see `MorphemeTokenizer`.
+        do_lower_case, never_split, normalize_text: see `MecabTokenizer`.
+        trim_whitespace: strip whitespace from words, and leave out words of whitespace.
 
     Raises:
         MissingDependencyError: rhoknp or the program jumanpp is not installed.

@@ -1,4 +1,4 @@
-"""The fast path of the Rust profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
+"""The fast path of the fast profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
 
 In: a text. Out: its ids, without special tokens around. The caches are those of `ChunkEncoder`. If an added token
 contains whitespace, ids cannot be cached per chunk; each stretch between added tokens goes through the stages, and the
@@ -26,7 +26,7 @@ def _not_chinese() -> re.Pattern[str]:
 
 
 class RustChunkEncoder(ChunkEncoder):
-    """Encodes texts by stages of the Rust profile. The arguments are those of `ChunkEncoder`."""
+    """Encodes texts by stages of the fast profile. The arguments are those of `ChunkEncoder`."""
 
     _basic: RustBasicTokenizer
     _added: RustAddedTokens

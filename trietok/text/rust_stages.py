@@ -1,4 +1,4 @@
-"""The Rust profile: what the Rust tokenizers do with a text behind `BertTokenizerFast`, stage by stage.
+"""The fast profile: what the Rust tokenizers do with a text behind `BertTokenizerFast`, stage by stage.
 
 In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers. Every character that a stage
 produces gets the span of its source; a deleted character's span is lost; reordering by decomposition leaves the spans
@@ -22,7 +22,7 @@ from trietok.text.wordpiece import WordpieceTokenizer
 
 
 class RustStages(Stages):
-    """The stages of a tokenizer of the Rust profile at one moment.
+    """The stages of a tokenizer of the fast profile at one moment.
 
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.

@@ -79,17 +79,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     """The base of every tokenizer. Inherit `PreTrainedTokenizer` to write a tokenizer.
 
     Args:
-        model_max_length: the longest sequence the model takes, in tokens; what truncation and `max_length` padding
-            use when a call gives no `max_length`.
-        padding_side, truncation_side: `"right"` or `"left"`.
-        model_input_names: what a call returns by default, the main input first.
-        clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
-        split_special_tokens: treat special tokens in a text as ordinary text.
-        chat_template: a template for `apply_chat_template`, or a dict name → template.
-        extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in transformers 5, gives
-            additional special tokens.
-        name_or_path: where the tokenizer was loaded from.
-        **kwargs: a token for each role (`pad_token`, ...), and anything else, which is kept and saved.
+        **kwargs: see `PreTrainedTokenizer`, which lists them with two more of its own, `added_tokens_decoder` and
+            `max_embedding_rows`.
 
     Raises:
         InputError: a side is neither right nor left.
@@ -981,7 +972,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 tokenizer.json only where `tokenizer_json` asks for it.
             filename_prefix: put before every file's name, with a hyphen.
             tokenizer_json: write a tokenizer.json in the slow profile too. A program that reads that file gets the ids
-                of the Rust profile, which equal those of the slow profile except for what `docs/profiles.md` lists.
+                of the fast profile, which equal those of the slow profile except for what `docs/profiles.md` lists.
 
         Returns:
             The paths of the files written.

@@ -67,7 +67,8 @@ class BertTokenizer(PreTrainedTokenizer):
         strip_accents: True or False; None follows `do_lower_case`.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
         cache_limit: the most bytes that the caches may take, 0 for no cache. It is not saved.
-        **kwargs: see `PreTrainedTokenizerBase`.
+        **kwargs: `model_max_length`, `padding_side` and the others that every tokenizer takes; see
+            `PreTrainedTokenizer`.
 
     Raises:
         FileError: the vocabulary file is missing or cannot be read.
@@ -657,7 +658,10 @@ class BertTokenizer(PreTrainedTokenizer):
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
     ) -> list[int]:
-        """1 where `template` puts a special token, 0 for the ids between; see `PreTrainedTokenizerBase`."""
+        """1 where `template` puts a special token, 0 for the ids between.
+
+        With `already_has_special_tokens`, `token_ids_0` is looked through for ids of special tokens.
+        """
         if already_has_special_tokens:
             return super().get_special_tokens_mask(token_ids_0, token_ids_1, already_has_special_tokens=True)
         return self.template.special_tokens_mask(token_ids_0, token_ids_1)

@@ -14,7 +14,7 @@ from trietok.tokenizer.token_table import Token
 
 
 class BertTokenizerFast(RustProfile):
-    """BERT's tokenizer in the Rust profile, with the parameters of transformers' `BertTokenizerFast`.
+    """BERT's tokenizer in the fast profile, with the parameters of transformers' `BertTokenizerFast`.
 
     Args:
         vocab_file: the vocab.txt, one token a line.
@@ -23,7 +23,8 @@ class BertTokenizerFast(RustProfile):
         unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
-        **kwargs: see `PreTrainedTokenizerBase`.
+        **kwargs: `model_max_length`, `padding_side` and the others that every tokenizer takes; see
+            `PreTrainedTokenizer`.
 
     Raises:
         FileError: a file is missing or cannot be read.

@@ -36,7 +36,7 @@ class PreTrainedTokenizerFast(RustProfile):
     Args:
         tokenizer_file: the tokenizer.json. `AutoTokenizer.from_pretrained` finds it in a directory.
         tokenizer_object: a `tokenizers.Tokenizer` instead.
-        **kwargs: roles, such as `pad_token="<pad>"`, and what `PreTrainedTokenizerBase` takes.
+        **kwargs: roles, such as `pad_token="<pad>"`, and what every tokenizer takes; see `PreTrainedTokenizer`.
 
     Raises:
         FileError: the file is missing or cannot be read.

@@ -19,7 +19,7 @@ class Adding(NamedTuple):
 
     Attributes:
         to_set: id → token.
-        listed: in the slow profile the tokens that become additional special tokens; in the Rust profile all tokens
+        listed: in the slow profile the tokens that become additional special tokens; in the fast profile all tokens
             that texts are also searched for afterwards.
         new: how many ids are new.
         rows: how many embedding rows the new ids need, 0 if there are none.
@@ -126,7 +126,7 @@ def plan_listing(
     next_id: int,
     check: Callable[[str], None] | None,
 ) -> Adding:
-    """Adding tokens in the Rust profile, where a known token with other flags is added too; see `plan_adding`."""
+    """Adding tokens in the fast profile, where a known token with other flags is added too; see `plan_adding`."""
     decoder, there = table.added.decoder, table.added.encoder
     first_new = next_id
     to_set: dict[int, AddedToken] = {}

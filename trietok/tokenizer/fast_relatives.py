@@ -1,4 +1,4 @@
-"""BERT's relatives in the Rust profile: the fast twin of each class of the family.
+"""BERT's relatives in the fast profile: the fast twin of each class of the family.
 
 In: what a `BertTokenizerFast` takes. Out: the ids, token type ids, masks and offsets that transformers 4.57.6 gives for
 each model's fast class. A class says only what sets it apart from its slow twin.
@@ -33,73 +33,73 @@ from trietok.tokenizer.token_table import Token
 
 
 class DistilBertTokenizerFast(RustProfile, DistilBertTokenizer):
-    """`DistilBertTokenizer` in the Rust profile."""
+    """`DistilBertTokenizer` in the fast profile."""
 
     slow_tokenizer_class = DistilBertTokenizer
 
 
 class ElectraTokenizerFast(RustProfile, ElectraTokenizer):
-    """`ElectraTokenizer` in the Rust profile."""
+    """`ElectraTokenizer` in the fast profile."""
 
     slow_tokenizer_class = ElectraTokenizer
 
 
 class MobileBertTokenizerFast(RustProfile, MobileBertTokenizer):
-    """`MobileBertTokenizer` in the Rust profile."""
+    """`MobileBertTokenizer` in the fast profile."""
 
     slow_tokenizer_class = MobileBertTokenizer
 
 
 class ConvBertTokenizerFast(RustProfile, ConvBertTokenizer):
-    """`ConvBertTokenizer` in the Rust profile."""
+    """`ConvBertTokenizer` in the fast profile."""
 
     slow_tokenizer_class = ConvBertTokenizer
 
 
 class SqueezeBertTokenizerFast(RustProfile, SqueezeBertTokenizer):
-    """`SqueezeBertTokenizer` in the Rust profile."""
+    """`SqueezeBertTokenizer` in the fast profile."""
 
     slow_tokenizer_class = SqueezeBertTokenizer
 
 
 class LayoutLMTokenizerFast(RustProfile, LayoutLMTokenizer):
-    """`LayoutLMTokenizer` in the Rust profile."""
+    """`LayoutLMTokenizer` in the fast profile."""
 
     slow_tokenizer_class = LayoutLMTokenizer
 
 
 class LxmertTokenizerFast(RustProfile, LxmertTokenizer):
-    """`LxmertTokenizer` in the Rust profile."""
+    """`LxmertTokenizer` in the fast profile."""
 
     slow_tokenizer_class = LxmertTokenizer
 
 
 class DPRContextEncoderTokenizerFast(RustProfile, DPRContextEncoderTokenizer):
-    """`DPRContextEncoderTokenizer` in the Rust profile."""
+    """`DPRContextEncoderTokenizer` in the fast profile."""
 
     slow_tokenizer_class = DPRContextEncoderTokenizer
 
 
 class DPRQuestionEncoderTokenizerFast(RustProfile, DPRQuestionEncoderTokenizer):
-    """`DPRQuestionEncoderTokenizer` in the Rust profile."""
+    """`DPRQuestionEncoderTokenizer` in the fast profile."""
 
     slow_tokenizer_class = DPRQuestionEncoderTokenizer
 
 
 class DPRReaderTokenizerFast(RustProfile, DPRReaderTokenizer):  # type: ignore[misc]  # the call takes other arguments
-    """`DPRReaderTokenizer` in the Rust profile."""
+    """`DPRReaderTokenizer` in the fast profile."""
 
     slow_tokenizer_class = DPRReaderTokenizer
 
 
 class RetriBertTokenizerFast(RustProfile, RetriBertTokenizer):
-    """`RetriBertTokenizer` in the Rust profile."""
+    """`RetriBertTokenizer` in the fast profile."""
 
     slow_tokenizer_class = RetriBertTokenizer
 
 
 class FunnelTokenizerFast(RustProfile, FunnelTokenizer):
-    """`FunnelTokenizer` in the Rust profile."""
+    """`FunnelTokenizer` in the fast profile."""
 
     slow_tokenizer_class = FunnelTokenizer
 
@@ -114,7 +114,7 @@ _MPNET_ROLES = {
 
 
 class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
-    """`MPNetTokenizer` in the Rust profile.
+    """`MPNetTokenizer` in the fast profile.
 
     Token type ids, where they are asked for, are 1 for a second text, and the special tokens are searched in the
     normalized text, so that `<S>` is `<s>` where the text is lower-cased.
@@ -178,7 +178,7 @@ class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
 
 
 class SplinterTokenizerFast(RustProfile, SplinterTokenizer):
-    """`SplinterTokenizer` in the Rust profile; the question token is one of the additional special tokens."""
+    """`SplinterTokenizer` in the fast profile; the question token is one of the additional special tokens."""
 
     slow_tokenizer_class = SplinterTokenizer
     _overriding = ("lowercase", "strip_accents")

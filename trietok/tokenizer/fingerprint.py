@@ -181,7 +181,7 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         settings["strip_accents"] = lower if strip is None else bool(strip)
         settings["never_split"] = sorted(basic.never_split)
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
-        if hasattr(basic, "clean_text"):  # in the Rust profile, where the template does not follow the roles
+        if hasattr(basic, "clean_text"):  # in the fast profile, where the template does not follow the roles
             settings["clean_text"] = bool(basic.clean_text)
             settings["template"] = [
                 [list(piece[:4]) for piece in tokenizer.input_builder.pieces(pair, True)] for pair in (False, True)

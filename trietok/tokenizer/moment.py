@@ -108,7 +108,7 @@ class Moment:
         else:
             self.encoder = self._new_encoder(tokenizer, has_foreign_stage, before.encoder)
         self.calls_methods = is_replaced(tokenizer, CALL_HOOKS)
-        # `prepare_for_model` goes by the methods in both profiles; a call of the Rust profile does not.
+        # `prepare_for_model` goes by the methods in both profiles; a call of the fast profile does not.
         self.prepares_by_methods = not hasattr(tokenizer, "_input_pieces") or (
             is_replaced(tokenizer, INPUT_HOOKS) or is_replaced(tokenizer, ROLE_HOOKS)
         )

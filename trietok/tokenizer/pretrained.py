@@ -36,6 +36,8 @@ from trietok.tokenizer.token_table import Token, TokenTable
 class PreTrainedTokenizer(PreTrainedTokenizerBase):
     """A tokenizer to subclass, with the methods transformers' class of that name asks for.
 
+    Every tokenizer takes the parameters below as keywords, when it is made and in `from_pretrained`.
+
     Fill in `vocab_size`, `get_vocab`, `_tokenize`, `_convert_token_to_id`, `_convert_id_to_token` and, to save,
     `save_vocabulary`; override `convert_tokens_to_string`, `build_inputs_with_special_tokens`,
     `prepare_for_tokenization` and the others where the model asks for it. Set what those need before calling
@@ -62,7 +64,21 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         added_tokens_decoder: id → `AddedToken`, of a tokenizer that was saved.
         max_embedding_rows: how many rows the model's embeddings have, if that number is fixed: adding a token whose id
             would have no row is then an error.
-        **kwargs: see `PreTrainedTokenizerBase`.
+        model_max_length: the longest sequence the model takes, in tokens; what truncation and `max_length` padding
+            use when a call gives no `max_length`.
+        padding_side, truncation_side: `"right"` or `"left"`.
+        model_input_names: what a call returns by default, the main input first.
+        clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
+        split_special_tokens: treat special tokens in a text as ordinary text.
+        chat_template: a template for `apply_chat_template`, or a dict name → template.
+        extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in transformers 5, gives
+            additional special tokens.
+        name_or_path: where the tokenizer was loaded from.
+        **kwargs: a token for each role (`pad_token`, ...), and anything else, which is kept and saved.
+
+    Raises:
+        InputError: a side is neither right nor left.
+        AttributeError: a keyword has the name of a method.
     """
 
     cache_limit: int = MEMORY_LIMIT

@@ -59,7 +59,7 @@ class DPRQuestionEncoderTokenizer(BertTokenizer):
 
 
 class DPRReaderTokenizer(DPRReaderMixin, BertTokenizer):  # type: ignore[misc]  # the call takes other arguments
-    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `DPRReaderMixin`."""
+    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/family.md`."""
 
     model_input_names = WITHOUT_TYPES
 

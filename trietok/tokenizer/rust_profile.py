@@ -1,4 +1,4 @@
-"""The Rust profile of a tokenizer: what the classes of the fast family have in common.
+"""The fast profile of a tokenizer: what the classes of the fast family have in common.
 
 In: the arguments of a tokenizer, and the content of a tokenizer.json. Out: the ids, tokens, spans and rows that
 tokenizers 0.22.2 gives behind transformers 4.57.6. A fast class inherits from `RustProfile` first and from its slow
@@ -47,7 +47,7 @@ Options = Mapping[str, Any]
 
 
 class RustProfile(BertTokenizer):
-    """The methods of the Rust profile. Not used by itself: `BertTokenizerFast` inherits it."""
+    """The methods of the fast profile. Not used by itself: `BertTokenizerFast` inherits it."""
 
     vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
     _encoder_class = RustChunkEncoder
@@ -99,7 +99,7 @@ class RustProfile(BertTokenizer):
             )
         else:
             kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
-        # These two are kept and saved for the slow profile; the Rust profile does not use them.
+        # These two are kept and saved for the slow profile; the fast profile does not use them.
         slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
         slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
         self._without_basic = slow_options.get("do_basic_tokenize") is False

@@ -1,6 +1,6 @@
 """A tokenizer like another one, with a WordPiece vocabulary trained on new texts.
 
-In: a tokenizer of the Rust profile, texts, a size. Out: a tokenizer of its class, with its normalization, template and
+In: a tokenizer of the fast profile, texts, a size. Out: a tokenizer of its class, with its normalization, template and
 special tokens. The steps are those of `train_new_from_iterator` in transformers 4.57.6.
 """
 

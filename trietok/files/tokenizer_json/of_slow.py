@@ -36,7 +36,7 @@ def write(path: Path_, tokenizer: Any) -> None:
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
-    """The values of the file. Where the profiles differ on any text, the file's reader gives the Rust profile's ids."""
+    """The values of the file. Where the profiles differ on any text, the file's reader gives the fast profile's ids."""
     basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),

@@ -1,4 +1,4 @@
-"""tokenizer.json of a tokenizer of the Rust profile: the added tokens that it gives, and writing it.
+"""tokenizer.json of a tokenizer of the fast profile: the added tokens that it gives, and writing it.
 
 In: a path, or a tokenizer. Out: a `TokenizerJson`.
 """
@@ -44,7 +44,7 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
-    """The current tokenizer.json of a tokenizer of the Rust profile, without truncation and padding of calls."""
+    """The current tokenizer.json of a tokenizer of the fast profile, without truncation and padding of calls."""
     basic, decoder = tokenizer.basic_tokenizer, tokenizer.added_tokens_decoder
     normalizer = BertNormalizer(
         clean_text=bool(basic.clean_text),
@@ -71,7 +71,7 @@ def _of_wordpiece(wordpiece: Any) -> dict[str, Any]:
 
 
 def write(path: Path_, tokenizer: Any) -> None:
-    """Write the tokenizer.json of a tokenizer of the Rust profile.
+    """Write the tokenizer.json of a tokenizer of the fast profile.
 
     Raises:
         VocabularyError: such a file cannot keep its ids: the vocabulary has holes or a token on two lines, and there
