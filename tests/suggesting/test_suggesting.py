@@ -385,7 +385,7 @@ def test_readable_and_as_json(small):
     assert str(found).split("\n") == [
         "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token become 0",
         "the first 2: 5.00 tokens a text, 0 unknown, 80.0% of what splitting costs",
-        "1 other word would be cut otherwise, 1 occurrence",
+        "1 other word would be split differently (1 occurrence)",
         "word   frequency  tokens saved  now",
         "€              1             0  [UNK]",
         "covid          2             2  co ##vid",

@@ -197,12 +197,17 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     if os.path.isfile(os.path.join(model_dir, TOKENIZER_FILE)):
         fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
     fast_bert, slow_bert = require_wordpiece(fast, "adapt"), require_wordpiece(slow, "adapt")
-    if fast_bert.get_vocab() != slow_bert.get_vocab():
+    require_same_tokens(fast_bert, slow_bert, model_dir)
+    return fast_bert, slow_bert
+
+
+def require_same_tokens(fast: BertTokenizer, slow: BertTokenizer, directory: str | os.PathLike[str]) -> None:
+    """Raise `InputError` if the two profiles of a directory have other ids: one of its files is another model's."""
+    if fast.get_vocab() != slow.get_vocab():
         raise InputError(
-            f"the vocab.txt and the tokenizer.json of {os.fspath(model_dir)} hold different tokens; remove the one "
+            f"the vocab.txt and the tokenizer.json of {os.fspath(directory)} hold different tokens; remove the one "
             "that the model was not trained with (trietok check says what differs)"
         )
-    return fast_bert, slow_bert
 
 
 def _suggested(

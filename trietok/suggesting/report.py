@@ -138,7 +138,8 @@ class Suggestions(NamedTuple):
             occurrences = sum(change.frequency for change in self.changed)
             what = "other word" if self.adding == "wordpiece" else "other chunk"
             lines.append(
-                f"{number_of(len(self.changed), what)} would be cut otherwise, {number_of(occurrences, 'occurrence')}"
+                f"{number_of(len(self.changed), what)} would be split differently "
+                f"({number_of(occurrences, 'occurrence')})"
             )
         already = sum(each.reason == SAVED_ALREADY for each in self.left_out)
         if len(self.left_out) > already:
