@@ -29,11 +29,19 @@ def text(tmp_path) -> str:
 def test_a_table(tiny, text):
     assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "-n", "2") == [
         "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token become 1",
-        "the first 2: 3.00 tokens a text, 1 unknown, 92.9% of what splitting costs",
+        "the first 2: 3.00 tokens a text, 1 unknown; 92.9% of the extra tokens of split or unknown words avoided",
         "word    frequency  tokens saved  now",
         "covid           2             8  c ##o ##v ##i ##d",
         "covids          1             5  c ##o ##v ##i ##d ##s",
     ]
+
+
+def test_whole_words_under_both_names_and_phrases(tiny, text):
+    asked = ("suggest", text, "-m", tiny, "--min-frequency", "1", "--as")
+    assert out(*asked, "single-word") == out(*asked, "added") != out(*asked, "wordpiece")
+    assert out(*asked, "added", "--phrases", "2") == out(*asked, "single-word", "--phrases", "2")
+    assert error(*asked, "wordpiece", "--phrases", "2").endswith("; --phrases needs --as single-word")
+    assert "'wordpiece', 'single-word'" in usage_error(*asked, "anyhow")
 
 
 def test_from_standard_input_and_several_files(tiny, text, tmp_path):

@@ -361,3 +361,12 @@ def test_a_terminal_shows_each_phase(text):
     assert re.search(r"merging +━+ \d+ of \d+ tokens +[\d,]+ tokens/s", shown)
     assert re.search(r"\d+ tokens from 9 texts", shown)
     assert files_in("out") == ["special_tokens_map.json", "tokenizer_config.json", "vocab.txt"]
+
+
+def test_each_kind_has_its_own_default_in_its_help():
+    wordpiece, bpe = (" ".join(" ".join(out("train", kind, "--help")).split()) for kind in ("wordpiece", "bpe"))
+    assert "--recipe" not in wordpiece
+    assert "special tokens and single characters included. [default: 30000; x>=1]" in wordpiece
+    assert "by default 30000, or 10000 with --recipe." in bpe
+    assert "n, not ##n" in wordpiece
+    assert "n, not ##n" not in bpe

@@ -190,14 +190,14 @@ def test_what_is_removed_is_told(english, tmp_path, corpus):
     (corpus / "a.txt").rename(corpus / "z.txt")
     write(corpus / "b.jsonl.zst", ["new"])
     cut_off(corpus / "d.txt.gz")
-    number = len([path for path in (tmp_path / "out").glob("part-*")])
+    number = len(list((tmp_path / "out").glob("part-*")))
     run(corpus, tmp_path / "out", english, **options)
     assert not any(seen)
     (corpus / "e.jsonl").unlink()
-    before = len([path for path in (tmp_path / "out").glob("part-*")])
+    before = len(list((tmp_path / "out").glob("part-*")))
     assert before < number
     run(corpus, tmp_path / "out", english, **options)
-    gone = before - len([path for path in (tmp_path / "out").glob("part-*")])
+    gone = before - len(list((tmp_path / "out").glob("part-*")))
     assert [removed for removed in seen if removed] == [{str(corpus / "e.jsonl"): gone}]
 
 

@@ -168,8 +168,8 @@ class _Sorted:
             raise InputError("the tokenizer makes nothing of it")
         if len(words) > 1:
             raise InputError(
-                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only one; add it as an "
-                "added token"
+                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only one; add it "
+                "as an added token"
             )
         return marked + words[0]
 
@@ -248,8 +248,8 @@ def effects_of_terms(
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> for effect in effects_of_terms(tokenizer, ["covid"], ["Covid and Covidien", "the people"]):
     ...     print(effect)
-    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently (1 occurrence):
-        covidien → covid ##ie ##n
+    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
+        (1 occurrence): covidien → covid ##ie ##n
     added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently (1 occurrence):
         covidien → covid i ##en
     single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split differently

@@ -136,8 +136,8 @@ ADVICE = {
     ),
     "tokenizer-json-setting": Advice(
         "readers of tokenizer.json and of vocab.txt give different ids for one text",
-        "decide which file is right: if tokenizer_config.json is wrong, correct it; if tokenizer.json is wrong, delete it "
-        "and write it anew with BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR)",
+        "decide which file is right: if tokenizer_config.json is wrong, correct it; if tokenizer.json is wrong, delete "
+        "it and write it anew with BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR)",
     ),
     "tokenizer-json-template": Advice(
         "fast tokenizers put other special tokens, or token type ids, around texts than the model was trained with",

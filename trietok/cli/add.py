@@ -34,8 +34,8 @@ _AS_WHAT = {
     "way",
     type=click.Choice(["wordpiece", "added", "single-word", "unused"]),
     default="wordpiece",
-    help="Add terms as vocabulary entries, as added tokens, as added tokens that match whole words, or as added "
-    "tokens in the free slots [unusedN].",
+    help="Add terms as vocabulary entries, as added tokens that match inside words too (added), as added tokens that "
+    "match whole words (single-word), or as added tokens in the free slots [unusedN] (unused).",
 )
 @click.option("--special", is_flag=True, help="Add special tokens, which decoding can skip.")
 @click.option(
@@ -101,7 +101,8 @@ def add(
             return
         for term in refused:
             warn(f"{where}, line {term.number}: {term.term!r:.60} is not added: {term.reason}")
-        for said in (*map(str, effects), *_lines(done), *_written(done, after, model, output), comparison.proof):
+        written = (*_written(done, after, model, output), *comparison.slots_said, comparison.proof)
+        for said in (*map(str, effects), *_lines(done), *written):
             write_line(visible(said))
 
 

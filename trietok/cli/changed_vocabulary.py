@@ -22,8 +22,8 @@ fast = click.option(
     "--fast/--slow",
     default=None,
     show_default=False,
-    help="Use the fast profile, and write a tokenizer.json beside the vocab.txt; or the slow one, which writes none. By "
-    "default, fast if the directory has a tokenizer.json.",
+    help="Use the fast profile, and write a tokenizer.json beside the vocab.txt; or the slow one, which writes none. "
+    "By default, fast if the directory has a tokenizer.json.",
 )
 save_plan = click.option(
     "--save-plan", type=PATH, metavar="FILE", help="Also write the row plan, for trietok rows --plan, to a JSON file."
