@@ -206,7 +206,7 @@ def test_files_that_are_not_there(english, tmp_path):
         ),
         ({"drop_last": True}, InputError, "drop_last needs pack"),
         ({"return_length": True}, OptionError, "leave out what asks for length"),
-        ({"colour": "red"}, OptionError, "unknown keyword"),
+        ({"colour": "red"}, OptionError, "no such option"),
     ],
 )
 def test_options_that_do_not_fit(english, tmp_path, options, error, said):

@@ -328,8 +328,14 @@ def test_the_message_says_where(abc):
 
 
 def test_unknown_keywords(abc):
-    with pytest.raises(OptionError, match="unknown keyword 'trunction'"):
+    with pytest.raises(OptionError, match=r"no such option: 'trunction'; did you mean 'truncation'\?$"):
         abc("a", trunction=True)
+    with pytest.raises(OptionError, match=r"'max_lenght'; did you mean 'max_length'\?$"):
+        abc.encode("a", max_lenght=3)
+    with pytest.raises(OptionError, match=r"'skip_special'; did you mean 'skip_special_tokens'\?$"):
+        abc.decode([1], skip_special=True)
+    with pytest.raises(OptionError, match="'colour'; leave it out"):
+        abc("a", colour="red")
     with pytest.raises(TypeError, match="'trunction'"):
         abc(["a"], trunction=True)
     with pytest.raises(TypeError, match="'add_special_tokens'"):

@@ -87,6 +87,15 @@ class TextFile(NamedTuple):
         return TextFile.at(self.name) != self
 
 
+def has_text_suffix(name: str) -> bool:
+    """Whether a name ends as those of files with texts do.
+
+    >>> has_text_suffix("texts.jsonl.gz"), has_text_suffix("Mind the gap."), has_text_suffix("texts.parquet")
+    (True, False, True)
+    """
+    return _kind_of(name, b"")[0] is not None
+
+
 def _kind_of(path: str, first: bytes) -> tuple[str | None, str | None]:
     """The kind and the compression of a file, by its name and its first bytes."""
     stem, suffix = os.path.splitext(path.lower())
