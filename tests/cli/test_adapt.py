@@ -79,5 +79,7 @@ def test_what_is_wrong(files, tmp_path):
     wanted = "give the directory of a model, with its config.json and weights"
     assert error("adapt", str(tmp_path / "empty"), *files[2:]) == f"{tmp_path / 'empty'} has no config.json; {wanted}"
     assert "is there already" in error(*files[:3], files[1], *files[4:])
+    said = usage_error(*files, "--new", "median")
+    assert "--new must be pieces, mean, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--new", "copy:nosuchtoken")
     assert not (tmp_path / "out").exists()

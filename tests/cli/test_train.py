@@ -162,7 +162,7 @@ def test_bad_input_is_one_clear_line(text):
     assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
     assert "no word in the 1 text: only whitespace" in error(*train, "-", stdin=" \n")
     assert error(*train, "a.jsonl") == (
-        "a.jsonl, line 1: no 'text' in the object; choose one of 'body' with column=... (--column)"
+        "a.jsonl, line 1: the object has no field 'text', only 'body'; choose a field with column=... (--column)"
     )
     assert error(*train, text, "--vocab-size", "20").startswith("a vocabulary of 20 has no room for the ")
     assert error(*train, "missing.txt") == "cannot read missing.txt: No such file or directory"

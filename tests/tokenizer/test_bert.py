@@ -392,7 +392,7 @@ def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
 @pytest.mark.parametrize("name", ["save_chat_templates", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"])
 def test_what_is_left_out_says_what_to_do(abc, name):
     assert not hasattr(abc, name)
-    with pytest.raises(NotSupportedError, match=f"trietok leaves out {name}: "):
+    with pytest.raises(NotSupportedError, match=f"trietok has no {name}; "):
         getattr(abc, name)
     with pytest.raises(AttributeError, match="has no attribute no_such_thing"):
         abc.no_such_thing  # noqa: B018

@@ -18,9 +18,17 @@ from trietok.cli.reporting import reporting, warn
 
 model_dir = click.argument("model_dir", type=options.PATH)
 
+
+def _way_of_rows(ctx: click.Context, parameter: click.Parameter, way: str | None) -> str | None:
+    if way is None or way in ("pieces", "mean", "zeros") or way.startswith("copy:"):
+        return way
+    raise click.UsageError(f"--new must be pieces, mean, zeros or copy:TOKEN, not {way!r:.60}.", ctx)
+
+
 new = click.option(
     "--new",
     metavar="WAY",
+    callback=_way_of_rows,
     help="Make the rows of new tokens from: pieces (the default), mean, zeros or copy:TOKEN.",
 )
 also = click.option(

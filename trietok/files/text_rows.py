@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 from trietok.errors import FileError, FileFormatError, MissingDependencyError
 from trietok.files import elsewhere
 from trietok.files.elsewhere import is_elsewhere
+from trietok.showing.lists import first_few
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_MOST_NAMES = 20  # of columns, in a message
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # no text begins so: they are not UTF-8
 FIRST_BYTES = max(map(len, _FIRST_BYTES))
 _BLOCK = 1 << 20  # bytes
@@ -200,7 +202,8 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
 def text_in_object(values: dict[str, Any], column: str) -> Text | None:
     """The text in a JSON object; None for a null."""
     if column not in values:
-        return BadRow(f"no {column!r} in the object; {choose_column(values)}")
+        there = f"only {_names(values)}; choose a field {_BY_COLUMN}" if values else "nor any other"
+        return BadRow(f"the object has no field {column!r}, {there}")
     text = values[column]
     return text if text is None or isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not a text")
 
@@ -212,8 +215,15 @@ def _json_name(value: Any) -> str:
 
 def choose_column(names: Iterable[str]) -> str:
     """What a user can do where there is no such column: take one of these."""
-    known = ", ".join(sorted(map(repr, names))[:20])
-    return f"choose one of {known} with column=... (--column)" if known else "there is nothing else either"
+    known = _names(names)
+    return f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
+
+
+_BY_COLUMN = "with column=... (--column)"
+
+
+def _names(names: Iterable[str]) -> str:
+    return first_few(sorted(map(repr, names)), _MOST_NAMES)
 
 
 # ---- Parquet --------------------------------------------------------------------------------------------------------
