@@ -80,7 +80,8 @@ def _of_unknown(unknown: Unknown, token: Token) -> str:
         front = ", ".join(map(_quoted, unknown.covered))
         rest = f"the start of the rest, {_quoted(unknown.left)}"
         return f"{word} it could start with {front}, but no entry matches {rest}, {place}."
-    return f"{word} no entry matches the start of {_quoted(unknown.left)}, {place}."
+    start = "" if len(unknown.left) == 1 else "the start of "
+    return f"{word} no entry matches {start}{_quoted(unknown.left)}, {place}."
 
 
 def _of_added(added: AddedMatch) -> Iterator[str]:
