@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
-from trietok import BertTokenizer
+from trietok import BertTokenizer, BertTokenizerFast
 
 WORDS = ("the", "c", "##o", "##v", "##i", "##d", "##s")
 TEXT = "the covid\ncovid, the covids\n"
@@ -165,3 +165,13 @@ def test_on_a_terminal(tiny, text):
 @posix
 def test_a_terminal_is_no_input():
     assert "Give FILES, or text through a pipe" in COLOURS.sub("", on_terminal("suggest"))
+
+
+def test_a_tokenizer_json_that_is_not_written_is_warned_of(tiny, text, tmp_path):
+    BertTokenizerFast.from_pretrained(tiny).save_pretrained(tmp_path / "model")
+    result = run("suggest", text, "-m", str(tmp_path / "model"), "-o", str(tmp_path / "out"))
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"trietok: warning: {tmp_path / 'model'} has a tokenizer.json, and ")
+    assert not (tmp_path / "out" / "tokenizer.json").exists()
+    assert run("suggest", text, "-m", tiny, "-o", str(tmp_path / "other")).stderr == ""
+    assert run("suggest", text, "-m", str(tmp_path / "model")).stderr == ""

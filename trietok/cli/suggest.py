@@ -10,11 +10,11 @@ import click
 
 import trietok
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new
+from trietok.cli.changed_vocabulary import has_tokenizer_json, require_new
 from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
-from trietok.cli.reporting import reporting
+from trietok.cli.reporting import reporting, warn
 from trietok.showing.lists import number_of
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
@@ -138,6 +138,11 @@ def suggest(
         else:
             for line in [*str(suggestions).split("\n"), *_applied_lines(applied)]:
                 write_line(visible(line))
+        if output is not None and has_tokenizer_json(model):
+            warn(
+                f"{model} has a tokenizer.json, and {output} has none: its ids are those of the slow profile; trietok "
+                "adapt, and trietok add with a list of the words, write one"
+            )
 
 
 def check_phrases(phrases: int, way: str) -> None:
