@@ -21,7 +21,7 @@ SENTENCE = (
     "开放式神经电子智能机器人操作系统）项目研究工作的部分产物[3]，主要作者和维护者是Google工程师François Chollet。\r\n"
 )
 MOST_BYTES = 60_000
-COLOURS, COLOURS_OF_TERMINAL = 128, 40
+COLOURS, COLOURS_OF_TERMINAL = 128, 32
 # A font in which a Chinese character is exactly as wide as two letters, as on a terminal.
 TERMINAL = (
     '<body style="margin:0;background:{back};color:{front}"><pre style="margin:0;padding:14px 18px;line-height:1.32;'

@@ -82,7 +82,7 @@ def test_phrases(model, tmp_path):
         ({"texts": []}, "texts"),
         ({"texts": ["the people"]}, "none of the words"),
         ({"min_frequency": 4}, "none of the words of the 3 texts"),
-        ({"way": "best"}, "'wordpiece', 'added' or 'unused'"),
+        ({"way": "best"}, "'wordpiece', 'added', 'single-word' or 'unused'"),
         ({"new": "best"}, "new is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),

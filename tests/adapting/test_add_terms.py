@@ -23,12 +23,14 @@ def reasons(done) -> dict[int, str]:
 
 
 def test_entries(tokenizer):
-    done = add_terms(tokenizer, ["Covid", "the", "covid", "a b", "##ology", "co-op", "##", " ", "x" * 101, "çovid"])
+    done = add_terms(
+        tokenizer, ["Covid", "the", "covid", "a b", "##ology", "co-op", "##", " ", "x" * 101, "çovid", "The"]
+    )
     assert done.added == {"covid": 16, "##ology": 17}
     assert done.known == ["the"]
-    assert done.duplicates == ["covid", "çovid"]  # the tokenizer takes the accent off
+    assert done.duplicates == ["covid", "çovid", "The"]  # the tokenizer takes the accent off
     assert list(reasons(done)) == [4, 6, 7, 8, 9]
-    assert reasons(done)[4].startswith("it is 2 words to this tokenizer")
+    assert reasons(done)[4].startswith("this tokenizer splits it into 2 words")
     assert reasons(done)[8] == "it is empty"
     assert "a word has at most 100 characters" in reasons(done)[9]
     assert tokenizer.tokenize("Covid covids") == ["covid", "covid", "##s"]
@@ -102,8 +104,8 @@ def test_what_each_way_does(tokenizer):
 def test_the_sentence_of_a_way(tokenizer):
     (entries, _, _) = effects_of_terms(tokenizer, ["covid"], ["covids"])
     assert str(entries) == (
-        "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word cut otherwise, "
-        "1 occurrence: covids → covid ##s"
+        "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word split differently "
+        "(1 occurrence): covids → covid ##s"
     )
 
 

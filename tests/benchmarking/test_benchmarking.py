@@ -101,7 +101,7 @@ def test_medians_and_speedups():
 def test_the_report_as_text():
     assert str(report()).split("\n") == [
         "1000 lines, 2 MB, model; median of 3 rounds",
-        "contender   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
+        "tokenizer   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
         "trietok     1.0          200       4.00       8.00          4000",
         "tokenizers  2.0         1000       1.00       2.00          1000         4.00 ×         4.00 ×",
         "transformers: not installed: pip install transformers",

@@ -119,6 +119,45 @@ def test_fix_repairs_tokens_where_no_other_has_the_form(tmp_path):
     assert {finding.code for finding in result.after.findings} == {"edge-space", "id-hole"}
 
 
+@pytest.mark.parametrize("lowers", [True, False])
+def test_where_tokenizer_json_is_right_the_configuration_is_corrected(tmp_path, lowers):
+    """The vocabulary tells that it is: no text gives an entry with a capital where texts are lower-cased."""
+    folder, out = tmp_path / "model", tmp_path / "out"
+    words = [first + second for first in "abcdefghijkl" for second in "mnopqrstuvwx"]
+    cased = [] if lowers else [word.title() for word in words]
+    files = {"vocab.txt": lines(*BASE, *words, *cased)}
+    BertTokenizer.from_pretrained(make(tmp_path / "plain", files), do_lower_case=lowers).save_pretrained(
+        folder, tokenizer_json=True
+    )
+    right = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps({**right, "do_lower_case": not lowers}))
+    result = fix(folder, out)
+    assert result.changes[0] == (
+        f"tokenizer_config.json: do_lower_case is {str(lowers).lower()}, as tokenizer.json and the vocabulary say"
+    )
+    assert result.changes[1].startswith("tokenizer.json is left out; BertTokenizerFast")
+    assert len(result.changes) == 2
+    assert not result.after.findings
+    assert json.loads((out / CONFIG).read_text())["do_lower_case"] is lowers
+    BertTokenizer.from_pretrained(folder, do_lower_case=lowers).save_pretrained(folder)
+    wrong = json.loads((folder / "tokenizer.json").read_text())
+    wrong["normalizer"]["lowercase"] = not lowers
+    (folder / "tokenizer.json").write_text(json.dumps(wrong))
+    (change,) = fix(folder, tmp_path / "other").changes
+    assert change.startswith("tokenizer.json is left out; with it: normalizer.lowercase is ")
+
+
+def test_where_nothing_tells_which_file_is_right_neither_is_thrown_away(tmp_path):
+    BertTokenizer.from_pretrained(make(tmp_path / "plain", vocab())).save_pretrained(
+        tmp_path / "model", tokenizer_json=True
+    )
+    config = tmp_path / "model" / CONFIG
+    config.write_text(json.dumps({**json.loads(config.read_text()), "do_lower_case": False}))
+    with pytest.raises(trietok.FileFormatError, match=r"contradicts tokenizer_config\.json, and nothing tells which"):
+        fix(tmp_path / "model", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_fix_repairs_what_keeps_a_tokenizer_from_loading(tmp_path):
     folder = make(tmp_path / "model", {"vocab.txt": "\ufeff" + lines("[UNK]", *SPECIAL[2:], "[PAD]", "un")})
     assert not check(folder).ok

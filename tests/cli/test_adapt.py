@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -53,8 +54,22 @@ def test_json(files, tmp_path):
     assert values["out"] == str(tmp_path / "out")
     assert list(values["terms"]["added"]) == ["covid"]
     assert values["rows"]["rows_after"] == 8000
+    shutil.rmtree(tmp_path / "out")
+    assert out(*files, "-n", "1", "--as", "unused")[-2:] == [
+        "1 [unusedN] slot renamed, counted below as lost and new",
+        values["proof"],
+    ]
     assert values["proof"].startswith("7,999 ids unchanged, 0 moved, 1 lost, 1 new; fingerprint trietok-1:")
     assert values["before"]["tokens"] > values["after"]["tokens"]
+
+
+def test_whole_words_under_both_names(files, tmp_path):
+    (one,) = out(*files, "--as", "single-word", "--json")
+    shutil.rmtree(tmp_path / "out")
+    (other,) = out(*files, "--as", "added", "--json")
+    assert one == other
+    assert json.loads(one)["terms"]["way"] == "single-word"
+    assert error(*files, "--phrases", "2").endswith("; --phrases needs --as single-word")
 
 
 def test_what_is_wrong(files, tmp_path):
@@ -64,5 +79,7 @@ def test_what_is_wrong(files, tmp_path):
     wanted = "give the directory of a model, with its config.json and weights"
     assert error("adapt", str(tmp_path / "empty"), *files[2:]) == f"{tmp_path / 'empty'} has no config.json; {wanted}"
     assert "is there already" in error(*files[:3], files[1], *files[4:])
+    said = usage_error(*files, "--new", "median")
+    assert "--new must be pieces, mean, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--new", "copy:nosuchtoken")
     assert not (tmp_path / "out").exists()

@@ -25,14 +25,14 @@ def test_entries_and_what_is_named(tiny, terms, tmp_path):
     assert result.stdout.split("\n")[:-1] == [
         "1 term added as entries of the vocabulary",
         "1 known already: world",
-        "1 there twice: hellos",
+        "1 listed twice: hellos",
         f"written to {saved}; the model needs 13 embedding rows; 16 as a multiple of 8",
         compare(before, after, []).proof,
     ]
     assert result.stdout.endswith(f"{before.fingerprint()[:18]} → {after.fingerprint()[:18]}\n")
     assert result.stderr == (
-        f"trietok: warning: {terms}, line 4: 'hello world' is not added: it is 2 words to this tokenizer, and an entry "
-        "is one at most; add it as an added token\n"
+        f"trietok: warning: {terms}, line 4: 'hello world' is not added: this tokenizer splits it into 2 words, and a "
+        "vocabulary entry can be only one; add it as an added token (--as single-word)\n"
     )
     assert after.tokenize("Hellos hello") == ["hellos", "hello"]
 
@@ -70,9 +70,40 @@ def test_a_model_in_the_directory(tiny, tmp_path):
     saved = str(tmp_path / "out")
     lines = out("add", "-", "-m", str(model), "-o", saved, stdin="hellos\n")
     assert lines[-2] == (
-        f"{model} holds a model, whose rows have to follow: "
+        f"{model} holds a model; update its rows with: "
         f"trietok rows '{model}' --tokenizer {saved} --output {saved}-model"
     )
+
+
+def test_terms_that_are_all_known(tiny, tmp_path):
+    model, saved = tmp_path / "model", str(tmp_path / "out")
+    BertTokenizer.from_pretrained(tiny).save_pretrained(model)
+    (model / "pytorch_model.bin").write_bytes(b"")
+    lines = out("add", "-", "-m", str(model), "-o", saved, stdin="hello\nworld\nhello\nHello\n")
+    assert lines[:-1] == [
+        "0 terms added as entries of the vocabulary",
+        "2 known already: hello, world",
+        "2 listed twice: hello, Hello",
+        f"written to {saved}; no term is new, so its ids are those of before, and a model needs no other rows",
+    ]
+
+
+@pytest.mark.parametrize("command", ["add", "trim"])
+def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command):
+    model, words = tmp_path / "model", tmp_path / "words.txt"
+    words.write_text("hello hellos world\n", encoding="utf-8")
+    BertTokenizerFast.from_pretrained(tiny).save_pretrained(model)
+
+    arguments = [str(words), "-m", str(model), "--as", "added"] if command == "add" else [str(model), str(words)]
+    out(command, *arguments, "-o", str(tmp_path / "a"))
+    assert (tmp_path / "a" / "tokenizer.json").is_file()
+    fast = BertTokenizerFast.from_pretrained(tmp_path / "a")
+    assert fast.get_vocab() == BertTokenizer.from_pretrained(tmp_path / "a").get_vocab()
+    out(command, *arguments, "-o", str(tmp_path / "b"), "--slow")
+    assert not (tmp_path / "b" / "tokenizer.json").exists()
+    (model / "vocab.txt").write_text((model / "vocab.txt").read_text().replace("world", "other"))
+    assert "hold different tokens; remove the one" in error(command, *arguments, "-o", str(tmp_path / "c"))
+    assert not (tmp_path / "c").exists()
 
 
 def test_errors_save_nothing(tiny, terms, tmp_path):
@@ -80,7 +111,11 @@ def test_errors_save_nothing(tiny, terms, tmp_path):
     assert error("add", "no.txt", "-o", new) == "cannot read no.txt: No such file or directory"
     assert error("add", "-", "-o", new, stdin=" \n\n") == "there is no term in standard input; write one on each line"
     none = error("add", "-", "-o", new, stdin="\na b\n")
-    assert none.startswith("none of the terms can be added; standard input, line 2, 'a b': it is 2 words")
+    assert none.startswith(
+        "no term is added; 1 refused: standard input, line 2, 'a b': this tokenizer splits it into 2"
+    )
+    none = error("add", "-", "-m", tiny, "-o", new, stdin="hello\nworld\na b\n")
+    assert none.startswith("no term is added; 2 known already: hello, world; 1 refused: standard input, line 3, 'a b'")
     assert "byte 0xff" in error("add", "-", "-o", new, stdin=b"a\n\xff\n")
     assert "is there already" in error("add", terms, "-o", str(tmp_path))
     assert "2 new terms and 0 free slots" in error("add", "-", "-m", tiny, "-o", new, "--as", "unused", stdin="x\ny\n")

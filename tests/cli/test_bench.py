@@ -41,7 +41,7 @@ def test_a_table(packages, tiny, text):
     write_flash(packages)
     summary, head, ours, theirs = out("bench", text, "-m", tiny, *ONCE)
     assert summary == f"3 lines, 2.1e-05 MB, {tiny}; median of 1 round"
-    assert head.split()[:3] == ["contender", "version", "load"]
+    assert head.split()[:3] == ["tokenizer", "version", "load"]
     assert (ours.split()[0], len(ours.split())) == ("trietok", 6)  # it is not compared with itself
     assert theirs.split()[:2] == ["flash-tokenizer", "9.9"]
     *numbers, cold, times, warm, times_again = theirs.split()[2:]
@@ -79,6 +79,10 @@ def test_strict_takes_no_silence_for_an_answer(packages, tiny, text):
     write_package(packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')")
     result = run("bench", text, "-m", tiny, *IDS_ONLY, "--strict")
     assert (result.exit_code, result.stdout) == (1, "flash-tokenizer: not installed: pip install flash-tokenizer\n")
+    lenient = run("bench", text, "-m", tiny, *IDS_ONLY)
+    assert (lenient.exit_code, lenient.stdout) == (0, result.stdout)
+    assert lenient.stderr == result.stderr
+    assert lenient.stderr.startswith("trietok: warning: no ids were compared: none of the other tokenizers could be")
 
 
 def test_standard_input(packages, tiny):
@@ -106,10 +110,10 @@ def test_a_terminal(packages, tiny, text):
     assert "round 1 of 1: trietok" in notes
     assert "ids: flash-tokenizer" in notes
     lines = [line.rstrip() for line in COLOURS.sub("", rest).split("\n")]
-    title = next(number for number, line in enumerate(lines) if line.split()[:1] == ["contender"])
+    title = next(number for number, line in enumerate(lines) if line.split()[:1] == ["tokenizer"])
     lines = lines[title - 1 :]  # what is above names the model, by a path that may take two lines
     assert lines[1].split() == [
-        "contender",
+        "tokenizer",
         "version",
         "load",
         "MB/s",

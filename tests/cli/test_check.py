@@ -27,7 +27,7 @@ def test_a_name_that_is_not_there_is_not_asked_for_on_a_hub(tmp_path):
         "error: unreadable-file",
         "  there is neither a directory nor a file of that name",
         "  so: nothing loads, or what loads lacks what the file says",
-        "  do: put a file there that may be read; where the message names a limit, one within it",
+        "  do: check the path and its permissions; if a limit is named, use a smaller file",
         "",
     ]
     assert "No such option '--offline'" in usage_error("check", name, "--offline")

@@ -158,7 +158,10 @@ def test_without_its_packages_the_command_says_how_to_get_them(package):
     code = f"import sys; sys.modules[{package!r}] = None; import trietok.cli; trietok.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "trietok's command needs click and rich: pip install 'trietok[cli]'\n"
+    assert done.stderr == (
+        "trietok's command needs click and rich, which come with its extra cli: pip install 'trietok[cli]', or in a "
+        "checkout: pip install '.[cli]'\n"
+    )
 
 
 @pytest.mark.parametrize("module", ["trietok", "trietok.cli"])

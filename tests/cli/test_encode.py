@@ -139,3 +139,20 @@ def test_lone_surrogates_are_written_as_escapes(tiny):
 def test_visible_escapes_what_moves_the_cursor():
     assert visible("[CLS] é 東京 👩‍👩‍👧") == "[CLS] é 東京 👩‍👩‍👧"
     assert visible("\x1b[31m\r\n\t\x9b\u2028\ud800\u202e") == r"\x1b[31m\r\n\t\x9b\u2028\ud800\u202e"
+
+
+@pytest.mark.parametrize("command", ["encode", "tokenize", "explain"])
+def test_the_name_of_a_file_as_a_text_is_warned_of(tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("texts.txt", "texts.jsonl.gz", "notes", "page.html"):
+        (tmp_path / name).write_text("the people\n")
+    plain = run(command, "none.txt")
+    assert (plain.exit_code, plain.stderr) == (0, "")
+    assert run(command, "notes", "page.html", "Mind the gap.txt", "a\0.txt").stderr == ""
+    result = run(command, "the", "texts.txt", "texts.jsonl.gz")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "trietok: warning: 'texts.txt' (and 1 more) is a file, and its name is taken as the text; --file texts.txt "
+        "reads the file\n"
+    )
+    assert run(command, "--file", "texts.txt").stderr == ""

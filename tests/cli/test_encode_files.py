@@ -80,6 +80,21 @@ def test_json(tmp_path):
     ]
 
 
+def test_what_a_resumed_run_keeps_and_removes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt"):
+        write(tmp_path / name, [f"the people of {name}"])
+    command = ["-o", "ids", "--workers", "1", "--resume"]
+    assert out("encode-files", "a.txt", "b.txt", *command)[1:] == ["kept from earlier runs: 0 shards"]
+    assert out("encode-files", "b.txt", *command)[1:] == [
+        "kept from earlier runs: 1 shard",
+        "removed: 1 shard of a.txt, which is not among the files any more",
+    ]
+    out("encode-files", "a.txt", *command)
+    (told,) = map(json.loads, out("encode-files", "b.txt", *command, "--json"))
+    assert told["removed"] == {"a.txt": 1}
+
+
 def test_a_bad_row(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]

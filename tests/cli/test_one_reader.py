@@ -73,7 +73,7 @@ def test_another_column_and_globs(tmp_path):
     lines = out("unknown", str(tmp_path / "*"), "--column", "body")
     assert lines[1].split("\t")[:2] == ["2", "☃"]
     assert f"{tmp_path / 'a.jsonl'}:1" in lines[1]
-    assert "no 'text' in the object" in error("unknown", str(tmp_path / "a.jsonl"))
+    assert "the object has no field 'text'" in error("unknown", str(tmp_path / "a.jsonl"))
     assert "has no column 'text'" in error("tokenize", "--file", str(tmp_path / "b.parquet"))
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
-from trietok import BertTokenizer
+from trietok import BertTokenizer, BertTokenizerFast
 
 WORDS = ("the", "c", "##o", "##v", "##i", "##d", "##s")
 TEXT = "the covid\ncovid, the covids\n"
@@ -29,11 +29,19 @@ def text(tmp_path) -> str:
 def test_a_table(tiny, text):
     assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "-n", "2") == [
         "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token become 1",
-        "the first 2: 3.00 tokens a text, 1 unknown, 92.9% of what splitting costs",
+        "the first 2: 3.00 tokens a text, 1 unknown; 92.9% of the extra tokens of split or unknown words avoided",
         "word    frequency  tokens saved  now",
         "covid           2             8  c ##o ##v ##i ##d",
         "covids          1             5  c ##o ##v ##i ##d ##s",
     ]
+
+
+def test_whole_words_under_both_names_and_phrases(tiny, text):
+    asked = ("suggest", text, "-m", tiny, "--min-frequency", "1", "--as")
+    assert out(*asked, "single-word") == out(*asked, "added") != out(*asked, "wordpiece")
+    assert out(*asked, "added", "--phrases", "2") == out(*asked, "single-word", "--phrases", "2")
+    assert error(*asked, "wordpiece", "--phrases", "2").endswith("; --phrases needs --as single-word")
+    assert "'wordpiece', 'single-word'" in usage_error(*asked, "anyhow")
 
 
 def test_from_standard_input_and_several_files(tiny, text, tmp_path):
@@ -157,3 +165,13 @@ def test_on_a_terminal(tiny, text):
 @posix
 def test_a_terminal_is_no_input():
     assert "Give FILES, or text through a pipe" in COLOURS.sub("", on_terminal("suggest"))
+
+
+def test_a_tokenizer_json_that_is_not_written_is_warned_of(tiny, text, tmp_path):
+    BertTokenizerFast.from_pretrained(tiny).save_pretrained(tmp_path / "model")
+    result = run("suggest", text, "-m", str(tmp_path / "model"), "-o", str(tmp_path / "out"))
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"trietok: warning: {tmp_path / 'model'} has a tokenizer.json, and ")
+    assert not (tmp_path / "out" / "tokenizer.json").exists()
+    assert run("suggest", text, "-m", tiny, "-o", str(tmp_path / "other")).stderr == ""
+    assert run("suggest", text, "-m", str(tmp_path / "model")).stderr == ""

@@ -162,7 +162,7 @@ def test_bad_input_is_one_clear_line(text):
     assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
     assert "no word in the 1 text: only whitespace" in error(*train, "-", stdin=" \n")
     assert error(*train, "a.jsonl") == (
-        "a.jsonl, line 1: no 'text' in the object; choose one of 'body' with column=... (--column)"
+        "a.jsonl, line 1: the object has no field 'text', only 'body'; choose a field with column=... (--column)"
     )
     assert error(*train, text, "--vocab-size", "20").startswith("a vocabulary of 20 has no room for the ")
     assert error(*train, "missing.txt") == "cannot read missing.txt: No such file or directory"
@@ -361,3 +361,12 @@ def test_a_terminal_shows_each_phase(text):
     assert re.search(r"merging +━+ \d+ of \d+ tokens +[\d,]+ tokens/s", shown)
     assert re.search(r"\d+ tokens from 9 texts", shown)
     assert files_in("out") == ["special_tokens_map.json", "tokenizer_config.json", "vocab.txt"]
+
+
+def test_each_kind_has_its_own_default_in_its_help():
+    wordpiece, bpe = (" ".join(" ".join(out("train", kind, "--help")).split()) for kind in ("wordpiece", "bpe"))
+    assert "--recipe" not in wordpiece
+    assert "special tokens and single characters included. [default: 30000; x>=1]" in wordpiece
+    assert "by default 30000, or 10000 with --recipe." in bpe
+    assert "n, not ##n" in wordpiece
+    assert "n, not ##n" not in bpe

@@ -73,7 +73,7 @@ def test_a_model_in_the_directory(tiny, text, tmp_path):
     saved = str(tmp_path / "out")
     lines = out("trim", str(model), text, "-o", saved)
     assert (
-        lines[-2] == f"{model} holds a model, whose rows have to follow: "
+        lines[-2] == f"{model} holds a model; update its rows with: "
         f"trietok rows {model} --tokenizer {saved} --output {saved}-model"
     )
 

@@ -183,6 +183,34 @@ def test_a_list_with_files_added_taken_away_renamed_and_touched(english, tmp_pat
     assert same_as_unbroken(corpus, out, english, tmp_path)
 
 
+def test_what_is_removed_is_told(english, tmp_path, corpus):
+    """Of files that are not listed any more; not of those that changed, were renamed or cannot be read."""
+    seen, options = [], {"resume": True, "on_error": "skip", "progress": lambda state: seen.append(state.removed)}
+    run(corpus, tmp_path / "out", english, on_error="skip")
+    (corpus / "a.txt").rename(corpus / "z.txt")
+    write(corpus / "b.jsonl.zst", ["new"])
+    cut_off(corpus / "d.txt.gz")
+    number = len(list((tmp_path / "out").glob("part-*")))
+    run(corpus, tmp_path / "out", english, **options)
+    assert not any(seen)
+    (corpus / "e.jsonl").unlink()
+    before = len(list((tmp_path / "out").glob("part-*")))
+    assert before < number
+    run(corpus, tmp_path / "out", english, **options)
+    gone = before - len(list((tmp_path / "out").glob("part-*")))
+    assert [removed for removed in seen if removed] == [{str(corpus / "e.jsonl"): gone}]
+
+
+def test_finished_shards_of_an_unfinished_run_that_go_are_told(english, tmp_path, corpus):
+    with pytest.raises(ZeroDivisionError):
+        run(corpus, tmp_path / "out", english, progress=lambda state: 1 // (2 - state.shards))
+    number = len(finished(tmp_path / "out"))
+    (corpus / "a.txt").unlink()
+    seen = []
+    run(corpus, tmp_path / "out", english, resume=True, progress=seen.append)
+    assert seen[-1].removed == {str(corpus / "a.txt"): number}
+
+
 def test_the_same_bytes_read_as_another_kind_are_other_texts(english, tmp_path):
     path = write(tmp_path / "a.jsonl", ["the people"])
     encode_files(path, tmp_path / "out", english, workers=1)

@@ -263,7 +263,7 @@ def test_a_token_added_meanwhile_counts_from_the_next_batch(small):
         ({"text_pair": ["a"]}, OptionError, "texts come from columns"),
         ({"padding": True}, OptionError, "depends on the texts around"),
         ({"padding": "longest"}, OptionError, "depends on the texts around"),
-        ({"colour": "red"}, OptionError, "unknown keyword 'colour'"),
+        ({"colour": "red"}, OptionError, "no such option: 'colour'"),
         ({"truncation": "somewhere"}, InputError, "not a valid TruncationStrategy"),
     ],
 )

@@ -32,7 +32,7 @@ BAD_LINES = [
     (b'{"text": null}', "'text' is null, not a text"),
     (b'{"text": 7}', "'text' is a number, not a text"),
     (b'{"text": ["a"]}', "'text' is a list, not a text"),
-    (b'{"other": "a"}', "no 'text' in the object"),
+    (b'{"other": "a"}', "the object has no field 'text', only 'other'; choose a field"),
     (b"[1]", "a list of JSON, not an object"),
     (b"", "not JSON at character 1: Expecting value"),
     (b'{"text": "a"', "not JSON at character 13: Expecting ',' delimiter"),
@@ -148,9 +148,9 @@ def test_files_that_are_not_what_they_say(english, tmp_path):
     refused("a.txt.zst", zstandard.compress(many)[:-100], FileFormatError, r"a\.txt\.zst is truncated")
     refused("b.txt.zst", b"plain", FileFormatError, "no zstd file")
     refused("a.parquet", b"plain", FileFormatError, r"a\.parquet is not a Parquet file")
-    refused("a.csv", b"plain", InputError, r"a\.csv is of no known kind; files end in \.parquet, \.jsonl or \.txt")
-    refused("a.parquet.gz", b"plain", InputError, "of no known kind")
-    refused("a", b"plain", InputError, "of no known kind")
+    refused("a.csv", b"plain", InputError, r"a\.csv is of an unknown kind; files end in \.parquet, \.jsonl or \.txt")
+    refused("a.parquet.gz", b"plain", InputError, "of an unknown kind")
+    refused("a", b"plain", InputError, "of an unknown kind")
 
 
 def test_several_frames_and_members(english, tmp_path):
@@ -206,7 +206,7 @@ def test_files_that_are_not_there(english, tmp_path):
         ),
         ({"drop_last": True}, InputError, "drop_last needs pack"),
         ({"return_length": True}, OptionError, "leave out what asks for length"),
-        ({"colour": "red"}, OptionError, "unknown keyword"),
+        ({"colour": "red"}, OptionError, "no such option"),
     ],
 )
 def test_options_that_do_not_fit(english, tmp_path, options, error, said):

@@ -136,11 +136,11 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
         encode_files(files, out, english, progress=stop_after(3), **options)
     before = contents(out)
     for tokenizer, more, said in [
-        (BertTokenizer(vocab_file("a")), {}, "differs in its tokenizer fingerprint: it was trietok-1:"),
-        (english, {"pack": 8}, "differs in its options pack: it was nothing and is 8"),
-        (english, {"shard_bytes": 501}, "bytes of a shard: it was 500 and is 501"),
-        (english, {"add_special_tokens": False}, "call: it was nothing and is add_special_tokens=False"),
-        (english, {"file_format": "npy"}, "options file_format"),
+        (BertTokenizer(vocab_file("a")), {}, "was made with tokenizer fingerprint trietok-1:"),
+        (english, {"pack": 8}, "was made without pack; this call has 8; encode into another"),
+        (english, {"shard_bytes": 501}, "was made with shard_bytes 500; this call has 501"),
+        (english, {"add_special_tokens": False}, "call; this call has add_special_tokens=False"),
+        (english, {"file_format": "npy"}, "was made with file_format parquet; this call has npy"),
     ]:
         with pytest.raises(InputError, match=said):
             encode_files(files, out, tokenizer, resume=True, **{**options, **more})
@@ -173,7 +173,7 @@ def test_files_of_a_finished_run_that_are_gone_are_made_again(english, tmp_path,
         encode_files(files, out, english, resume=True, **options)
         for name in gone:
             (out / name).unlink()
-        with pytest.raises(InputError, match="differs in its options pack"):
+        with pytest.raises(InputError, match="was made with"):
             encode_files(files, out, english, resume=True, pack=8, **options)
         encode_files(files, out, english, resume=True, **options)
         assert contents(out) == expected
@@ -289,6 +289,6 @@ def test_a_run_of_another_format_is_refused_and_left_as_it_is(english, tmp_path,
             manifest = out / what
         manifest.write_text(json.dumps({"format": form, "shards": "?", "files": "?"}))
         before = contents(out)
-        with pytest.raises(InputError, match=rf"differs in its format: it was {form} and is trietok-corpus-2"):
+        with pytest.raises(InputError, match=rf"was made with format {form}; this call has trietok-corpus-2"):
             encode_files(path, out, english, workers=1, resume=True)
         assert {**before, **contents(out)} == contents(out) == before

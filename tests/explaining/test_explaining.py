@@ -124,9 +124,13 @@ def test_pieces_have_the_entries_that_fit_and_where_the_match_ended(slow):
     assert second.match == ("##affable", ("##a", "##aff"), 5, "a")
     assert third.match == ("##able", ("##a", "##able"), 6, "")
     assert [token.story[0] for token in (first, second, third)] == [
-        "“un” is the longest entry that “unaffable” begins with; entries go on as far as “una”, but none ends there.",
-        "“##aff” is the longest entry that “##affable” begins with, after ##a; no entry goes on with “a”.",
+        "“un” is the longest vocabulary entry at the start of “unaffable”.",
+        "“##aff” is the longest vocabulary entry at the start of “##affable” (shorter: ##a).",
         "The rest of the word, “##able”, is an entry.",
+    ]
+    assert [token.story[1] for token in (first, second)] == [
+        "Some entries begin with “una”, but none of them matches here.",
+        "No entry goes on with “a”.",
     ]
 
 
@@ -135,8 +139,8 @@ def test_greedy_match_explains_an_unknown_word(slow):
     assert token.kind == "unknown"
     assert token.unknown == ("no-piece", ("un", "##a"), "##q", 3, 4, 2, "q")
     assert token.story[0] == (
-        "The word “unaq” is unknown: “un”, “##a” would cover its front, but no entry begins “##q”, at 3 in "
-        "the text (U+0071 LATIN SMALL LETTER Q)."
+        "The word “unaq” is unknown: it could start with “un”, “##a”, but no entry matches the start of the rest, "
+        "“##q”, at 3 in the text (U+0071 LATIN SMALL LETTER Q)."
     )
 
 

@@ -181,7 +181,9 @@ def test_json_lines_that_hold_no_text(file):
         == "FILE, line 1: a list of JSON, not an object {...} with the text in 'text'"
     )
     message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
-    assert message == "FILE, line 1: no 'text' in the object; choose one of 'body', 'id' with column=... (--column)"
+    assert message == (
+        "FILE, line 1: the object has no field 'text', only 'body', 'id'; choose a field with column=... (--column)"
+    )
     assert refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is a number, not a text"
     assert "nested too deeply" in refusal(file("e.jsonl", "[" * 100_000))
 

@@ -196,6 +196,7 @@ def test_added_tokens_stand_alone(small):
 def test_added_tokens_beside_symbols_are_left_out(small):
     tokenizer = small(*LETTERS, "##€")
     found = suggest(tokenizer, ["di di di€"], adding="added")
+    assert suggest(tokenizer, ["di di di€"], adding="single-word") == found
     assert found.left_out == [("di", 3, "'di€' would become di [UNK]")]
 
 
@@ -384,8 +385,8 @@ def test_readable_and_as_json(small):
     found = suggest(small(*LETTERS, *PIECES), ["covid covids € covid"], max_suggestions=2, unknown_weight=2.5)
     assert str(found).split("\n") == [
         "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token become 0",
-        "the first 2: 5.00 tokens a text, 0 unknown, 80.0% of what splitting costs",
-        "1 other word would be cut otherwise, 1 occurrence",
+        "the first 2: 5.00 tokens a text, 0 unknown; 80.0% of the extra tokens of split or unknown words avoided",
+        "1 other word would be split differently (1 occurrence)",
         "word   frequency  tokens saved  now",
         "€              1             0  [UNK]",
         "covid          2             2  co ##vid",

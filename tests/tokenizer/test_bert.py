@@ -328,8 +328,14 @@ def test_the_message_says_where(abc):
 
 
 def test_unknown_keywords(abc):
-    with pytest.raises(OptionError, match="unknown keyword 'trunction'"):
+    with pytest.raises(OptionError, match=r"no such option: 'trunction'; did you mean 'truncation'\?$"):
         abc("a", trunction=True)
+    with pytest.raises(OptionError, match=r"'max_lenght'; did you mean 'max_length'\?$"):
+        abc.encode("a", max_lenght=3)
+    with pytest.raises(OptionError, match=r"'skip_special'; did you mean 'skip_special_tokens'\?$"):
+        abc.decode([1], skip_special=True)
+    with pytest.raises(OptionError, match="'colour'; leave it out"):
+        abc("a", colour="red")
     with pytest.raises(TypeError, match="'trunction'"):
         abc(["a"], trunction=True)
     with pytest.raises(TypeError, match="'add_special_tokens'"):
@@ -386,7 +392,7 @@ def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
 @pytest.mark.parametrize("name", ["save_chat_templates", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"])
 def test_what_is_left_out_says_what_to_do(abc, name):
     assert not hasattr(abc, name)
-    with pytest.raises(NotSupportedError, match=f"trietok leaves out {name}: "):
+    with pytest.raises(NotSupportedError, match=f"trietok has no {name}; "):
         getattr(abc, name)
     with pytest.raises(AttributeError, match="has no attribute no_such_thing"):
         abc.no_such_thing  # noqa: B018

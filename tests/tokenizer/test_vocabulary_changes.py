@@ -124,8 +124,8 @@ def test_removing_a_vocabulary_entry_that_was_added_leaves_the_entry(small):
 @pytest.mark.parametrize(
     ("tokens", "error", "message"),
     [
-        (["<x>", "<nothing>"], UnknownTokenError, "'<nothing>' is no added token: nothing of that name"),
-        (["a"], UnknownTokenError, "'a' is no added token: it is a vocabulary entry"),
+        (["<x>", "<nothing>"], UnknownTokenError, "there is no added token '<nothing>'"),
+        (["a"], UnknownTokenError, "'a' is a vocabulary entry, not an added token"),
         (["<x>", "[CLS]"], SpecialTokenError, r"'\[CLS\]' is the cls_token"),
         (["[UNK]"], SpecialTokenError, "give that role to another token first"),
     ],
@@ -185,8 +185,8 @@ def test_removing_an_assigned_token_frees_its_slot(small, reloaded):
 @pytest.mark.parametrize(
     ("slot", "token", "error", "message"),
     [
-        ("[unused9]", "<x>", SpecialTokenError, r"no unused slot of the vocabulary; unused are \[unused0\]"),
-        ("a", "<x>", SpecialTokenError, "'a' is no unused slot"),
+        ("[unused9]", "<x>", SpecialTokenError, r"not an unused slot of the vocabulary; unused slots are \[unused0\]"),
+        ("a", "<x>", SpecialTokenError, "'a' is not an unused slot of the vocabulary; "),
         ("[unused0]", "a", VocabularyError, r"'a' has the id 7 already; it cannot have 5"),
         ("[unused0]", "<y>", VocabularyError, r"'<y>' has the id 8 already"),
         ("[unused0]", "x\ny", VocabularyError, "line break"),
@@ -322,8 +322,8 @@ def test_saving_says_once_how_the_model_gets_the_rows_it_lacks(model, tmp_path, 
     for name in ("out", "out2"):
         tokenizer.save_pretrained(tmp_path / name)
     assert said(caplog) == [
-        "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a model with the rows "
-        f"of all: trietok rows '{directory}' --tokenizer {tmp_path / 'out'} -o OUT"
+        "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a model with a row "
+        f"for every token: trietok rows '{directory}' --tokenizer {tmp_path / 'out'} -o OUT"
     ]
 
 
@@ -335,7 +335,7 @@ def test_saving_over_the_tokenizer_of_the_model_says_that_it_is_needed(model, ca
         "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the tokenizer that the "
         f"model was trained with back into {directory} (it is where the model came from: the hub, version control, a "
         "backup), save this one to a directory of its own, and make a model "
-        f"with the rows of all: trietok rows '{directory}' --tokenizer DIR -o OUT"
+        f"with a row for every token: trietok rows '{directory}' --tokenizer DIR -o OUT"
     ]
 
 
@@ -376,13 +376,15 @@ def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
     tokenizer = small("a", additional_special_tokens=["<x>", "<y>"])
     tokenizer.add_special_tokens({"additional_special_tokens": ["<y>", "<z>"]})
     assert [record.getMessage() for record in caplog.records] == [
-        "'<x>' are no additional special tokens any more (they stay added tokens); pass "
+        "'<x>' is no longer an additional special token (it is still an added token); pass "
         "replace_additional_special_tokens=False to extend the list"
     ]
     caplog.clear()
     tokenizer.add_special_tokens({"additional_special_tokens": ["<w>"]}, replace_additional_special_tokens=False)
     assert tokenizer.additional_special_tokens == ["<y>", "<z>", "<w>"]
     assert caplog.records == []
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<w>"]})
+    assert caplog.records[0].getMessage().startswith("'<y>', '<z>' are no longer additional special tokens (they are")
 
 
 def test_the_newer_name_of_additional_special_tokens(small):

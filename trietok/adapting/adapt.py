@@ -34,6 +34,7 @@ from trietok.tokenizer.require_wordpiece import require_wordpiece
 _WAYS = {
     "wordpiece": ("wordpiece", "wordpiece"),
     "added": ("added", "single-word"),
+    "single-word": ("added", "single-word"),
     "unused": ("added", "unused"),
 }
 
@@ -110,7 +111,7 @@ class Adapted(NamedTuple):
         return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
 
     def __str__(self) -> str:
-        return "\n".join([*self.lines(), self.proof])
+        return "\n".join([*self.lines(), *self.comparison.slots_said, self.proof])
 
 
 def adapt(
@@ -141,8 +142,8 @@ def adapt(
         out_dir: the directory to write, which does not exist or is empty.
         texts: read twice; an iterator is kept in a temporary file for that.
         most, min_frequency, phrases, leave_out: see `suggest_tokens`; phrases are for `"added"` and `"unused"`.
-        way: `"wordpiece"`, words become entries of the vocabulary; `"added"`, added tokens of single words;
-            `"unused"`, such tokens in the free slots `[unusedN]`, so that the model needs no new row.
+        way: `"wordpiece"`, words become entries of the vocabulary; `"added"` or `"single-word"`, added tokens of
+            single words; `"unused"`, such tokens in the free slots `[unusedN]`, so that the model needs no new row.
         new: what the rows of new tokens are made of; see `plan_rows`.
         also, leave, multiple_of, progress: see `apply_rows`.
 
@@ -197,12 +198,17 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     if os.path.isfile(os.path.join(model_dir, TOKENIZER_FILE)):
         fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
     fast_bert, slow_bert = require_wordpiece(fast, "adapt"), require_wordpiece(slow, "adapt")
-    if fast_bert.get_vocab() != slow_bert.get_vocab():
+    require_same_tokens(fast_bert, slow_bert, model_dir)
+    return fast_bert, slow_bert
+
+
+def require_same_tokens(fast: BertTokenizer, slow: BertTokenizer, directory: str | os.PathLike[str]) -> None:
+    """Raise `InputError` if the two profiles of a directory have other ids: one of its files is another model's."""
+    if fast.get_vocab() != slow.get_vocab():
         raise InputError(
-            f"the vocab.txt and the tokenizer.json of {os.fspath(model_dir)} hold different tokens; remove the one "
+            f"the vocab.txt and the tokenizer.json of {os.fspath(directory)} hold different tokens; remove the one "
             "that the model was not trained with (trietok check says what differs)"
         )
-    return fast_bert, slow_bert
 
 
 def _suggested(

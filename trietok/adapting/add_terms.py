@@ -83,7 +83,7 @@ def add_terms(
     >>> done.added, done.known, done.duplicates
     ({'zoology': 8000}, ['people'], ['zoology'])
     >>> done.refused[0].number, done.refused[0].reason
-    (4, 'it is 2 words to this tokenizer, and an entry is one at most; add it as an added token')
+    (4, 'this tokenizer splits it into 2 words, and a vocabulary entry can be only one; add it as an added token')
     >>> add_terms(tokenizer, ["atrial fibrillation"], "single-word").added
     {'atrial fibrillation': 8001}
     """
@@ -120,6 +120,7 @@ class _Sorted:
         self.known: list[str] = []
         self.duplicates: list[str] = []
         self.refused: list[RefusedTerm] = []
+        self._taken: set[str] = set()  # the tokens of the terms so far
         self._tokenizer = tokenizer
         self._vocabulary = tokenizer.get_vocab()
         self._way = way
@@ -129,18 +130,18 @@ class _Sorted:
     def take(self, number: int, term: str) -> None:
         term = term.strip()
         try:
-            if term in self._vocabulary:  # as it is written, such as [MASK]
-                self.known.append(term)
-                return
-            token = self._token_of(term)
-            if token.content in self._vocabulary:
-                self.known.append(term)
-            elif token.content in self.tokens:
+            # A token as it is written, such as [MASK], is known as that.
+            token = AddedToken(term) if term in self._vocabulary else self._token_of(term)
+            if token.content in self._taken:
                 self.duplicates.append(term)
+            elif token.content in self._vocabulary:
+                self.known.append(term)
+                self._taken.add(token.content)
             else:
                 if self._way == "wordpiece":
                     self._tokenizer.check_wordpiece(token.content)
                 self.tokens[token.content] = token
+                self._taken.add(token.content)
         except (InputError, VocabularyError) as error:
             self.refused.append(RefusedTerm(number, term, str(error)))
 
@@ -167,7 +168,8 @@ class _Sorted:
             raise InputError("the tokenizer makes nothing of it")
         if len(words) > 1:
             raise InputError(
-                f"it is {len(words)} words to this tokenizer, and an entry is one at most; add it as an added token"
+                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only one; add it "
+                "as an added token"
             )
         return marked + words[0]
 
@@ -189,7 +191,7 @@ def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
 
 
 class OtherWord(NamedTuple):
-    """A word of the texts that is no term, and that is cut otherwise."""
+    """A word of the texts that is no term, and that is split differently."""
 
     word: str
     frequency: int
@@ -207,7 +209,7 @@ class WayEffect(NamedTuple):
         texts: how many texts there are.
         texts_changed: how many of them get other ids.
         tokens_before, tokens_after: the tokens of all texts, without [CLS], [SEP] and the like.
-        other_words: the words that are no terms and are cut otherwise, the most frequent first.
+        other_words: the words that are no terms and are split differently, the most frequent first.
     """
 
     way: str
@@ -222,9 +224,9 @@ class WayEffect(NamedTuple):
     def __str__(self) -> str:
         examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])
         occurrences = sum(each.frequency for each in self.other_words)
-        others = (
-            f"{number_of(len(self.other_words), 'other word')} cut otherwise, {number_of(occurrences, 'occurrence')}"
-        )
+        others = f"{number_of(len(self.other_words), 'other word')} split differently"
+        if self.other_words:
+            others += f" ({number_of(occurrences, 'occurrence')})"
         return (
             f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of {self.texts:,} "
             f"texts change, {self.tokens_before:,} tokens become {self.tokens_after:,}; {others}"
@@ -246,11 +248,11 @@ def effects_of_terms(
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> for effect in effects_of_terms(tokenizer, ["covid"], ["Covid and Covidien", "the people"]):
     ...     print(effect)
-    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word cut otherwise, 1 occurrence:
-        covidien → covid ##ie ##n
-    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word cut otherwise, 1 occurrence:
+    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
+        (1 occurrence): covidien → covid ##ie ##n
+    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently (1 occurrence):
         covidien → covid i ##en
-    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words cut otherwise, 0 occurrences
+    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split differently
 
     Cost: O(code points of the texts); O(their different words, at most a million) in memory.
     """

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 _OURS = "trietok"
 # Two lines for each column of the table.
 HEAD = (
-    ("contender", ""),
+    ("tokenizer", ""),
     ("version", ""),
     ("load", "ms"),
     ("MB/s", "cold"),

@@ -32,7 +32,7 @@ ADVICE = {
     "other-kind": Advice("no WordPiece tokenizer loads it", "load it with the class that the message names"),
     "unreadable-file": Advice(
         "nothing loads, or what loads lacks what the file says",
-        "put a file there that may be read; where the message names a limit, one within it",
+        "check the path and its permissions; if a limit is named, use a smaller file",
     ),
     "empty-vocabulary": Advice(_NOTHING_LOADS, "put the model's vocab.txt into its place, one token a line"),
     "not-utf8": Advice(_NOTHING_LOADS, "convert the file, for example: iconv -f latin1 -t utf-8 {file}"),
@@ -136,7 +136,8 @@ ADVICE = {
     ),
     "tokenizer-json-setting": Advice(
         "readers of tokenizer.json and of vocab.txt give different ids for one text",
-        f"correct {_CONFIG} what is not the model's; then {_NEW_JSON}",
+        "decide which file is right: if tokenizer_config.json is wrong, correct it; if tokenizer.json is wrong, delete "
+        "it and write it anew with BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR)",
     ),
     "tokenizer-json-template": Advice(
         "fast tokenizers put other special tokens, or token type ids, around texts than the model was trained with",

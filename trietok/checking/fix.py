@@ -19,6 +19,8 @@ from trietok.checking.check import check, load_quietly
 from trietok.checking.files import DECODER, CheckedFiles, read_files
 from trietok.checking.report import CheckReport
 from trietok.checking.rules.facts import ROLES, Facts
+from trietok.checking.rules.options import case_told_by
+from trietok.checking.rules.tokenizer_json import Contradiction, contradictions
 from trietok.checking.vocabulary import BOM
 from trietok.errors import FileError, FileFormatError
 from trietok.files.atomic import save_files
@@ -106,8 +108,9 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     Raises:
         FileError: `out` is there and not empty, or cannot be written.
         FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
-            not to be renumbered; tokenizer.json gives other ids than vocab.txt, or there is no vocab.txt; or what is
-            repaired does not load either. The message says why; nothing is written.
+            not to be renumbered; tokenizer.json gives other ids than vocab.txt, or contradicts tokenizer_config.json
+            where nothing tells which is right; there is no vocab.txt; or what is repaired does not load either. The
+            message says why; nothing is written.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -154,14 +157,46 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
             "from_pretrained(...).save_pretrained(...) writes both, if it loads",
             path=before.path,
         )
-    repair = _Repair(files, Facts(files), renumber)
+    facts = Facts(files)
+    repair = _Repair(files, facts, renumber)
     if TOKENIZER_FILE in files.present:
-        repair.changes += [
-            f"{TOKENIZER_FILE} is left out; BertTokenizerFast.from_pretrained(...).save_pretrained(...) makes it anew",
-            *(f"{TOKENIZER_FILE} is left out and with it: {f.message}" for f in before.findings if f.code in _OF_JSON),
-        ]
+        wrong = _wrong_settings(facts)
+        repair.settings = {each.setting: each.value for each in wrong}
+        for name, value in repair.settings.items():
+            told = f"as {TOKENIZER_FILE} and the vocabulary say"
+            repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: {name} is {str(value).lower()}, {told}")
+        corrected = {each.message for each in wrong}
+        lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
+        repair.changes.append(
+            f"{TOKENIZER_FILE} is left out{''.join(f'; with it: {message}' for message in lost)}; "
+            "BertTokenizerFast.from_pretrained(...).save_pretrained(...) makes it anew"
+        )
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
+
+
+def _wrong_settings(facts: Facts) -> list[Contradiction]:
+    """The settings in which tokenizer.json contradicts tokenizer_config.json and is right, as the vocabulary tells.
+
+    Raises:
+        FileFormatError: nothing tells which is right, and tokenizer.json, which the copy does not have, may be.
+    """
+    json = facts.files.fast_values
+    if json is None or facts.setting("do_basic_tokenize") is False:
+        return []
+    wrong = []
+    for each in contradictions(facts, json):
+        lowers = case_told_by(facts).lowers if each.setting == "do_lower_case" else None
+        if lowers is None:
+            raise FileFormatError(
+                f"cannot repair {facts.files.path}: {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing "
+                f"tells which is right: {each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove "
+                f"{TOKENIZER_FILE}",
+                path=facts.files.path,
+            )
+        if each.value == lowers:
+            wrong.append(each)
+    return wrong
 
 
 class _Repair:
@@ -172,6 +207,7 @@ class _Repair:
         old_ids: the old id of each new line.
         changes: what was changed, a sentence each.
         renamed: tokens whose line was repaired.
+        settings: the settings of tokenizer_config.json that are corrected.
     """
 
     def __init__(self, files: CheckedFiles, facts: Facts, renumber: bool) -> None:
@@ -179,6 +215,7 @@ class _Repair:
         self.facts = facts
         self.changes: list[str] = []
         self.renamed: set[str] = set()
+        self.settings: dict[str, bool | None] = {}
         self._dropped: set[int] = set()
         # Where texts are split only at whitespace, any placeholder is a word that some text has.
         self._may_replace = bool(files.config.get("do_basic_tokenize", True))
@@ -245,6 +282,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
             config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
             entries = list(loaded.added_tokens_decoder.items())
         added = _new_ids(repair, entries, id_map)
+        config |= repair.settings
         config[DECODER] = {token_id: token.__getstate__() for token_id, token in added}
         if renumber and RECORD in config:
             config[RECORD] = {key: value for key, value in config[RECORD].items() if key == "assigned_unused"}

@@ -20,7 +20,8 @@ def main() -> None:
         if find_spec("rich") is None:  # imported when something is shown on a terminal
             raise ImportError
     except ImportError:
-        print("trietok's command needs click and rich: pip install 'trietok[cli]'", file=sys.stderr)
+        needed = "trietok's command needs click and rich, which come with its extra cli"
+        print(f"{needed}: pip install 'trietok[cli]', or in a checkout: pip install '.[cli]'", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(stopped())

@@ -12,7 +12,7 @@ from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import Watched, shown_bars
 from trietok.cli.reporting import reporting
-from trietok.cli.suggest import words_of
+from trietok.cli.suggest import check_phrases, words_of
 
 
 @click.command()
@@ -32,10 +32,10 @@ from trietok.cli.suggest import words_of
 @click.option(
     "--as",
     "way",
-    type=click.Choice(["wordpiece", "added", "unused"]),
+    type=options.Ways(["wordpiece", "single-word", "unused"], {"added": "single-word"}),
     default="wordpiece",
-    help="Add words as vocabulary entries, as added tokens that match whole words, or as such tokens in the free slots "
-    "[unusedN].",
+    help="Add words as vocabulary entries, as added tokens that match whole words (single-word), or as whole-word "
+    "tokens in the free slots [unusedN] (unused).",
 )
 @suggest_options.phrases
 @suggest_options.leave_out
@@ -64,7 +64,7 @@ def adapt(
     errors: str,
     as_json: bool,
 ) -> None:
-    """Add the words of your texts that are most worth a token to a model and its tokenizer.
+    """Find the words of your texts that most deserve a token, and add them to a model and its tokenizer.
 
     MODEL_DIR is the model's directory, with its config.json and weights; it stays as it is. The command writes a copy
     in which each new word has a row, and checks that all other tokens keep their ids and rows.
@@ -75,6 +75,7 @@ def adapt(
       trietok adapt bert-small --texts notes.jsonl --column note --most 200 --output adapted
     """
     with reporting():
+        check_phrases(phrases, way)
         require_new(output)
         files = training_options.text_files(texts, column, errors)
         with shown_bars(transient=True) as bars:

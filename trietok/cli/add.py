@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 import trietok
-from trietok.adapting.add_terms import WayEffect, effects_of_terms
+from trietok.adapting.add_terms import RefusedTerm, WayEffect, effects_of_terms
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save
-from trietok.cli.inputs import STANDARD_INPUT, Lines, tokenizer_of
+from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save, tokenizer_to_change
+from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
@@ -34,8 +34,8 @@ _AS_WHAT = {
     "way",
     type=click.Choice(["wordpiece", "added", "single-word", "unused"]),
     default="wordpiece",
-    help="Add terms as vocabulary entries, as added tokens, as added tokens that match whole words, or as added "
-    "tokens in the free slots [unusedN].",
+    help="Add terms as vocabulary entries, as added tokens that match inside words too (added), as added tokens that "
+    "match whole words (single-word), or as added tokens in the free slots [unusedN] (unused).",
 )
 @click.option("--special", is_flag=True, help="Add special tokens, which decoding can skip.")
 @click.option(
@@ -60,7 +60,7 @@ def add(
     special: bool,
     texts: tuple[str, ...],
     save_plan: str | None,
-    fast: bool,
+    fast: bool | None,
     column: str,
     errors: str,
     as_json: bool,
@@ -83,19 +83,16 @@ def add(
         if not lines:
             raise trietok.InputError(f"there is no term in {where}; write one on each line")
         given = [text for _, text in lines]
-        before = tokenizer_of(model, fast=fast)
+        before = tokenizer_to_change(model, fast)
         effects: list[WayEffect] = []
         if read is not None:
             with shown_reading(read, "looking") as shown:
                 effects = effects_of_terms(before, given, shown, special=special)
         after = copy.deepcopy(before)
         done = trietok.add_terms(after, given, way, special=special)
-        refused = [each._replace(number=lines[each.number - 1][0]) for each in done.refused]
+        refused = [each._replace(number=lines[each.number - 1][0], reason=_reason(each)) for each in done.refused]
         if refused and not done.added:
-            first = refused[0]
-            raise trietok.InputError(
-                f"none of the terms can be added; {where}, line {first.number}, {first.term!r:.60}: {first.reason}"
-            )
+            raise trietok.InputError(_none_added(done.known, refused, where))
         done = done._replace(refused=refused)
         comparison = trietok.compare(before, after, ())
         save(after, model, output, trietok.plan_rows(before, after) if save_plan is not None else None, save_plan)
@@ -104,16 +101,38 @@ def add(
             return
         for term in refused:
             warn(f"{where}, line {term.number}: {term.term!r:.60} is not added: {term.reason}")
-        for said in (*map(str, effects), *_lines(done), *rows_lines(after, model, output), comparison.proof):
+        written = (*_written(done, after, model, output), *comparison.slots_said, comparison.proof)
+        for said in (*map(str, effects), *_lines(done), *written):
             write_line(visible(said))
 
 
 def _lines(done: trietok.AddedTerms) -> list[str]:
     lines = [f"{number_of(len(done.added), 'term')} added as {_AS_WHAT[done.way]}"]
-    for what, terms in (("known already", done.known), ("there twice", done.duplicates)):
+    for what, terms in (("known already", done.known), ("listed twice", done.duplicates)):
         if terms:
             lines.append(f"{len(terms):,} {what}: {first_few(terms)}")
     return lines
+
+
+def _reason(refused: RefusedTerm) -> str:
+    """Why a term is refused, with the option that takes it."""
+    return refused.reason + (" (--as single-word)" if refused.reason.endswith("add it as an added token") else "")
+
+
+def _written(done: trietok.AddedTerms, tokenizer: Any, model: str, out: str) -> list[str]:
+    if done.added:
+        return rows_lines(tokenizer, model, out)
+    return [f"written to {out}; no term is new, so its ids are those of before, and a model needs no other rows"]
+
+
+def _none_added(known: list[str], refused: list[RefusedTerm], where: str) -> str:
+    """The message for terms of which none is new, and some cannot be added."""
+    first = refused[0]
+    said = f"; {len(known):,} known already: {first_few(known)}" if known else ""
+    return (
+        f"no term is added{said}; {len(refused):,} refused: {where}, line {first.number}, {first.term!r:.60}: "
+        f"{first.reason}"
+    )
 
 
 def _values(
@@ -138,5 +157,5 @@ def _values(
         "after": comparison.fingerprints[1],
         "proof": comparison.proof,
         "plan": plan,
-        "rows_command": rows_command(model, out),
+        "rows_command": rows_command(model, out) if done.added else None,
     }

@@ -14,7 +14,7 @@ from trietok.benchmarking import CONTENDERS
 from trietok.cli import options
 from trietok.cli.inputs import lines_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
-from trietok.cli.reporting import reporting
+from trietok.cli.reporting import reporting, warn
 from trietok.errors import InputError
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def bench(
             parts += map(str, agreements or [])
             for line in "\n".join(parts).split("\n"):
                 write_line(visible(line))
+    if agreements and all(agreement.problem for agreement in agreements):
+        warn("no ids were compared: none of the other tokenizers could be run; the reasons stand above")
     if strict and any(agreement.problem or agreement.differing for agreement in agreements or []):
         raise click.exceptions.Exit(_DIFFERENT)
 

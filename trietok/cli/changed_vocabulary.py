@@ -5,6 +5,7 @@ In: the tokenizer before and after. Out: a new directory, a plan of rows if aske
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,17 @@ from typing import Any
 import click
 
 import trietok
+from trietok.cli.inputs import tokenizer_of
 from trietok.cli.options import PATH
+from trietok.files.formats import TOKENIZER_FILE
 from trietok.files.save import save_files_of
 
 fast = click.option(
-    "--fast", is_flag=True, help="Use the fast profile, and write a tokenizer.json beside the vocab.txt."
+    "--fast/--slow",
+    default=None,
+    show_default=False,
+    help="Use the fast profile, and write a tokenizer.json beside the vocab.txt; or the slow one, which writes none. "
+    "By default, fast if the directory has a tokenizer.json.",
 )
 save_plan = click.option(
     "--save-plan", type=PATH, metavar="FILE", help="Also write the row plan, for trietok rows --plan, to a JSON file."
@@ -24,6 +31,27 @@ save_plan = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every number.")
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
+
+
+def tokenizer_to_change(model: str, fast: bool | None) -> Any:
+    """The tokenizer of a name or directory.
+
+    Args:
+        model: the name or directory.
+        fast: the profile; None for the fast one where a directory has a tokenizer.json, so that the new one has it too.
+    """
+    if fast is not None or not has_tokenizer_json(model):
+        return tokenizer_of(model, fast=bool(fast))
+    from trietok.adapting.adapt import require_same_tokens  # `suggest` has no use for it
+
+    tokenizer = tokenizer_of(model, fast=True)
+    require_same_tokens(tokenizer, tokenizer_of(model), model)
+    return tokenizer
+
+
+def has_tokenizer_json(name: str) -> bool:
+    """Whether a name is that of a directory with a tokenizer.json."""
+    return os.path.isfile(os.path.join(name, TOKENIZER_FILE))
 
 
 def require_new(out: str) -> None:
@@ -58,4 +86,4 @@ def rows_lines(tokenizer: Any, model: str, out: str) -> list[str]:
     rows, rounded = tokenizer.embedding_rows(1), tokenizer.embedding_rows()
     lines = [f"written to {out}; the model needs {rows} embedding rows; {rounded} as a multiple of 8"]
     command = rows_command(model, out)
-    return lines if command is None else [*lines, f"{model} holds a model, whose rows have to follow: {command}"]
+    return lines if command is None else [*lines, f"{model} holds a model; update its rows with: {command}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import os
 import sys
@@ -76,7 +77,11 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
     default="fail",
     help="Fail, or skip rows without text and files that cannot be read, and list them.",
 )
-@click.option("--resume", is_flag=True, help="Continue the run in the directory: encode what it lacks of FILES.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Encode what is missing of FILES, and delete the shards of files that are not listed.",
+)
 @click.option("--verify", is_flag=True, help="With --resume: find damaged shards and changed files by their checksums.")
 @click.option(
     "--shard-size",
@@ -115,7 +120,7 @@ def encode_files(
     FILES are .parquet, .jsonl or .txt (one text a line) files, or quoted globs; .jsonl and .txt may be compressed with
     gzip or zstd.
 
-    Each shard appears only when it is whole, and the manifest at the end. --resume continues an interrupted run; the
+    A shard appears only once it is complete; manifest.json is written last. --resume continues an interrupted run; the
     result is the same, byte for byte, whatever the number of workers.
 
     \b
@@ -167,11 +172,13 @@ def encode_files(
                 **settings,
             )
         totals = manifest["totals"]
+        removed = dict(seen[-1].removed) if seen else {}
         if as_json:
             numbers = {"shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
+            numbers |= {"removed": removed} if resume else {}
             write_line(json_line({"output": output, **numbers}))
         else:
-            for line in _summary(output, manifest, sum(state.kept for state in seen) if resume else None):
+            for line in _summary(output, manifest, sum(state.kept for state in seen) if resume else None, removed):
                 write_line(visible(line))
         limit = tokenizer.model_max_length
         if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
@@ -207,13 +214,17 @@ def _names_in(directory: str) -> set[str]:
         return set()
 
 
-def _summary(output: str, manifest: dict[str, Any], kept: int | None) -> Iterator[str]:
-    """What was made; `kept` shards were there before, None where that was not to be expected."""
+def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: dict[str, int]) -> Iterator[str]:
+    """What was made; `kept` shards were there before, None where that was not to be expected; `removed` by file."""
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
     yield f"{output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
     if kept is not None:
-        yield f"there already: {number_of(kept, 'shard')}"
+        yield f"kept from earlier runs: {number_of(kept, 'shard')}"
+    for name, number in itertools.islice(removed.items(), _MOST_NAMED):
+        yield f"removed: {number_of(number, 'shard')} of {name}, which is not among the files any more"
+    if len(removed) > _MOST_NAMED:
+        yield f"removed: the shards of {len(removed) - _MOST_NAMED:,} more files that are not among the files any more"
     if totals["dropped_tokens"]:
         yield f"left out at the ends of shards: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import click
 
 import trietok
-from trietok.files.text_rows import expanded
+from trietok.cli.reporting import warn
+from trietok.files.text_rows import expanded, has_text_suffix
 from trietok.files.texts import TextReader
 from trietok.tokenizer.auto import load_any
 
@@ -117,10 +118,20 @@ def lines_of(
     if files:
         return Lines(files=files, column=column)
     if arguments:
+        if what == "texts":
+            _say_file_names(arguments)
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
         ctx.fail(f"Give {what} as arguments, with --file FILE or through a pipe; - reads what you type.")
     return Lines(files=[STANDARD_INPUT])
+
+
+def _say_file_names(texts: Sequence[str]) -> None:
+    """Warn of texts that are the names of files of texts, which are not read."""
+    files = [text for text in texts if has_text_suffix(text) and os.path.isfile(text)]
+    if files:
+        more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
+        warn(f"{files[0]!r}{more} is a file, and its name is taken as the text; --file {files[0]} reads the file")
 
 
 def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], files: Sequence[str]) -> None:

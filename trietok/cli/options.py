@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,13 @@ NOT_NEGATIVE = click.IntRange(min=0)
 PATH = click.Path(readable=False)
 
 
+# A class with a parameter to type checkers, and to click from version 8.2 on.
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
 class _OutputPath(click.Path):
     """A path to write to, on this machine."""
 
@@ -32,6 +39,17 @@ class _OutputPath(click.Path):
 
 
 OUTPUT = _OutputPath(readable=False)
+
+
+class Ways(_Choice):
+    """A choice that also takes a former name of one of its values, which the help does not list."""
+
+    def __init__(self, ways: Sequence[str], former: dict[str, str]) -> None:
+        super().__init__(ways)
+        self._former = former
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(self._former.get(value, value), param, ctx)
 
 
 class _Second(click.Argument):

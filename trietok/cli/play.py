@@ -45,7 +45,7 @@ _POLICY = (
 @click.option("--site", type=options.PATH, metavar="DIR", help="The folder that docs/playground/build.py made.")
 @options.offline
 def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
-    """Serve the playground, a page to try texts in, to this machine alone.
+    """Serve the playground, a page for trying texts, on this machine only.
 
     \b
     Examples:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 import trietok
 from trietok.adapting.apply_rows import checked_model
 from trietok.cli import changed_vocabulary, options
-from trietok.cli.changed_vocabulary import require_new
+from trietok.cli.changed_vocabulary import has_tokenizer_json, require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import Bars, shown_bars
@@ -19,9 +18,17 @@ from trietok.cli.reporting import reporting, warn
 
 model_dir = click.argument("model_dir", type=options.PATH)
 
+
+def _way_of_rows(ctx: click.Context, parameter: click.Parameter, way: str | None) -> str | None:
+    if way is None or way in ("pieces", "mean", "zeros") or way.startswith("copy:"):
+        return way
+    raise click.UsageError(f"--new must be pieces, mean, zeros or copy:TOKEN, not {way!r:.60}.", ctx)
+
+
 new = click.option(
     "--new",
     metavar="WAY",
+    callback=_way_of_rows,
     help="Make the rows of new tokens from: pieces (the default), mean, zeros or copy:TOKEN.",
 )
 also = click.option(
@@ -130,7 +137,7 @@ def _planned(
         return row_plan, None if tokenizer is None else _tokenizer_of_plan(tokenizer, row_plan.after), None
     assert tokenizer is not None
     # The profile that the new tokenizer is saved in: with a tokenizer.json, so that it gets one again.
-    fast = _is_fast(tokenizer)
+    fast = has_tokenizer_json(tokenizer)
     after = tokenizer_of(tokenizer, fast=fast)
     before = tokenizer_of(model_dir, fast=fast)
     return trietok.plan_rows(before, after, new), after, trietok.compare(before, after, ()).proof
@@ -138,7 +145,7 @@ def _planned(
 
 def _tokenizer_of_plan(name: str, wanted: str) -> Any:
     """The tokenizer in the profile that the plan was made for, where it is one of the two."""
-    fast = _is_fast(name)
+    fast = has_tokenizer_json(name)
     first = tokenizer_of(name, fast=fast)
     if first.fingerprint() != wanted:
         try:
@@ -148,10 +155,6 @@ def _tokenizer_of_plan(name: str, wanted: str) -> Any:
         if other.fingerprint() == wanted:
             return other
     return first
-
-
-def _is_fast(name: str) -> bool:
-    return os.path.isfile(os.path.join(name, "tokenizer.json"))
 
 
 def progress(bars: Bars) -> Callable[[int, int], None]:

@@ -10,11 +10,11 @@ import click
 
 import trietok
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new
+from trietok.cli.changed_vocabulary import has_tokenizer_json, require_new
 from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
-from trietok.cli.reporting import reporting
+from trietok.cli.reporting import reporting, warn
 from trietok.showing.lists import number_of
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
@@ -57,9 +57,9 @@ leave_out = click.option(
 @click.option(
     "--as",
     "adding",
-    type=click.Choice(["wordpiece", "added"]),
+    type=options.Ways(["wordpiece", "single-word"], {"added": "single-word"}),
     default="wordpiece",
-    help="Add words as vocabulary entries, or as added tokens that match whole words.",
+    help="Add words as vocabulary entries, or as added tokens that match whole words (single-word).",
 )
 @click.option("--leave-others", is_flag=True, help="Suggest no word that changes the tokens of another word.")
 @click.option(
@@ -112,6 +112,7 @@ def suggest(
             if sys.stdin is None or sys.stdin.isatty():
                 ctx.fail("Give FILES, or text through a pipe; - reads what you type.")
             files = (STANDARD_INPUT,)
+        check_phrases(phrases, adding)
         if output is not None:
             require_new(output)
         texts = training_options.text_files(files, column, errors)
@@ -137,6 +138,20 @@ def suggest(
         else:
             for line in [*str(suggestions).split("\n"), *_applied_lines(applied)]:
                 write_line(visible(line))
+        if output is not None and has_tokenizer_json(model):
+            warn(
+                f"{model} has a tokenizer.json, and {output} has none: its ids are those of the slow profile; trietok "
+                "adapt, and trietok add with a list of the words, write one"
+            )
+
+
+def check_phrases(phrases: int, way: str) -> None:
+    """Raise for phrases that would be entries."""
+    if phrases and way == "wordpiece":
+        raise trietok.InputError(
+            "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries up; --phrases needs "
+            "--as single-word"
+        )
 
 
 def words_of(files: Sequence[str]) -> list[str]:

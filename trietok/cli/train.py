@@ -28,7 +28,6 @@ from trietok.training.progress import OnProgress
 from trietok.training.word_counts import MAX_WORDS
 from trietok.training.wordpiece import SPECIAL_TOKENS
 
-_VOCAB_SIZE = 30000
 _CHINESE = "chinese"
 
 _max_words = click.option(
@@ -57,7 +56,7 @@ def train() -> None:
 @training_options.vocab_size
 @training_options.min_frequency
 @training_options.limit_alphabet
-@training_options.initial_alphabet
+@training_options.initial_alphabet_of_words
 @training_options.max_token_length
 @training_options.special_tokens
 @click.option(
@@ -91,7 +90,7 @@ def wordpiece(
     ctx: click.Context,
     files: tuple[str, ...],
     output: str,
-    vocab_size: int | None,
+    vocab_size: int,
     min_frequency: int,
     limit_alphabet: int | None,
     initial_alphabet: str,
@@ -135,7 +134,7 @@ def wordpiece(
             )
             vocabulary = trietok.train_wordpiece(
                 counts,
-                vocab_size=vocab_size or _VOCAB_SIZE,
+                vocab_size=vocab_size,
                 min_frequency=min_frequency,
                 limit_alphabet=limit_alphabet,
                 initial_alphabet=initial_alphabet,
@@ -172,7 +171,7 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
     "--recipe", metavar="NAME", help="The only recipe is chinese: merge characters of sentences, without words."
 )
 @click.option("--test", type=options.PATH, metavar="FILE", help="With --recipe: segment the sentences of this file.")
-@training_options.vocab_size
+@training_options.vocab_size_of_recipes
 @click.option("--num-merges", type=options.NOT_NEGATIVE, metavar="N", help="With --recipe: make at most N merges.")
 @training_options.min_frequency
 @training_options.limit_alphabet
@@ -248,7 +247,7 @@ def bpe(
             )
             trained = trietok.train_bpe(
                 counts,
-                vocab_size=vocab_size or _VOCAB_SIZE,
+                vocab_size=vocab_size or training_options.VOCAB_SIZE,
                 min_frequency=min_frequency,
                 limit_alphabet=limit_alphabet,
                 initial_alphabet=initial_alphabet,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -14,8 +15,19 @@ files = click.argument("files", nargs=-1, required=True, type=PATH)
 output = click.option(
     "--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The directory to write, new or empty."
 )
+VOCAB_SIZE = 30000
 vocab_size = click.option(
-    "--vocab-size", type=POSITIVE, metavar="N", help="At most N tokens; by default 30000, or 10000 with --recipe."
+    "--vocab-size",
+    type=POSITIVE,
+    default=VOCAB_SIZE,
+    metavar="N",
+    help="Make at most N tokens, special tokens and single characters included.",
+)
+vocab_size_of_recipes = click.option(
+    "--vocab-size",
+    type=POSITIVE,
+    metavar="N",
+    help=f"Make at most N tokens; by default {VOCAB_SIZE}, or 10000 with --recipe.",
 )
 min_frequency = click.option(
     "--min-frequency", type=NOT_NEGATIVE, default=0, metavar="N", help="Merge only pairs that occur at least N times."
@@ -23,12 +35,13 @@ min_frequency = click.option(
 limit_alphabet = click.option(
     "--limit-alphabet", type=POSITIVE, metavar="N", help="Start from the N most frequent characters."
 )
-initial_alphabet = click.option(
+_INITIAL_ALPHABET: dict[str, Any] = {"default": "", "metavar": "CHARS", "show_default": False}
+_INCLUDED = "Characters to include even if the texts lack them"
+initial_alphabet = click.option("--initial-alphabet", help=f"{_INCLUDED}.", **_INITIAL_ALPHABET)
+initial_alphabet_of_words = click.option(
     "--initial-alphabet",
-    default="",
-    metavar="CHARS",
-    help="Characters to include even if the texts lack them.",
-    show_default=False,
+    help=f"{_INCLUDED}, for the beginning of words: n, not ##n. For both, add a text that holds nn.",
+    **_INITIAL_ALPHABET,
 )
 max_token_length = click.option(
     "--max-token-length", type=POSITIVE, metavar="N", help="Make no token of N characters or more."

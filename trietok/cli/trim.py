@@ -8,8 +8,8 @@ import click
 
 import trietok
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save
-from trietok.cli.inputs import Lines, tokenizer_of
+from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save, tokenizer_to_change
+from trietok.cli.inputs import Lines
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
@@ -64,7 +64,7 @@ def trim(
     min_frequency: int,
     check: tuple[str, ...],
     save_plan: str | None,
-    fast: bool,
+    fast: bool | None,
     column: str,
     errors: str,
     as_json: bool,
@@ -88,7 +88,7 @@ def trim(
         require_new(output)
         texts = training_options.text_files(files, column, errors)
         checked = training_options.text_files(check, column, errors) if check else None
-        tokenizer = tokenizer_of(model, fast=fast)
+        tokenizer = tokenizer_to_change(model, fast)
         with shown_reading(texts, "looking") as shown:
             trimmed = trietok.trim(
                 tokenizer,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from trietok.showing.lists import number_of
+from trietok.tokenizer.bert import is_unused_slot
 from trietok.tokenizer.fingerprint import as_json
 
 MOST_SHOWN = 20  # entries of a list, in the readable form
@@ -111,6 +113,18 @@ class Comparison(NamedTuple):
     def id_counts(self) -> IdCounts:
         """How many ids stayed, moved, went and came."""
         return IdCounts(self.unchanged, len(self.moved), len(self.lost), len(self.gained))
+
+    @property
+    def renamed_slots(self) -> int:
+        """How many unused slots were given a token: such a slot is lost, and the token that has its id is new."""
+        new_ids = set(self.gained.values())
+        return sum(is_unused_slot(token) and token_id in new_ids for token, token_id in self.lost.items())
+
+    @property
+    def slots_said(self) -> list[str]:
+        """The line that says how many slots were renamed, where some were; it goes before the proof."""
+        number = self.renamed_slots
+        return [f"{number_of(number, '[unusedN] slot')} renamed, counted below as lost and new"] if number else []
 
     @property
     def proof(self) -> str:

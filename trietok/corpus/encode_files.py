@@ -12,8 +12,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import (
@@ -49,6 +50,7 @@ class Progress(NamedTuple):
         text_bytes, tokens: bytes of text read and tokens written, in this run alone.
         shards: finished ones.
         kept: those of them that were there before this run.
+        removed: how many shards of an earlier run were removed of each file that is not listed any more, by its name.
     """
 
     done_bytes: int
@@ -57,6 +59,7 @@ class Progress(NamedTuple):
     tokens: int
     shards: int
     kept: int = 0
+    removed: Mapping[str, int] = MappingProxyType({})
 
 
 def encode_files(
@@ -98,7 +101,7 @@ def encode_files(
         verify: with `resume`, compare the checksums of the shards that are there, and compute those of all files anew.
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
-        progress: called after each finished shard.
+        progress: called after each finished shard, and at the end where shards of other files were removed.
         map_shards: a function like `map`, by which an engine encodes the shards on its own workers, in place of
             `workers`: it takes a function that can be pickled and an iterator of shards, and gives back what the
             function returns for each, in any order. See `docs/corpora.md`.
@@ -272,7 +275,10 @@ class _Run:
         aside = [{"name": name, "reason": str(error)} for name, (_, error) in sorted(self._aside.items())]
         if aside and not files:
             raise next(iter(self._aside.values()))[1]
-        return directory.finish(files, aside, self._records)
+        manifest = directory.finish(files, aside, self._records)
+        if directory.removed and self._progress is not None:
+            self._progress(self._state._replace(removed=directory.removed))
+        return manifest
 
     def _encode(self, todo: Iterator[Shard], workers: int, in_threads: bool) -> None:
         job = self._job

@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,11 +77,13 @@ class RunDirectory:
     Attributes:
         kept: the records of the finished shards that are there, by key.
         known: checksums of files that were read, by name, size and time of change.
+        removed: after `finish`, how many shards were removed of each file that is not in the run any more, by name.
     """
 
     def __init__(self, out: Path, plan: dict[str, Any]) -> None:
         self.kept: dict[str, dict[str, Any]] = {}
         self.known: dict[tuple[str, int, int], str] = {}
+        self.removed: dict[str, int] = {}
         self._out = out
         self._state = out / STATE_FOLDER
         self._plan = plan
@@ -171,11 +174,8 @@ class RunDirectory:
         """Raise if the run in the directory has another plan."""
         for name, value in self._plan.items():
             if earlier.get(name) != value:
-                what, was, now = _first_difference(name, earlier.get(name), value)
-                raise InputError(
-                    f"{self._out} holds a run that differs in its {what}: it was {was} and is {now}; encode into "
-                    "another directory"
-                )
+                difference = _first_difference(name, earlier.get(name), value)
+                raise InputError(f"{self._out} holds a run that {difference}; encode into another directory")
 
     def _refuse_other_files(self) -> None:
         """Raise if there is a shard file of another run: what reads all files would read that one too."""
@@ -273,6 +273,7 @@ class RunDirectory:
         for key, record in records.items():
             self._shards[key] = _Kept(record, self._state / key)
         order = [(key, file.entry["name"]) for file in files for key in file.shard_keys]
+        self.removed = self._not_wanted({key for key, _ in order}, files, set_aside)
         shards = [self._entry(number, key, name) for number, (key, name) in enumerate(order)]
         totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
         totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
@@ -288,6 +289,14 @@ class RunDirectory:
         self._put_in_place(manifest)
         shutil.rmtree(self._state, ignore_errors=True)
         return manifest
+
+    def _not_wanted(self, keys: set[str], files: list[Wanted], set_aside: list[dict[str, str]]) -> dict[str, int]:
+        """How many shards are there of each file that is neither among the files nor set aside, by its name."""
+        listed = {file.entry["name"] for file in files} | {file["name"] for file in set_aside}
+        there = {**self._earlier, **self._shards}
+        sources = (kept.record["input"] for key, kept in there.items() if key not in keys)
+        names = (source if isinstance(source, str) else source["name"] for source in sources)  # manifest's or record's
+        return dict(Counter(name for name in names if name not in listed))
 
     def _entry(self, number: int, key: str, name: str) -> dict[str, Any]:
         """What the manifest says of a shard."""
@@ -380,23 +389,27 @@ def _shards_of(manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
             yield source.key(index), {**shard, "files": files}
 
 
-def _first_difference(name: str, was: Any, now: Any) -> tuple[str, str, str]:
-    """Where two plans of a run differ, for the user to read: what differs, and what it is in each.
+def _first_difference(name: str, was: Any, now: Any) -> str:
+    """Where two plans of a run differ, for the user to read: what the run was made with, and what this call has.
 
-    >>> _first_difference("options", {"pack": None, "call": {}}, {"pack": None, "call": {"max_length": "8"}})
-    ("options of the tokenizer's call", 'nothing', 'max_length=8')
+    >>> _first_difference("options", {"pack": 8, "call": {}}, {"pack": 8, "call": {"max_length": "8"}})
+    "was made without options of the tokenizer's call; this call has max_length=8"
+    >>> _first_difference("options", {"pack": 8}, {"pack": None})
+    'was made with pack 8; this call has none'
     """
+    what = name
     if isinstance(was, dict) and isinstance(now, dict):
         key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
-        return _SAID.get(key, f"{name} {key}"), _plain(was.get(key)), _plain(now.get(key))
-    return name, _plain(was), _plain(now)
+        what = _SAID.get(key, key if name == "options" else f"{name} {key}")
+        was, now = was.get(key), now.get(key)
+    made = f"with {what} {_plain(was)}" if _plain(was) else f"without {what}"
+    return f"was made {made}; this call has {_plain(now) or 'none'}"
 
 
 _SAID = {
     "call": "options of the tokenizer's call",
     "columns": "masks and type ids",
-    "keep": "columns that are kept",
-    "shard_bytes": "bytes of a shard",
+    "keep": "kept columns",
 }
 
 
@@ -405,4 +418,4 @@ def _plain(value: Any) -> str:
         value = [f"{name}={one}" for name, one in value.items()]
     if isinstance(value, list):
         value = ", ".join(map(str, value))
-    return str(value) if value not in (None, "") else "nothing"
+    return "" if value is None else str(value)

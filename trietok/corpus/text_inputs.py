@@ -106,7 +106,7 @@ def find_inputs(
 
     Raises:
         FileError: there is none, or none can be read.
-        InputError: a file is of no known kind, or is given twice; or none is given.
+        InputError: a file is of an unknown kind, or is given twice; or none is given.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -127,7 +127,7 @@ def find_inputs(
             raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
         if file.kind is None:
             raise InputError(
-                f"{path} is of no known kind; files end in .parquet, .jsonl or .txt, the latter two also with .gz or "
+                f"{path} is of an unknown kind; files end in .parquet, .jsonl or .txt, the latter two also with .gz or "
                 ".zst"
             )
     if not found:

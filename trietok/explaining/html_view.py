@@ -109,8 +109,10 @@ def stages_list(stages: Sequence[Stage]) -> str:
     for is_idle, group in groupby(enumerate(stages, start=1), lambda numbered: numbered[1].is_idle):
         numbered = list(group)
         if is_idle:
-            titles = ", ".join(stage.title for _, stage in numbered)
-            items.append(f'<li class="tt-idle">{_number(numbered[0][0])}no change: {escaped(titles)}</li>')
+            titles = "; ".join(stage.title for _, stage in numbered)
+            first, last = numbered[0][0], numbered[-1][0]
+            to = "" if first == last else f"to {last}, "
+            items.append(f'<li class="tt-idle">{_number(first)}{to}no change: {escaped(titles)}</li>')
         else:
             items += [f"<li>{_number(number)}{_stage(stage)}</li>" for number, stage in numbered]
     return f"<ol>{''.join(items)}</ol>"

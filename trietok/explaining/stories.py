@@ -23,7 +23,8 @@ def story(token: Token) -> list[str]:
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> for sentence in tokenizer.explain("A☃!").tokens[1].story:
     ...     print(sentence)
-    The word “a☃” is unknown: “a” would cover its front, but no entry begins “##☃”, at 1 in the text (U+2603 SNOWMAN).
+    The word “a☃” is unknown: it could start with “a”, but no entry matches the start of the rest, “##☃”, at 1 in
+    the text (U+2603 SNOWMAN).
     The text begins here.
     """
     return list(_sentences(token))
@@ -40,7 +41,7 @@ def _sentences(token: Token) -> Iterator[str]:
     if token.added is not None:
         yield from _of_added(token.added)
     if token.match is not None:
-        yield _of_match(token.match, token.word_text)
+        yield from _of_match(token.match, token.word_text)
     if token.unknown is not None:
         yield _of_unknown(token.unknown, token)
     if token.cut is not None:
@@ -51,18 +52,21 @@ def _sentences(token: Token) -> Iterator[str]:
         yield "Truncation has removed it: it is not in the ids."
 
 
-def _of_match(match: Match, word: str) -> str:
+def _of_match(match: Match, word: str) -> Iterator[str]:
     won = match.entries[-1] if match.entries else ""
     if match.left == word == won:
-        return f"The whole word {_quoted(word)} is an entry."
+        yield f"The whole word {_quoted(word)} is an entry."
+        return
     if match.left == won:
-        return f"The rest of the word, {_quoted(won)}, is an entry."
+        yield f"The rest of the word, {_quoted(won)}, is an entry."
+        return
     shown = match.entries[:-1][-_MOST_ENTRIES:]
-    shorter = f", after {', '.join(map(visible, shown))}" if shown else ""
-    end = f"no entry goes on with {_quoted(match.stopped_by)}" if match.stopped_by else "the word ends"
+    shorter = f" (shorter: {', '.join(map(visible, shown))})" if shown else ""
+    yield f"{_quoted(won)} is the longest vocabulary entry at the start of {_quoted(match.left)}{shorter}."
     if match.reached > len(won):
-        end = f"entries go on as far as {_quoted(match.left[: match.reached])}, but none ends there"
-    return f"{_quoted(won)} is the longest entry that {_quoted(match.left)} begins with{shorter}; {end}."
+        yield f"Some entries begin with {_quoted(match.left[: match.reached])}, but none of them matches here."
+    else:
+        yield f"No entry goes on with {_quoted(match.stopped_by)}." if match.stopped_by else "The word ends there."
 
 
 def _of_unknown(unknown: Unknown, token: Token) -> str:
@@ -71,10 +75,13 @@ def _of_unknown(unknown: Unknown, token: Token) -> str:
         return f"{word} its {len(token.word_text)} characters are more than WordPiece tries."
     if unknown.reason == "not-an-entry":
         return f"{word} it is never split, and is no entry."
-    stuck = f"no entry begins {_quoted(unknown.left)}, at {unknown.start} in the text ({described(unknown.char)})"
+    place = f"at {unknown.start} in the text ({described(unknown.char)})"
     if unknown.covered:
-        return f"{word} {', '.join(map(_quoted, unknown.covered))} would cover its front, but {stuck}."
-    return f"{word} {stuck}."
+        front = ", ".join(map(_quoted, unknown.covered))
+        rest = f"the start of the rest, {_quoted(unknown.left)}"
+        return f"{word} it could start with {front}, but no entry matches {rest}, {place}."
+    start = "" if len(unknown.left) == 1 else "the start of "
+    return f"{word} no entry matches {start}{_quoted(unknown.left)}, {place}."
 
 
 def _of_added(added: AddedMatch) -> Iterator[str]:

@@ -141,9 +141,11 @@ def _stages(stages: Sequence[Stage], columns: int) -> Iterator[Line]:
 
 def _idle(stages: Sequence[tuple[int, Stage]], columns: int) -> Iterator[Line]:
     if stages:
-        titles = ", ".join(stage.title for _, stage in stages)
-        for number, line in enumerate(wrapped(f"no change: {titles}", columns - 4)):
-            yield [(f"{stages[0][0]:>3} " if number == 0 else "    ", "dim"), (line, "dim")]
+        first, last = stages[0][0], stages[-1][0]
+        numbers = f"{first:>3} " if first == last else f"  {first}-{last} "
+        titles = "; ".join(stage.title for _, stage in stages)
+        for number, line in enumerate(wrapped(f"no change: {titles}", columns - len(numbers))):
+            yield [(numbers if number == 0 else " " * len(numbers), "dim"), (line, "dim")]
 
 
 def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
@@ -200,14 +202,15 @@ def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> It
 
 
 def _around(explanation: Explanation, columns: int) -> Iterator[Line]:
-    """The stages of the whole call: truncation and template."""
+    """The stages of the whole call: template and truncation."""
     yield []
-    yield [("Row", "title")]
+    front: Line = [("Template", "title"), ("  ", "")]
+    for part in wrapped(" ".join(explanation.template), columns - 10):
+        yield [*front, (part, "gave")]
+        front = [(" " * 10, "")]
     for line in notes(explanation):
         for number, part in enumerate(wrapped(line, columns - 6)):
             yield [("    " if number == 0 else "      ", ""), (part, "stage")]
-    for part in wrapped(" ".join(explanation.template), columns - 4):
-        yield [("    ", ""), (part, "gave")]
 
 
 # ---- the tokens -----------------------------------------------------------------------------------------------------

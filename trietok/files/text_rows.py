@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 from trietok.errors import FileError, FileFormatError, MissingDependencyError
 from trietok.files import elsewhere
 from trietok.files.elsewhere import is_elsewhere
+from trietok.showing.lists import first_few
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_MOST_NAMES = 20  # of columns, in a message
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # no text begins so: they are not UTF-8
 FIRST_BYTES = max(map(len, _FIRST_BYTES))
 _BLOCK = 1 << 20  # bytes
@@ -85,6 +87,15 @@ class TextFile(NamedTuple):
         if is_elsewhere(self.name):
             return elsewhere.status(self.name, fresh=True) != (self.size, self.mtime_ns)
         return TextFile.at(self.name) != self
+
+
+def has_text_suffix(name: str) -> bool:
+    """Whether a name ends as those of files with texts do.
+
+    >>> has_text_suffix("texts.jsonl.gz"), has_text_suffix("Mind the gap."), has_text_suffix("texts.parquet")
+    (True, False, True)
+    """
+    return _kind_of(name, b"")[0] is not None
 
 
 def _kind_of(path: str, first: bytes) -> tuple[str | None, str | None]:
@@ -191,7 +202,8 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
 def text_in_object(values: dict[str, Any], column: str) -> Text | None:
     """The text in a JSON object; None for a null."""
     if column not in values:
-        return BadRow(f"no {column!r} in the object; {choose_column(values)}")
+        there = f"only {_names(values)}; choose a field {_BY_COLUMN}" if values else "nor any other"
+        return BadRow(f"the object has no field {column!r}, {there}")
     text = values[column]
     return text if text is None or isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not a text")
 
@@ -203,8 +215,15 @@ def _json_name(value: Any) -> str:
 
 def choose_column(names: Iterable[str]) -> str:
     """What a user can do where there is no such column: take one of these."""
-    known = ", ".join(sorted(map(repr, names))[:20])
-    return f"choose one of {known} with column=... (--column)" if known else "there is nothing else either"
+    known = _names(names)
+    return f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
+
+
+_BY_COLUMN = "with column=... (--column)"
+
+
+def _names(names: Iterable[str]) -> str:
+    return first_few(sorted(map(repr, names)), _MOST_NAMES)
 
 
 # ---- Parquet --------------------------------------------------------------------------------------------------------

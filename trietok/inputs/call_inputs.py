@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, InputTypeError, OptionError
+from trietok.errors import InputError, InputTypeError
 from trietok.text.alignment import Located, Span
 
 if TYPE_CHECKING:
@@ -42,34 +42,6 @@ if TYPE_CHECKING:
         def ids_of_tokens(self, tokens: list[str]) -> list[int]:
             """The ids of a text that is given as tokens; called in the slow profile only."""
             ...
-
-
-# Keywords that transformers has dropped, and the keywords that replace them.
-_REPLACED = {
-    "is_pretokenized": "is_split_into_words=...",
-    "pad_to_max_length": "padding='max_length'",
-    "return_lengths": "return_length=...",
-    "truncation_strategy": "truncation=...",
-}
-
-
-def reject_unknown(options: Mapping[str, Any]) -> None:
-    """Raise an OptionError for unknown keywords."""
-    reject_replaced(options)
-    for name in options:
-        raise OptionError(
-            f"unknown keyword {name!r}; neither the call nor this tokenizer's prepare_for_tokenization takes it",
-            name=name,
-        )
-
-
-def reject_replaced(options: Mapping[str, Any]) -> None:
-    """Raise an OptionError for keywords that transformers has dropped; it says what to write instead."""
-    for name in options:
-        if name in _REPLACED:
-            raise OptionError(
-                f"transformers has dropped the keyword {name!r}; write {_REPLACED[name]} instead", name=name
-            )
 
 
 def empty_batch() -> InputError:

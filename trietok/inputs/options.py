@@ -7,13 +7,14 @@ for truncation, and the length that both use. The rules are those of transformer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from trietok.errors import InputError, InputTypeError, SpecialTokenError
+from trietok.errors import InputError, InputTypeError, OptionError, SpecialTokenError
 from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy
+from trietok.text.untrusted import OPTIONS
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -62,6 +63,40 @@ class CallOptions(NamedTuple):
     def of(cls, arguments: Mapping[str, Any]) -> CallOptions:
         """The options among the arguments of a method."""
         return cls(*map(arguments.__getitem__, cls._fields))
+
+
+_LONGEST_NAME = 100  # characters of a keyword that are compared with the names of options
+# Keywords that transformers has dropped, and the keywords that replace them.
+_REPLACED = {
+    "is_pretokenized": "is_split_into_words=...",
+    "pad_to_max_length": "padding='max_length'",
+    "return_lengths": "return_length=...",
+    "truncation_strategy": "truncation=...",
+}
+
+
+_OF_CALLS = ("text", "text_pair", *CallOptions._fields, "split_special_tokens", *OPTIONS)
+OF_DECODING = ("skip_special_tokens", "clean_up_tokenization_spaces", "spaces_between_special_tokens")
+
+
+def reject_unknown(options: Mapping[str, Any], known: Sequence[str] = _OF_CALLS) -> None:
+    """Raise an OptionError for unknown keywords, with the one of the known options that may be meant."""
+    reject_replaced(options)
+    for name in options:
+        from difflib import get_close_matches  # only where something is wrong
+
+        near = [] if name in known else get_close_matches(name[:_LONGEST_NAME], known, n=1)
+        repair = f"did you mean {near[0]!r}?" if near else "leave it out; neither the method nor a stage takes it"
+        raise OptionError(f"no such option: {name!r}; {repair}", name=name)
+
+
+def reject_replaced(options: Mapping[str, Any]) -> None:
+    """Raise an OptionError for keywords that transformers has dropped; it says what to write instead."""
+    for name in options:
+        if name in _REPLACED:
+            raise OptionError(
+                f"transformers has dropped the keyword {name!r}; write {_REPLACED[name]} instead", name=name
+            )
 
 
 class Strategies(NamedTuple):

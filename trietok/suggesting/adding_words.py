@@ -29,7 +29,7 @@ _STAGES = ("prepare_for_tokenization", "tokenize", "_tokenize")
 
 
 class Change(NamedTuple):
-    """A counted unit of text that is cut otherwise once words are added, though it is none of them.
+    """A counted unit of text that is split differently once words are added, though it is none of them.
 
     Attributes:
         text: the word, or the chunk between spaces.

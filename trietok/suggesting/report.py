@@ -131,14 +131,15 @@ class Suggestions(NamedTuple):
             ]
             lines += [
                 f"the first {step.suggestions:,}: {step.tokens / self.texts:.2f} tokens a text, {step.unknown:,} "
-                f"unknown, {step.coverage:.1%} of what splitting costs"
+                f"unknown; {step.coverage:.1%} of the extra tokens of split or unknown words avoided"
                 for step in self.milestones
             ]
         if self.changed:
             occurrences = sum(change.frequency for change in self.changed)
             what = "other word" if self.adding == "wordpiece" else "other chunk"
             lines.append(
-                f"{number_of(len(self.changed), what)} would be cut otherwise, {number_of(occurrences, 'occurrence')}"
+                f"{number_of(len(self.changed), what)} would be split differently "
+                f"({number_of(occurrences, 'occurrence')})"
             )
         already = sum(each.reason == SAVED_ALREADY for each in self.left_out)
         if len(self.left_out) > already:

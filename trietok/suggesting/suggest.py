@@ -27,6 +27,7 @@ __all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
 MILESTONES = (50, 100, 500)
 HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
 _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
+_FORMS = {"single-word": "added"}  # the name that `add_terms` has for it
 _SAMPLE = 10_000  # other words that are encoded to verify
 
 
@@ -59,8 +60,8 @@ def suggest_tokens(
         max_suggestions: how many words at most.
         min_frequency: how often a word has to stand in the texts.
         unknown_weight: how many tokens saved one unknown token less is worth.
-        adding: how the words are to be added: `"wordpiece"`, as entries of the vocabulary, or `"added"`, as added
-            tokens that match single words.
+        adding: how the words are to be added: `"wordpiece"`, as entries of the vocabulary, or `"added"` (or
+            `"single-word"`), as added tokens that match single words.
         leave_others: suggest no word that changes the tokens of any other word of the texts.
         max_words: how many different words are held in memory. Beyond it the rarest are forgotten: they count among
             the tokens, but are not suggested, and are taken to stay as they are.
@@ -93,6 +94,7 @@ def suggest_tokens(
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     if isinstance(leave_out, (str, bytes)):
         raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
+    adding = _FORMS.get(adding, adding)
     way = WAYS[adding](require_bert(tokenizer))
     totals = _Totals(way)
     with contextlib.ExitStack() as stack:
@@ -146,14 +148,14 @@ def _check_options(
             raise InputError(f"{name} is {value!r}; it is a whole number from 1")
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
-    if adding not in WAYS:
+    if adding not in (*WAYS, *_FORMS):
         raise InputError(f"adding is {adding!r}; it is {' or '.join(map(repr, WAYS))}")
     if type(phrases) is not int or phrases not in (0, *range(2, LONGEST + 1)):
         raise InputError(f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for none")
-    if phrases and adding != "added":
+    if phrases and adding == "wordpiece":
         raise InputError(
             "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries up; suggest phrases "
-            "with adding='added' (--as added)"
+            "with adding='added'"
         )
 
 

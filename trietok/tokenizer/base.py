@@ -31,8 +31,8 @@ from trietok.inputs.argument_types import (
     Unpack,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of, reject_replaced
-from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation
+from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of
+from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation, reject_replaced
 from trietok.inputs.pad import pad as inputs_pad
 from trietok.inputs.profiles import SLOW, Profile
 from trietok.inputs.template import BERT, Template

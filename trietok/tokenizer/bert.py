@@ -427,8 +427,8 @@ class BertTokenizer(PreTrainedTokenizer):
             slot_id = self.vocab.get(slot)
             if slot_id is None or not is_unused_slot(slot):
                 free = self.unused_slots()[:3]
-                has = f"unused are {', '.join(free)}, ..." if free else "this vocabulary has none"
-                raise SpecialTokenError(f"{slot!r} is no unused slot of the vocabulary; {has}")
+                has = f"unused slots are {', '.join(free)}, ..." if free else "this vocabulary has none"
+                raise SpecialTokenError(f"{slot!r} is not an unused slot of the vocabulary; {has}")
             if slot in self._table.added.encoder:
                 raise SpecialTokenError(f"the slot {slot!r} is an added token itself; remove_tokens frees it")
             token = AddedToken.of(token, special=special)

@@ -172,8 +172,9 @@ def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int])
     roles = {str(token): role for role, token in table.roles.items() if token and not isinstance(token, list)}
     for content in contents:
         if content not in table.added.encoder:
-            there = "it is a vocabulary entry" if content in known else "nothing of that name is there"
-            raise UnknownTokenError(f"{content!r} is no added token: {there}", item=content)
+            if content in known:
+                raise UnknownTokenError(f"{content!r} is a vocabulary entry, not an added token", item=content)
+            raise UnknownTokenError(f"there is no added token {content!r}", item=content)
         if content in roles:
             raise SpecialTokenError(
                 f"{content!r} is the {roles[content]}, so it cannot be removed; give that role to another token first",

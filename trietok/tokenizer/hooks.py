@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
-from trietok.inputs.call_inputs import reject_unknown
+from trietok.inputs.options import reject_unknown
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.alignment import Located, Span
 from trietok.text.chunk_encoder import TextEncoder

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trietok.inputs.builder import InputBuilder, InputSettings
-from trietok.inputs.call_inputs import reject_unknown
-from trietok.inputs.options import CallOptions
+from trietok.inputs.options import CallOptions, reject_unknown
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, Version

@@ -16,7 +16,8 @@ from trietok.files.formats import RECORD
 from trietok.files.settings import ADDITIONAL
 from trietok.inputs.argument_types import TextKeywords, Unpack
 from trietok.inputs.builder import InputBuilder
-from trietok.inputs.call_inputs import kind_of, reject_unknown
+from trietok.inputs.call_inputs import kind_of
+from trietok.inputs.options import OF_DECODING, reject_unknown
 from trietok.inputs.padding import padded_length
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
@@ -508,7 +509,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         **kwargs: Any,
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
-        reject_unknown(kwargs)
+        reject_unknown(kwargs, OF_DECODING)
         table = self._table
         tokens = self._tokens_to_join(table, token_ids, skip_special_tokens)
         if isinstance(tokens, str):

@@ -17,8 +17,8 @@ from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, b
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.argument_types import Self, TokenizeKeywords, Unpack
-from trietok.inputs.call_inputs import reject_unknown, whole_pair_of
-from trietok.inputs.options import CallOptions, Padding, Side, Truncation
+from trietok.inputs.call_inputs import whole_pair_of
+from trietok.inputs.options import OF_DECODING, CallOptions, Padding, Side, Truncation, reject_unknown
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
@@ -455,7 +455,7 @@ class RustProfile(BertTokenizer):
         **kwargs: Any,
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
-        reject_unknown(kwargs)
+        reject_unknown(kwargs, OF_DECODING)
         table = self._table
         tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
         if skip_special_tokens:

@@ -161,7 +161,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                 found = self._ids_of(table, tokens) if is_id else tokens
                 return found if role == ADDITIONAL else found[0]
             if name in LEFT_OUT:
-                raise NotSupportedError(f"trietok leaves out {name}: {LEFT_OUT[name]}", name=name)
+                raise NotSupportedError(f"trietok has no {name}; {LEFT_OUT[name]}", name=name)
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def __delattr__(self, name: str) -> None:
@@ -302,10 +302,13 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         kept = set(map(str, tokens))
         dropped = [old for old in self.additional_special_tokens if old not in kept]
         if dropped:
+            is_one = len(dropped) == 1
             log.warning(
-                "%s are no additional special tokens any more (they stay added tokens); pass "
-                "replace_additional_special_tokens=False to extend the list",
+                "%s %s; pass replace_additional_special_tokens=False to extend the list",
                 ", ".join(map(repr, dropped)),
+                "is no longer an additional special token (it is still an added token)"
+                if is_one
+                else "are no longer additional special tokens (they are still added tokens)",
             )
 
     def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: NoReturn) -> int:

@@ -55,7 +55,7 @@ def train_wordpiece(
         vocab_size: the most tokens, special ones included.
         min_frequency: the least count of a pair to be merged.
         limit_alphabet: the most characters to start from; others make their words unknown.
-        initial_alphabet: characters to have in any case.
+        initial_alphabet: characters to have in any case, at the beginning of words: `n`, and not `##n`.
         special_tokens: strings or `AddedToken`; they come first, in this order.
         continuing_subword_prefix: marks a token that continues a word. BERT knows "##" only, so `save_tokenizer`
             refuses vocabularies with another.

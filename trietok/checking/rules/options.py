@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from trietok.checking.files import DECODER
 from trietok.checking.report import Finding
@@ -47,10 +48,20 @@ def misspelt_options(facts: Facts) -> Iterator[Finding]:
         yield Finding("warning", "option-misspelt", message, file=TOKENIZER_CONFIG_FILE)
 
 
-def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
-    """Lower-casing with a cased vocabulary, and the reverse; the entries tell which it is."""
-    if facts.setting("do_basic_tokenize") is False:
-        return
+class VocabularyCase(NamedTuple):
+    """What a vocabulary says of lower-casing.
+
+    Attributes:
+        lowers: whether its tokenizer lower-cases; None where the entries do not tell.
+        said: what tells it, for a message.
+    """
+
+    lowers: bool | None
+    said: str
+
+
+def case_told_by(facts: Facts) -> VocabularyCase:
+    """Whether the entries are those of a vocabulary that was made of lower-cased texts."""
     lower = capital = 0
     for word in facts.words:
         if word.lower() != word:
@@ -58,20 +69,28 @@ def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
         elif word.upper() != word:
             lower += 1
     cased = lower + capital
+    of_them = f"{capital} of its {cased} words with letters of two cases have capitals"
     if cased < _FEWEST_CASED:
+        return VocabularyCase(None, of_them)
+    if capital >= max(_FEWEST_CAPITALS, _CAPITALS_SHARE * cased):
+        return VocabularyCase(False, f"the vocabulary is cased: {of_them}")
+    if capital * 1000 < cased and cased >= _CASED_SHARE * len(facts.words):
+        return VocabularyCase(True, f"the vocabulary is uncased: {of_them}")
+    return VocabularyCase(None, of_them)
+
+
+def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """Lower-casing with a cased vocabulary, and the reverse; the entries tell which it is."""
+    if facts.setting("do_basic_tokenize") is False:
         return
-    lowers = bool(facts.setting("do_lower_case"))
-    if lowers and capital >= max(_FEWEST_CAPITALS, _CAPITALS_SHARE * cased):
-        message = f"the vocabulary is cased: {capital} of its {cased} words with letters of two cases have capitals, "
-        message += "and do_lower_case is true"
-        if "do_lower_case" not in facts.files.config:
-            message += " where no file says otherwise"
-        yield Finding("warning", "cased-vocabulary", message, file=TOKENIZER_CONFIG_FILE)
-    elif not lowers and capital * 1000 < cased and cased >= _CASED_SHARE * len(facts.words):
-        message = (
-            f"the vocabulary is uncased: {capital} of its {cased} words with letters of two cases have capitals, and "
-        )
-        yield Finding("warning", "uncased-vocabulary", message + "do_lower_case is false", file=TOKENIZER_CONFIG_FILE)
+    told, lowers = case_told_by(facts), bool(facts.setting("do_lower_case"))
+    if told.lowers is None or told.lowers == lowers:
+        return
+    message = f"{told.said}, and do_lower_case is {str(lowers).lower()}"
+    if "do_lower_case" not in facts.files.config:
+        message += " where no file says otherwise"
+    code = "cased-vocabulary" if lowers else "uncased-vocabulary"
+    yield Finding("warning", code, message, file=TOKENIZER_CONFIG_FILE)
 
 
 def words_never_split(facts: Facts) -> Iterator[Finding]:

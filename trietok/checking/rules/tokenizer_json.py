@@ -6,7 +6,7 @@ Where both are there, the fast classes read the one and the slow classes the oth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from trietok.checking.files import DECODER
 from trietok.checking.report import Finding
@@ -92,22 +92,38 @@ def settings(facts: Facts) -> Iterator[Finding]:
         yield Finding("warning", "tokenizer-json-setting", message, file=TOKENIZER_FILE)
 
 
+class Contradiction(NamedTuple):
+    """A setting of tokenizer_config.json that tokenizer.json contradicts: its name, and the value that one has."""
+
+    setting: str
+    value: bool | None
+    message: str
+
+
+def contradictions(facts: Facts, json: TokenizerJson) -> Iterator[Contradiction]:
+    """The settings of the basic tokenizer for which the two files have different values."""
+    said = json.normalizer or NO_NORMALIZER
+    for ours, theirs in _SETTINGS.items():
+        wanted = bool(facts.setting(theirs))
+        if getattr(said, ours) != wanted:
+            message = f"normalizer.{ours} is {_json(not wanted)}, and {theirs} is {_config_value(facts, theirs)}"
+            yield Contradiction(theirs, not wanted, message)
+    strips = said.lowercase if said.strip_accents is None else said.strip_accents
+    asked = facts.setting("strip_accents")
+    if strips != (bool(facts.setting("do_lower_case")) if asked is None else asked):
+        if said.strip_accents != asked:  # else it follows from lower-casing, which has a finding
+            value = _config_value(facts, "strip_accents")
+            message = f"normalizer.strip_accents is {_json(said.strip_accents)}, and strip_accents is {value}"
+            yield Contradiction("strip_accents", said.strip_accents, message)
+
+
 def _normalizing(facts: Facts, json: TokenizerJson) -> Iterator[str]:
     said = json.normalizer or NO_NORMALIZER
     if facts.setting("do_basic_tokenize") is False:
         yield f"its words are split at punctuation, and do_basic_tokenize is false in {TOKENIZER_CONFIG_FILE}"
         return
-    for ours, theirs in _SETTINGS.items():
-        wanted = bool(facts.setting(theirs))
-        if getattr(said, ours) != wanted:
-            yield f"normalizer.{ours} is {_json(not wanted)}, and {theirs} is {_config_value(facts, theirs)}"
-    lowers = said.lowercase
-    strips = lowers if said.strip_accents is None else said.strip_accents
-    asked = facts.setting("strip_accents")
-    if strips != (bool(facts.setting("do_lower_case")) if asked is None else asked):
-        if said.strip_accents != asked:  # else it follows from lower-casing, which has a finding
-            value = _config_value(facts, "strip_accents")
-            yield f"normalizer.strip_accents is {_json(said.strip_accents)}, and strip_accents is {value}"
+    for each in contradictions(facts, json):
+        yield each.message
     if not said.clean_text:
         yield "normalizer.clean_text is false, and slow tokenizers always delete control characters"
     words = facts.files.config.get("never_split") if facts.fast is not None else None
