@@ -191,14 +191,14 @@ def with_references(docstring: str, of: str = "") -> str:
 
     >>> with_references("As `BatchEncoding`; see `plan_rows`, or `docs/hub.md`. `lock` is a file.")
     'As [`BatchEncoding`][trietok.BatchEncoding]; see [`plan_rows`][trietok.plan_rows], or
-    [Loading from the HuggingFace hub](../hub.html). `lock` is a file.'
+    [Loading from the HuggingFace hub](../hub.md). `lock` is a file.'
     """
 
     def linked(code: re.Match[str]) -> str:
         see, name = code[1] or "", code[2] or ""
         page = _PAGE.fullmatch(name)
         if page:
-            return f"{see}[{_title(page[1])}](../{page[1]}.html)"
+            return f"{see}[{_title(page[1])}](../{page[1]}.md)"
         home = _HOMES.get(name.removeprefix("trietok."))
         if home is None or name == of or not (see or name[0].isupper()):
             return code[0]

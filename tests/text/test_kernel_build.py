@@ -47,6 +47,7 @@ def with_sanitizers():
 
 
 @needs_compiler
+@pytest.mark.faults
 def test_it_is_compiled_without_a_warning_and_fails_cleanly_without_memory(tmp_path):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *FAILING])
