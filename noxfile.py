@@ -102,7 +102,13 @@ def sanitizers(session: nox.Session) -> None:
         *("python", "-m", "pytest", "-p", "tests.text.kernel_from_the_start", "-q"),
         *("tests/text", "tests/inputs", "tests/tokenizer", "tests/property"),
         *session.posargs,
-        env={"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"},
+        env={
+            "LD_PRELOAD": " ".join(libraries),
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "TRIETOK_EXAMPLES": os.environ.get(
+                "TRIETOK_EXAMPLES", "10"
+            ),  # the session faults runs sanitized random texts
+        },
     )
 
 
@@ -116,7 +122,7 @@ def torch(session: nox.Session) -> None:
     """What is skipped without torch, and a longer look for differences."""
     _install(session, "[test]", TORCH)
     session.run("pytest", "-q", *_files_with_torch(), *session.posargs)
-    longer = {"TRIETOK_EXAMPLES": os.environ.get("TRIETOK_EXAMPLES", "100")}
+    longer = {"TRIETOK_EXAMPLES": os.environ.get("TRIETOK_EXAMPLES", "80")}
     names = ("adapting", "batches", "checking", "comparing", "inputs", "parity", "property")
     folders = [f"tests/{name}" for name in names]
     session.run("pytest", "-q", "-m", f"hypothesis and {NOT_SLOW}", *folders, *session.posargs, env=longer)
