@@ -105,9 +105,8 @@ def sanitizers(session: nox.Session) -> None:
         env={
             "LD_PRELOAD": " ".join(libraries),
             "ASAN_OPTIONS": "detect_leaks=0",
-            "TRIETOK_EXAMPLES": os.environ.get(
-                "TRIETOK_EXAMPLES", "10"
-            ),  # the session faults runs sanitized random texts
+            # Few, since the session faults has the sanitized kernel read random texts.
+            "TRIETOK_EXAMPLES": os.environ.get("TRIETOK_EXAMPLES", "10"),
         },
     )
 
