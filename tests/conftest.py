@@ -75,7 +75,7 @@ def examples(count: int) -> settings:
     )
 
 
-settings.register_profile("default of these tests", examples(40))
+settings.register_profile("default of these tests", examples(30))
 settings.load_profile("default of these tests")
 
 
