@@ -29,6 +29,7 @@ class ReadmeHook(MetadataHookInterface):
 
 def with_absolute_links(page: str, repository: str) -> str:
     """The Markdown of `page`, whose relative links and pictures lead to the main branch of the repository."""
+    page = re.sub(r'\b(src|srcset)="(?![a-z]+:)', rf'\1="{repository}/raw/main/', page)
     page = re.sub(r"(!\[[^\]]*\]\()(?![a-z]+:|#)", rf"\1{repository}/raw/main/", page)
     return re.sub(r"(?<!!)(\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\]\()(?![a-z]+:|#)", rf"\1{repository}/blob/main/", page)
 

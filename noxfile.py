@@ -80,9 +80,9 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def free_threaded(session: nox.Session) -> None:
     """Python without the GIL, which `TRIETOK_FREE_THREADED_PYTHON` names: it needs regex and pygtrie."""
-    _install(session, "[test]")
     if "TRIETOK_FREE_THREADED_PYTHON" not in os.environ:
         session.skip("TRIETOK_FREE_THREADED_PYTHON names no Python")
+    _install(session, "[test]")
     session.run("pytest", "-m", "clients", "tests/text/test_free_threaded.py", "-q", *session.posargs)
 
 
@@ -92,7 +92,9 @@ def sanitizers(session: nox.Session) -> None:
     _install(session, "[test]")
     checkout = pathlib.Path(session.create_tmp()) / "checkout"
     shutil.rmtree(checkout, ignore_errors=True)
-    left_out = shutil.ignore_patterns(".git", ".nox", ".venv", ".*_cache", ".hypothesis", "__pycache__", "*.so")
+    left_out = shutil.ignore_patterns(
+        ".git", ".nox", ".venv", ".*_cache", ".hypothesis", "__pycache__", "*.so", "dist", "build"
+    )
     shutil.copytree(ROOT, checkout, ignore=left_out, symlinks=True)
     session.chdir(checkout)
     options = ("-Werror", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
@@ -176,8 +178,8 @@ def interop(session: nox.Session) -> None:
 def engines(session: nox.Session) -> None:
     """Ray Data, Spark, HuggingFace datasets, Dask and Polars."""
     _install(session, "[ray,spark,datasets]", TORCH, "dask", "polars", *PYTEST)
-    file = "tests/corpus/test_corpus_engines.py"
-    session.run("python", "-m", "pytest", "-m", "engines", file, "-q", *session.posargs)
+    files = ("tests/corpus/test_corpus_engines.py", "tests/batches/test_training_batches.py")
+    session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", *session.posargs)
 
 
 @nox.session
@@ -209,9 +211,9 @@ def parity(session: nox.Session) -> None:
 @nox.parametrize("profile", ["slow", "fast"])
 def lines(session: nox.Session, profile: str) -> None:
     """Each line of large texts, by the program that `TRIETOK_PARITY` names."""
-    _install(session, "[test]")
     if "TRIETOK_PARITY" not in os.environ:
         session.skip("TRIETOK_PARITY names no program")
+    _install(session, "[test]")
     with session.chdir(session.create_tmp()):  # so that the installed package is what is measured
         for options, environment in COMPARED:
             command = ("python", "-W", "ignore", os.environ["TRIETOK_PARITY"], "--profile", profile)

@@ -146,7 +146,7 @@ PAGES = {
 _VALUES = {
     "kernel": "`trietok.kernel` is a str: `compiled` where texts are encoded by [the compiled kernel](../kernel.md),"
     " `plain` where Python does it. It is asked anew each time.",
-    "__version__": "`trietok.__version__` is a str, such as `0.1.0`.",
+    "__version__": "`trietok.__version__` is a str, such as `1.2.3`.",
 }
 
 

@@ -147,6 +147,24 @@ def test_where_tokenizer_json_is_right_the_configuration_is_corrected(tmp_path, 
     assert change.startswith("tokenizer.json is left out; with it: normalizer.lowercase is ")
 
 
+@pytest.mark.parametrize(("strips", "changes"), [(False, 3), (True, 2), (None, 2)])
+def test_accents_are_stripped_as_before_where_the_case_is_corrected(tmp_path, strips, changes):
+    """Where strip_accents is null it follows do_lower_case, which was wrong."""
+    folder, out = tmp_path / "model", tmp_path / "out"
+    words = [first + second for first in "abcdefghijkl" for second in "mnopqrstuvwx"]
+    plain = make(tmp_path / "plain", {"vocab.txt": lines(*BASE, *words, "né", "ne")})
+    BertTokenizer.from_pretrained(plain, do_lower_case=True, strip_accents=strips).save_pretrained(
+        folder, tokenizer_json=True
+    )
+    right = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps({**right, "do_lower_case": False, "strip_accents": None}))
+    result = fix(folder, out)
+    assert len(result.changes) == changes
+    assert not result.after.errors
+    tokenize = BertTokenizer.from_pretrained(out).tokenize
+    assert tokenize("Né AM") == (["né", "am"] if strips is False else ["ne", "am"])
+
+
 def test_where_nothing_tells_which_file_is_right_neither_is_thrown_away(tmp_path):
     BertTokenizer.from_pretrained(make(tmp_path / "plain", vocab())).save_pretrained(
         tmp_path / "model", tokenizer_json=True

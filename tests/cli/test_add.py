@@ -102,7 +102,7 @@ def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command
     out(command, *arguments, "-o", str(tmp_path / "b"), "--slow")
     assert not (tmp_path / "b" / "tokenizer.json").exists()
     (model / "vocab.txt").write_text((model / "vocab.txt").read_text().replace("world", "other"))
-    assert "hold different tokens; remove the one" in error(command, *arguments, "-o", str(tmp_path / "c"))
+    assert "hold different tokens; remove or correct" in error(command, *arguments, "-o", str(tmp_path / "c"))
     assert not (tmp_path / "c").exists()
 
 

@@ -42,7 +42,8 @@ def test_the_examples_of_the_help_are_calls_that_the_command_accepts(command):
         program, *arguments = shlex.split(call)
         assert program == "trietok"
         context = app.make_context(program, arguments)
-        while arguments := [*context._protected_args, *context.args]:
+        protected = "_protected_args" if hasattr(context, "_protected_args") else "protected_args"  # click 8.1
+        while arguments := [*getattr(context, protected), *context.args]:
             name, below, rest = context.command.resolve_command(context, arguments)
             context = below.make_context(name, rest, parent=context)  # it parses; a wrong call is an error
             if not hasattr(below, "commands"):

@@ -59,8 +59,18 @@ def test_what_the_sdist_names_is_there():
         ("![explain](docs/pictures/explained.png)", "![explain](REPO/raw/main/docs/pictures/explained.png)"),
         ("[![explain](a.png)](docs/b.md)", "[![explain](REPO/raw/main/a.png)](REPO/blob/main/docs/b.md)"),
         ("[there](https://host/x.md) and [below](#more)", "[there](https://host/x.md) and [below](#more)"),
+        ('<img src="docs/a.png">', '<img src="REPO/raw/main/docs/a.png">'),
+        ('<source srcset="docs/a.png">', '<source srcset="REPO/raw/main/docs/a.png">'),
         ("tokens[0](text)", "tokens[0](REPO/blob/main/text)"),  # it looks like a link to Markdown as well
     ],
 )
 def test_links_of_the_readme(with_absolute_links, written, read):
     assert with_absolute_links(written, "REPO") == read
+
+
+def test_no_link_of_the_readme_needs_the_files_beside_it(with_absolute_links):
+    page = with_absolute_links((ROOT / "README.md").read_text(encoding="utf-8"), "https://host")
+    page = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r'\]\(([^)]+)\)|\b(?:src|srcset|href)="([^"]+)"', page)
+    assert len(targets) > 40
+    assert [target for pair in targets for target in pair if target and not target.startswith(("https://", "#"))] == []

@@ -71,6 +71,15 @@ def test_a_program_that_has_no_collector_at_work_keeps_it_so(collector):
     assert len(made) == 2 * MANY
 
 
+@needs_generations
+def test_what_python_itself_has_frozen_is_no_reason_to_leave_it(collector, monkeypatch):
+    """Python 3.12 has frozen some hundreds of objects when a program begins."""
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: 400)
+    with bulk():
+        made = objects(2 * MANY)
+    assert generation_of(made[0]) == 2
+
+
 def test_who_comes_while_another_goes_does_not_leave_the_collector_off(collector, monkeypatch):
     # The second thread is stopped between its look at the collector and its pause, until the first has gone.
     came, gone = threading.Event(), threading.Event()

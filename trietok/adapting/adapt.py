@@ -206,8 +206,9 @@ def require_same_tokens(fast: BertTokenizer, slow: BertTokenizer, directory: str
     """Raise `InputError` if the two profiles of a directory have other ids: one of its files is another model's."""
     if fast.get_vocab() != slow.get_vocab():
         raise InputError(
-            f"the vocab.txt and the tokenizer.json of {os.fspath(directory)} hold different tokens; remove the one "
-            "that the model was not trained with (trietok check says what differs)"
+            f"the tokenizer.json of {os.fspath(directory)} and the files of its slow tokenizer (vocab.txt, "
+            "tokenizer_config.json) hold different tokens; remove or correct what the model was not trained with "
+            "(trietok check says what differs)"
         )
 
 

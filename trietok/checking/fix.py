@@ -184,18 +184,21 @@ def _wrong_settings(facts: Facts) -> list[Contradiction]:
     json = facts.files.fast_values
     if json is None or facts.setting("do_basic_tokenize") is False:
         return []
-    wrong = []
+    lowers = case_told_by(facts).lowers
+    wrong = [each for each in contradictions(facts, json) if each.setting == "do_lower_case" and each.value == lowers]
+    if wrong:
+        facts = Facts(dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers}))
     for each in contradictions(facts, json):
-        lowers = case_told_by(facts).lowers if each.setting == "do_lower_case" else None
-        if lowers is None:
+        # Where it is null, accents are stripped as texts are lower-cased, so it was as wrong as that.
+        if wrong and each.setting == "strip_accents" and facts.setting("strip_accents") is None:
+            wrong.append(each)
+        elif each.setting != "do_lower_case" or lowers is None:
             raise FileFormatError(
                 f"cannot repair {facts.files.path}: {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing "
                 f"tells which is right: {each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove "
                 f"{TOKENIZER_FILE}",
                 path=facts.files.path,
             )
-        if each.value == lowers:
-            wrong.append(each)
     return wrong
 
 

@@ -44,8 +44,12 @@ def tokenizer_to_change(model: str, fast: bool | None) -> Any:
         return tokenizer_of(model, fast=bool(fast))
     from trietok.adapting.adapt import require_same_tokens  # `suggest` has no use for it
 
-    tokenizer = tokenizer_of(model, fast=True)
-    require_same_tokens(tokenizer, tokenizer_of(model), model)
+    slow = tokenizer_of(model)
+    try:
+        tokenizer = tokenizer_of(model, fast=True)
+        require_same_tokens(tokenizer, slow, model)
+    except trietok.TrietokError as error:
+        raise trietok.InputError(f"{error}; with --slow the tokenizer.json is not read") from error
     return tokenizer
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +132,8 @@ def _say_file_names(texts: Sequence[str]) -> None:
     files = [text for text in texts if has_text_suffix(text) and os.path.isfile(text)]
     if files:
         more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
-        warn(f"{files[0]!r}{more} is a file, and its name is taken as the text; --file {files[0]} reads the file")
+        reading = f"--file {shlex.quote(files[0])}"
+        warn(f"{files[0]!r}{more} is a file, and its name is taken as the text; {reading} reads the file")
 
 
 def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], files: Sequence[str]) -> None:
