@@ -144,8 +144,8 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
     for name in sorted(name for name in parsed if not name.startswith("playground/")):
         for width in (WIDE, NARROW):
             page.set_viewport_size({"width": width, "height": 900})
-            if width == WIDE:
-                page.goto(served + name, wait_until="networkidle")
+            if width == WIDE:  # what scripts ask for late is the same on every page
+                page.goto(served + name, wait_until="networkidle" if name == "index.html" else "load")
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 too_wide.append((name, width))
     assert too_wide == []
