@@ -20,7 +20,7 @@ from trietok.adapting.row_plan import RowPlan
 from trietok.checking.check import check
 from trietok.comparing.compare import Comparison, compare
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.files.formats import TOKENIZER_FILE
+from trietok.files.formats import has_tokenizer_json
 from trietok.files.new_directory import new_directory
 from trietok.files.read_again import read_again
 from trietok.showing.lists import alternatives, first_few, number_of
@@ -195,7 +195,7 @@ def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertT
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
     slow = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
     fast = slow
-    if os.path.isfile(os.path.join(model_dir, TOKENIZER_FILE)):
+    if has_tokenizer_json(model_dir):
         fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
     fast_bert, slow_bert = require_wordpiece(fast, "adapt"), require_wordpiece(slow, "adapt")
     require_same_tokens(fast_bert, slow_bert, model_dir)

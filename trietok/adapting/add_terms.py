@@ -25,6 +25,8 @@ _COMPARED = WAYS[:3]  # what an unused slot does to a text is what an added toke
 _MAX_WORDS = 1_000_000
 _EXAMPLES = 5
 
+AS_ADDED_TOKEN = "add it as an added token"  # the advice with which a reason ends where that way takes the term
+
 
 class RefusedTerm(NamedTuple):
     """A term that cannot be added: its number in the list, from 1, and why."""
@@ -168,8 +170,8 @@ class _Sorted:
             raise InputError("the tokenizer makes nothing of it")
         if len(words) > 1:
             raise InputError(
-                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only one; add it "
-                "as an added token"
+                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only "
+                f"one; {AS_ADDED_TOKEN}"
             )
         return marked + words[0]
 

@@ -17,7 +17,7 @@ from trietok.cli.suggest import check_phrases, words_of
 
 @click.command()
 @rows_options.model_dir
-@options.output("The directory to write, new or empty.  [required]", required=True)
+@options.output(required=True)
 @click.option(
     "--texts",
     "-t",

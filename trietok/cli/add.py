@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import trietok
-from trietok.adapting.add_terms import RefusedTerm, WayEffect, effects_of_terms
+from trietok.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
 from trietok.cli import changed_vocabulary, options, training_options
 from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save, tokenizer_to_change
 from trietok.cli.inputs import STANDARD_INPUT, Lines
@@ -116,7 +116,7 @@ def _lines(done: trietok.AddedTerms) -> list[str]:
 
 def _reason(refused: RefusedTerm) -> str:
     """Why a term is refused, with the option that takes it."""
-    return refused.reason + (" (--as single-word)" if refused.reason.endswith("add it as an added token") else "")
+    return refused.reason + (" (--as single-word)" if refused.reason.endswith(AS_ADDED_TOKEN) else "")
 
 
 def _written(done: trietok.AddedTerms, tokenizer: Any, model: str, out: str) -> list[str]:

@@ -5,7 +5,6 @@ In: the tokenizer before and after. Out: a new directory, a plan of rows if aske
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import click
 import trietok
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.options import PATH
-from trietok.files.formats import TOKENIZER_FILE
+from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 
 fast = click.option(
@@ -51,11 +50,6 @@ def tokenizer_to_change(model: str, fast: bool | None) -> Any:
     except trietok.TrietokError as error:
         raise trietok.InputError(f"{error}; with --slow the tokenizer.json is not read") from error
     return tokenizer
-
-
-def has_tokenizer_json(name: str) -> bool:
-    """Whether a name is that of a directory with a tokenizer.json."""
-    return os.path.isfile(os.path.join(name, TOKENIZER_FILE))
 
 
 def require_new(out: str) -> None:

@@ -39,6 +39,7 @@ class _OutputPath(click.Path):
 
 
 OUTPUT = _OutputPath(readable=False)
+NEW_DIRECTORY = "The directory to write, new or empty."
 
 
 class Ways(_Choice):
@@ -59,11 +60,13 @@ class _Second(click.Argument):
         return []
 
 
-def output(help: str, *, required: bool = False, also: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output(
+    help: str = NEW_DIRECTORY, *, required: bool = False, also: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The option `--output`, `-o`: a directory, as `output`.
 
     Args:
-        help: what the help says of it.
+        help: what the help says of it, apart from that it is required.
         required: whether a call without it is refused.
         also: an option that is not listed and means the same; by default a second argument does.
     """
@@ -77,7 +80,8 @@ def output(help: str, *, required: bool = False, also: str = "") -> Callable[[Ca
                 raise click.UsageError("Missing option '--output' / '-o'.")
             return command(*args, output=second if output is None else output, **rest)
 
-        listed = click.option("--output", "-o", type=OUTPUT, metavar="DIR", help=help)
+        shown = f"{help}  [required]" if required else help  # as click shows it
+        listed = click.option("--output", "-o", type=OUTPUT, metavar="DIR", help=shown)
         if also:
             unlisted = click.option(also, "second", type=OUTPUT, hidden=True)
         else:

@@ -10,11 +10,12 @@ import click
 import trietok
 from trietok.adapting.apply_rows import checked_model
 from trietok.cli import changed_vocabulary, options
-from trietok.cli.changed_vocabulary import has_tokenizer_json, require_new
+from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import Bars, shown_bars
 from trietok.cli.reporting import reporting, warn
+from trietok.files.formats import has_tokenizer_json
 
 model_dir = click.argument("model_dir", type=options.PATH)
 
@@ -54,7 +55,7 @@ multiple_of = click.option(
 
 @click.command()
 @model_dir
-@options.output("The directory to write, new or empty.  [required]", required=True)
+@options.output(required=True)
 @click.option(
     "--tokenizer",
     type=options.PATH,

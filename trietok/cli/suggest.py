@@ -10,11 +10,12 @@ import click
 
 import trietok
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import has_tokenizer_json, require_new
+from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
+from trietok.files.formats import has_tokenizer_json
 from trietok.showing.lists import number_of
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
@@ -97,8 +98,7 @@ def suggest(
     """List the words of your texts that are worth adding to a tokenizer, ranked by the tokens they save.
 
     FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
-    gzip or zstd. Without FILES, or for -, texts come from standard
-    input.
+    gzip or zstd. Without FILES, or for -, texts come from standard input.
 
     The tokenizer stays as it is; --output saves a copy with the words added.
 

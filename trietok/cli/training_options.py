@@ -9,12 +9,10 @@ from typing import Any
 import click
 
 import trietok
-from trietok.cli.options import NOT_NEGATIVE, OUTPUT, PATH, POSITIVE
+from trietok.cli.options import NEW_DIRECTORY, NOT_NEGATIVE, OUTPUT, PATH, POSITIVE
 
 files = click.argument("files", nargs=-1, required=True, type=PATH)
-output = click.option(
-    "--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The directory to write, new or empty."
-)
+output = click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help=NEW_DIRECTORY)
 VOCAB_SIZE = 30000
 vocab_size = click.option(
     "--vocab-size",

@@ -30,6 +30,11 @@ MOST_VALUES, MOST_CONTAINERS = 8_000_000, 1_200_000  # of a JSON file: a million
 RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
 
 
+def has_tokenizer_json(directory: Path_) -> bool:
+    """Whether this is a directory with a tokenizer.json."""
+    return os.path.isfile(os.path.join(directory, TOKENIZER_FILE))
+
+
 def read_json_text(path: Path_) -> str:
     """The text of a JSON file that holds no more values than fit into a common memory.
 
