@@ -13,7 +13,8 @@ import pytest
 
 import trietok
 from tests.cli.commands import environment, error, posix, process, run, usage_error
-from trietok.cli.app import COMMANDS
+from trietok.cli.app import COMMANDS, app
+from trietok.cli.usage import Utf8
 
 
 @pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])
@@ -236,3 +237,44 @@ def test_help():
         assert run(*arguments).exit_code == 0
     assert "[CLS]" in run("encode", "--help").stdout
     assert "encode" in run().output
+
+
+# ---- arguments that are not UTF-8 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere an argument is UTF-8")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tokenize", b"na\xefve"),
+        ("encode", "a", "--pair", b"na\xefve"),
+        ("trim", "trietok-en", "texts.txt", "-o", "out", "--keep-prefix", b"na\xefve"),
+        ("train", "wordpiece", "texts.txt", "-o", "out", "--special-token", b"na\xefve"),
+    ],
+)
+def test_bytes_that_are_not_utf_8_are_refused_as_in_a_file(tmp_path, arguments):
+    child = process(*arguments, cwd=tmp_path)
+    written, said = child.communicate()
+    assert (child.returncode, written) == (2, b"")
+    assert said.decode() == (
+        "trietok: error: 'na\\udcefve': byte 0xef at offset 2 is not UTF-8; convert the input to UTF-8\n"
+    )
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_half_surrogate_pair_is_refused():
+    result = run("explain", "ä\ud83d")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.endswith("U+D83D at offset 2 is not UTF-8; convert the input to UTF-8\n")
+
+
+def test_every_text_of_every_command_is_looked_at():
+    def commands(group):
+        for name in group.list_commands(None):
+            command = group.get_command(None, name)
+            yield command
+            yield from commands(command) if hasattr(command, "commands") else ()
+
+    types = [parameter.type for command in commands(app) for parameter in command.params]
+    assert len([each for each in types if isinstance(each, Utf8)]) > 20
+    assert not [each for each in types if each.name == "text" and not isinstance(each, Utf8)]

@@ -33,13 +33,14 @@ def serve(site):
 
     def start(*arguments: str) -> int:
         command = [sys.executable, "-m", "trietok", "play", "--site", str(site), "--port", "0", "--no-browser"]
-        started.append(subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True))
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        started.append(subprocess.Popen([*command, *arguments], cwd=ROOT, text=True, **pipes))
         return int(started[-1].stdout.readline().split(":")[2].partition("/")[0])
 
     yield start
     for process in started:
         process.terminate()
-        process.communicate()
+        assert "Traceback" not in process.communicate()[1]
 
 
 def get(port: int, path: str, host: str = "localhost") -> tuple[int, dict[str, str], bytes]:
@@ -59,6 +60,8 @@ def test_it_serves_the_folder_and_the_model_to_this_machine(serve, tiny):
     assert get(port, "/pyodide/")[0] == 404  # no lists of files
     assert get(port, "/../build.json")[0] == 200  # inside the folder, wherever dots lead
     assert get(port, "/../../etc/passwd")[0] == 404
+    for path in ("/%00", "/a%00b.js", "/%ED%A0%80", "//["):  # no names of files
+        assert get(port, path)[0] == 404
     assert get(port, "/build.json", host="evil.example")[0] == 403
     name = json.loads(get(port, "/config.json")[2])["model"]
     assert tiny.endswith(name)

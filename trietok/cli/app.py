@@ -15,7 +15,7 @@ import trietok
 from trietok.cli.interrupts import stopped
 from trietok.cli.output import open_streams, writing
 from trietok.cli.reporting import reporting
-from trietok.cli.usage import no_such, usage_errors
+from trietok.cli.usage import Utf8, no_such, usage_errors
 
 # Each command is in the module of its name. The summaries stand here so that listing the commands imports none of them.
 COMMANDS = {
@@ -92,16 +92,19 @@ def page_of(name: str) -> Page:
 def _imported(name: str) -> click.Command:
     module = name.replace("-", "_")
     command: click.Command = getattr(import_module(f"trietok.cli.{module}"), module)
-    _name_page(command, page_of(name))
+    _prepare(command, page_of(name))
     return command
 
 
-def _name_page(command: click.Command, page: Page) -> None:
-    """Have the help of a command, and of the commands in it, end with its page."""
+def _prepare(command: click.Command, page: Page) -> None:
+    """Have the help of a command, and of the commands in it, end with its page; and their texts be UTF-8."""
+    for parameter in command.params:
+        if parameter.type is click.STRING:
+            parameter.type = Utf8()
     command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
-            _name_page(each, page)
+            _prepare(each, page)
 
 
 class _Group(click.Group):

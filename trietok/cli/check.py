@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import trietok
 from trietok.cli import options
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting
+from trietok.files.find import BUILT_IN_NAMES, nothing_there
 
 _FOUND = 1
 _CHANGES = 20  # so many changes are shown one by one
@@ -39,6 +41,8 @@ def check(ctx: click.Context, path: str, fix: bool, output: str | None, renumber
             ctx.fail("--renumber needs --fix.")
         if fix != (output is not None):
             ctx.fail("--fix and --output go together: --fix --output DIR.")
+        if path and path not in BUILT_IN_NAMES and not os.path.lexists(path):
+            raise nothing_there(path)
         if output is None:
             report = trietok.check(path)
             result: Any = report

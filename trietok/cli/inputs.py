@@ -128,12 +128,16 @@ def lines_of(
 
 
 def _say_file_names(texts: Sequence[str]) -> None:
-    """Warn of texts that are the names of files of texts, which are not read."""
+    """Warn of texts that are, or look like, the names of files of texts, which are not read."""
     files = [text for text in texts if has_text_suffix(text) and os.path.isfile(text)]
     if files:
         more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
         reading = f"--file {shlex.quote(files[0])}"
         warn(f"{files[0]!r}{more} is a file, and its name is taken as the text; {reading} reads the file")
+        return
+    names = [text for text in texts if has_text_suffix(text) and text.isprintable() and " " not in text]
+    if names:
+        warn(f"there is no file {names[0]!r}, and the name is taken as the text; --file reads files")
 
 
 def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], files: Sequence[str]) -> None:

@@ -131,7 +131,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             return None
         content = self._served.get(self.path)
         if content is None:
-            return super().send_head()
+            try:
+                return super().send_head()
+            except ValueError:  # no file can have that name
+                self.send_error(404)
+                return None
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(self.path))
         self.send_header("Content-Length", str(len(content)))

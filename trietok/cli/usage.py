@@ -7,8 +7,29 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
+
+from trietok.cli.reporting import say_error
+
+
+class Utf8(click.types.StringParamType):
+    """A text of the command line, refused as a file would be that has bytes that are not UTF-8.
+
+    Python makes half surrogate pairs of such bytes, and tokenizers drop those.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = super().convert(value, param, ctx)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            offset, code = len(text[: error.start].encode("utf-8")), ord(text[error.start])
+            what = f"byte 0x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"U+{code:04X}"
+            say_error(f"{text!r:.60}: {what} at offset {offset} is not UTF-8; convert the input to UTF-8")
+            raise click.exceptions.Exit(2) from None
+        return text
 
 
 def near(typed: str, names: Iterable[str]) -> list[str]:

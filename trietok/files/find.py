@@ -63,16 +63,21 @@ def find_files(
                 raise FileError(f"{name} has no folder {subfolder}; check `subfolder`", path=directory)
         return ModelFiles(current_files(directory, file_names))
     if not _may_be_a_hub_name(name):
-        hint = "; ~ is not expanded here, os.path.expanduser does that" if name.startswith("~") else ""
-        raise FileError(
-            f"{name} is neither a directory nor a file; nor is it a built-in vocabulary ({', '.join(BUILT_IN_NAMES)}) "
-            f"or a name on the hub{hint}{_suggestion(name)}",
-            path=name,
-        )
+        raise nothing_there(name, " or a name on the hub")
     from trietok.files.hub import download  # few tokenizers come from there
 
     subfolder = (subfolder or "").strip("/")
     return ModelFiles(download(name, file_names, subfolder, hub_options, lambda: _suggestion(name)))
+
+
+def nothing_there(name: str, elsewhere: str = "") -> FileError:
+    """The error for a name of nothing on this machine; `elsewhere` says where else it was looked for."""
+    hint = "; ~ is not expanded here, os.path.expanduser does that" if name.startswith("~") else ""
+    return FileError(
+        f"{name} is neither a directory nor a file; nor is it a built-in vocabulary ({', '.join(BUILT_IN_NAMES)})"
+        f"{elsewhere}{hint}{_suggestion(name)}",
+        path=name,
+    )
 
 
 def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
