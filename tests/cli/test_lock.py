@@ -33,7 +33,7 @@ def test_golden_texts_from_files_of_several_kinds(lock, tmp_path, tiny):
     loaded = Lock.load(path)
     assert [each.text for each in loaded.texts] == ["hello", "", "world", "hel", "hello hello"]
     assert said == [f"{path}: 5 texts, 15 ids, 5 special ids, {BertTokenizer(tiny).fingerprint()}"]
-    path, _ = lock("-t", str(tmp_path / "b.jsonl"), "--column", "body")
+    path, _ = lock("-t", str(tmp_path / "b.jsonl"), "--column", "body", "--force")
     assert [each.text for each in Lock.load(path).texts] == ["東京"]
 
 
@@ -48,6 +48,23 @@ def test_the_lock_as_json(lock):
     path, said = lock("--json")
     assert json.loads(said[0]) == json.loads(path.read_text(encoding="utf-8"))
     assert json.loads(said[0])["model"] == "./vocab.txt"
+
+
+def test_a_file_that_is_there_is_replaced_only_by_force(lock, tmp_path, tiny):
+    path, _ = lock()
+    before = path.read_bytes()
+    named = f"{path} is there already"
+    again = ("lock", "-m", tiny, "-o", str(path), "-t", "-")
+    end = "; name another file with -o, or replace it with --force"
+    assert error(*again, stdin="hello\n") == f"{named}, a lock of this tokenizer{end}"
+    found = error("lock", "-o", str(path))
+    assert found == f"{named}, a lock of another tokenizer, {tiny} ({BertTokenizer(tiny).fingerprint()}){end}"
+    assert path.read_bytes() == before
+    out(*again, "--force", stdin="hello\n")
+    assert [each.text for each in Lock.load(path).texts] == ["hello"]
+    path.write_text("notes")
+    assert error(*again, stdin="hello\n") == f"{named}, and is no lock that can be read{end}"
+    assert path.read_text() == "notes"
 
 
 def test_standard_input(tmp_path, tiny):

@@ -90,6 +90,23 @@ def test_a_tokenizer_json_stays_one(model, two, tmp_path):
     assert fast[0] == fast[1]
 
 
+def test_another_vocabulary_is_taken_only_by_force(model, two, tmp_path, vocab_file):
+    other = str(vocab_file(*(f"word{number}" for number in range(20))))
+    command = ("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", other)
+    change = "5 of 11 rows kept (0 moved), 6 lost, 20 new"
+    assert error(*command) == (
+        f"the tokenizer has another vocabulary than that of {model}: {change}; give the tokenizer that was made from "
+        "the model's, or write the model nevertheless with --force"
+    )
+    assert not (tmp_path / "out").exists()
+    result = run(*command, "--force")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"trietok: warning: {tmp_path / 'out'} is written with the rows of another vocabulary: {change}\n"
+    )
+    assert len(table_of(tmp_path / "out")) == 25
+
+
 def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
     tensors = {**bert(ROWS), "scorer.table": numbers(ROWS, 3), "scorer.odd": numbers(3, ROWS)}
     directory = str(save_model(tmp_path / "odd", tensors, ROWS, tokenizer=two[0]))

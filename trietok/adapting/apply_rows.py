@@ -34,6 +34,7 @@ from trietok.errors import (
 from trietok.files.formats import CONFIG_FILE, read_json_object, write_json
 from trietok.files.new_directory import checked_new, new_directory
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
+from trietok.log import warning
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -59,7 +60,7 @@ def apply_rows(
     The input embeddings, the heads that predict tokens and their biases get the rows of the plan, in whatever file and
     type they are; every other tensor is copied byte for byte, and so is every row that is kept. config.json and
     generation_config.json get the new `vocab_size` and ids. Other files are copied, except the old tokenizer and
-    weights in other formats.
+    weights in other formats. A plan that `replaces_vocabulary` is carried out too, with a warning.
 
     Args:
         plan: where the rows come from, as `plan_rows` tells.
@@ -86,6 +87,8 @@ def apply_rows(
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
     checkpoint, axes = checked_model(checkpoint_dir, out_dir, also, leave)
     _check_tokenizers(plan, checkpoint, tokenizer)
+    if plan.replaces_vocabulary:
+        warning("%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan)
     fitted = plan.for_model(checkpoint.rows, multiple_of)
     ids = moved_ids(checkpoint.config, fitted, where=CONFIG_FILE, tokenizer=tokenizer)
     writer = _Writer(checkpoint, RowBlocks(fitted), axes, progress)

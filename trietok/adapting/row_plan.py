@@ -80,6 +80,17 @@ class RowPlan:
         """How many old rows are no new row."""
         return self.rows_before - len({source for source in self.sources if source >= 0})
 
+    @property
+    def replaces_vocabulary(self) -> bool:
+        """Whether more than a fifth of the old rows are lost, and more than a fifth of the new rows are made.
+
+        Adding tokens loses no row, and trimming makes none; a tokenizer that does both has another vocabulary.
+
+        >>> RowPlan("A", "B", 3, 2, [2, 0]).replaces_vocabulary, RowPlan("A", "B", 2, 1, [~0], [()]).replaces_vocabulary
+        (False, True)
+        """
+        return 5 * self.lost > self.rows_before and 5 * self.made > self.rows_after
+
     def new_rows_of(self) -> dict[int, int]:
         """Old row → new row; a lost row is missing.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from typing import Any
 
 import click
 
@@ -22,12 +24,22 @@ from trietok.showing.lists import number_of
 @options.model
 @lock_options.texts
 @click.option("--output", "-o", type=options.OUTPUT, default=LOCK_FILE, metavar="FILE", help="The lock file to write.")
+@options.force("Replace a file that is there already.")
 @click.option("--fast", is_flag=True, help="Lock the fast profile (that of the Rust tokenizers).")
 @options.column
 @training_options.errors
 @click.option("--json", "as_json", is_flag=True, help="Also write the lock to standard output, as one JSON object.")
 @options.offline
-def lock(model: str, texts: tuple[str, ...], output: str, fast: bool, column: str, errors: str, as_json: bool) -> None:
+def lock(
+    model: str,
+    texts: tuple[str, ...],
+    output: str,
+    force: bool,
+    fast: bool,
+    column: str,
+    errors: str,
+    as_json: bool,
+) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
     \b
@@ -38,6 +50,12 @@ def lock(model: str, texts: tuple[str, ...], output: str, fast: bool, column: st
     with reporting():
         files = golden_texts(texts, column, errors, output)
         tokenizer = tokenizer_of(model, fast=fast)
+        if not force and os.path.lexists(output):
+            raise trietok.FileError(
+                f"{output} is there already, {_what_is_there(output, tokenizer)}; name another file with -o, or "
+                "replace it with --force",
+                path=output,
+            )
         if files is None:
             made = trietok.lock(tokenizer)
         else:
@@ -52,3 +70,15 @@ def lock(model: str, texts: tuple[str, ...], output: str, fast: bool, column: st
             ids = f"{sum(len(each.ids) for each in made.texts):,} ids"
             line = f"{output}: {count}, {ids}, {len(made.special_tokens)} special ids, {made.fingerprint}"
             write_line(visible(line))
+
+
+def _what_is_there(path: str, tokenizer: Any) -> str:
+    """What a lock of a tokenizer would replace."""
+    try:
+        there = trietok.Lock.load(path)
+    except (trietok.TrietokError, OSError):
+        return "and is no lock that can be read"
+    if there.fingerprint == tokenizer.fingerprint():
+        return "a lock of this tokenizer"
+    of = "another tokenizer" if there.model is None else f"another tokenizer, {there.model}"
+    return f"a lock of {of} ({there.fingerprint})"

@@ -127,6 +127,13 @@ model = click.option(
 column = click.option(
     "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet files that holds the text."
 )
+
+
+def force(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option `--force`, without which a command refuses what is probably a mistake."""
+    return click.option("--force", is_flag=True, help=help)
+
+
 pair = click.option("--pair", metavar="TEXT", help="Encode the text and TEXT as a pair.")
 no_special_tokens = click.option(
     "--no-special-tokens", is_flag=True, help="Leave out special tokens such as [CLS] and [SEP]."

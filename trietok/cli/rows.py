@@ -10,12 +10,12 @@ import click
 import trietok
 from trietok.adapting.apply_rows import checked_model
 from trietok.cli import changed_vocabulary, options
-from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import Bars, shown_bars
 from trietok.cli.reporting import reporting, warn
 from trietok.files.formats import has_tokenizer_json
+from trietok.files.new_directory import checked_new
 
 model_dir = click.argument("model_dir", type=options.PATH)
 
@@ -68,6 +68,7 @@ multiple_of = click.option(
 @also
 @leave
 @multiple_of
+@options.force("Write the model even if the tokenizer has another vocabulary.")
 @changed_vocabulary.as_json
 @options.offline
 @click.pass_context
@@ -82,6 +83,7 @@ def rows(
     also: tuple[str, ...],
     leave: tuple[str, ...],
     multiple_of: int,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Copy a model, with a row for each token of another tokenizer.
@@ -99,9 +101,14 @@ def rows(
             ctx.fail("Give --tokenizer DIR, the new tokenizer, or --plan FILE.")
         if plan is not None and new is not None:
             ctx.fail("--new goes with --tokenizer only: a plan already says what new rows are made of.")
-        require_new(output)
+        checked_new(output)
         checked_model(model_dir, output, also, leave)  # before its name is taken for one on the hub
         row_plan, after, proof = _planned(model_dir, tokenizer, plan, new or "pieces")
+        if row_plan.replaces_vocabulary and not force:
+            raise trietok.InputError(
+                f"the tokenizer has another vocabulary than that of {model_dir}: {row_plan}; give the tokenizer that "
+                "was made from the model's, or write the model nevertheless with --force"
+            )
         if save_plan is not None:
             row_plan.save(save_plan)
         with shown_bars(transient=True) as bars:
