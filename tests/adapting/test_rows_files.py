@@ -397,7 +397,7 @@ def test_places_that_cannot_be_written(two, tmp_path):
         ("link/new", "is inside"),
         ("full", "not empty"),
         ("file", "is a file"),
-        ("file/new", "cannot write"),
+        ("file/new", "cannot make the directory"),
         ("a\0b", "NUL"),
         ("x" * 300, "cannot write"),
     ):

@@ -217,7 +217,7 @@ def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
     done = ran("interrupt", "ids")
     assert (done.stdout, done.stderr, done.returncode) == ("stopped\n", "", 0)
     left = [path.name for path in (tmp_path / "ids").rglob("*")]
-    assert not [name for name in left if name.startswith(("temporary-", "spool-"))]
+    assert not [name for name in left if name.startswith((".temporary-", "spool-"))]
     assert ran("resume", "ids").stderr == ""
     assert ran("unbroken", "unbroken").stderr == ""
     assert contents(tmp_path / "ids") == contents(tmp_path / "unbroken")
@@ -276,7 +276,7 @@ def test_a_full_disk_is_one_error_and_leaves_no_spool(tmp_path, kernel, name):
     assert re.fullmatch(
         r"trietok: error: cannot write \S+spool-\S+: File too large\. Finished shards stay in .*\n", said
     )
-    assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    assert not [path for path in ids.rglob("*") if path.name.startswith((".temporary-", "spool-"))]
     out(*command, "--resume")
     out(*command[:4], str(tmp_path / "unbroken"), *command[5:])
     assert contents(ids) == contents(tmp_path / "unbroken")
@@ -308,7 +308,7 @@ def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
     assert child.stderr.read().decode() == (
         f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
     )
-    assert not [path for path in ids.rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    assert not [path for path in ids.rglob("*") if path.name.startswith((".temporary-", "spool-"))]
     out(*command, "--resume")
     out(*command[:3], str(tmp_path / "unbroken"), *command[4:-1], "1")
     assert contents(ids) == contents(tmp_path / "unbroken")
@@ -333,7 +333,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     assert child.stderr.read().decode() == (
         f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
     )
-    assert not list((ids / ".trietok-encode").glob("temporary-*"))
+    assert not list((ids / ".trietok-encode").glob("*temporary-*"))
     assert not (ids / "manifest.json").exists()
     out(*command, "--resume")
     out(*command[:3], str(tmp_path / "unbroken"), *command[4:-1], "1")

@@ -175,7 +175,7 @@ def test_bad_input_is_one_clear_line(text):
 def test_the_output_has_to_be_new_or_empty_and_is_looked_at_first(text):
     for output in (".", text, ""):
         message = error("train", "bpe", "missing.txt", "-o", output)
-        assert message == f"{output!r} is not a new or empty directory; give another with --output"
+        assert "is there already" in message
     pathlib.Path("out").mkdir()
     out("train", "bpe", text, "-o", "out")
 
@@ -187,7 +187,8 @@ def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
         message = error("train", "bpe", "missing.txt", "-o", output)
         assert message == f"cannot write to {output!r}: {here / text} is not a directory"
     pathlib.Path("link").symlink_to("nowhere")
-    assert "is not a new or empty directory" in error("train", "bpe", "missing.txt", "-o", "link")
+    out("train", "bpe", text, "-o", "link")
+    assert files_in("nowhere") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
     pathlib.Path("there").mkdir()
     monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)  # nobody stops the superuser
     message = error("train", "bpe", "missing.txt", "-o", "new/out")
@@ -332,8 +333,8 @@ def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
     original = shutil.rmtree
 
     def interrupted_once(path, **options):
-        calls.append(path)
-        if len(calls) == 1:
+        calls.append(os.path.exists("out"))
+        if calls == [False, True]:
             raise KeyboardInterrupt
         original(path, **options)
 

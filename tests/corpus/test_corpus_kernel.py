@@ -290,7 +290,7 @@ def test_threads_that_are_interrupted_end_and_leave_what_is_finished(texts, tmp_
         encode_files(texts, tmp_path / "out", tokenizer, progress=progress, **options)
     assert threading.active_count() == running
     assert 3 <= len(finished(tmp_path / "out")) < 20
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.name.startswith(("temporary-", "spool-"))]
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.name.startswith((".temporary-", "spool-"))]
     encode_files(texts, tmp_path / "out", tokenizer, resume=True, **options)
     encode_files(texts, tmp_path / "unbroken", tokenizer, workers=1, shard_bytes=2000)
     assert contents(tmp_path / "out") == contents(tmp_path / "unbroken")

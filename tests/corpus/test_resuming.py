@@ -86,7 +86,7 @@ def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(english, tm
         patch.setattr(function, interrupted)
         with pytest.raises(KeyboardInterrupt):
             encode_files(files, out, english, resume=True, **options)
-    assert not list(out.rglob("temporary-*"))
+    assert not list(out.rglob("*temporary-*"))
     encode_files(files, out, english, resume=True, **options)
     assert contents(out) == contents(tmp_path / "unbroken")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pathlib
@@ -338,3 +339,68 @@ def test_a_pipe_for_a_file_or_a_journal_is_refused_at_once(two, tmp_path):
         with pytest.raises(FileError, match=rf"{name}.* not a regular file"):
             two[1].save_pretrained(directory)
         (directory / name).unlink()
+
+
+@pytest.mark.parametrize("moment", ["before", "at the rename"])
+def test_two_processes_save_into_one_new_directory(small, tmp_path, monkeypatch, moment):
+    """The second save goes into the directory that the first one made."""
+    old, new = two_tokenizers(small)
+    directory = tmp_path / "saved"
+    make, rename = new.save_vocabulary, os.rename
+
+    def save_vocabulary(*arguments, **options):
+        if moment == "before" and not directory.exists():
+            old.save_pretrained(directory)
+        return make(*arguments, **options)
+
+    def renamed(source, target):
+        if moment == "at the rename" and not directory.exists():
+            monkeypatch.setattr(os, "rename", rename)
+            old.save_pretrained(directory)
+        rename(source, target)
+
+    monkeypatch.setattr(new, "save_vocabulary", save_vocabulary)
+    monkeypatch.setattr(os, "rename", renamed)
+    paths = new.save_pretrained(directory)
+    assert {os.path.dirname(path) for path in paths} == {str(directory)}
+    assert state(BertTokenizer.from_pretrained(directory)) == state(new)
+    assert sorted(os.listdir(tmp_path)) == ["saved", "vocab.txt"]
+
+
+def test_a_file_system_that_renames_no_directories(small, tmp_path, monkeypatch):
+    def refused(source, target):
+        raise OSError(errno.EMFILE, "Too many open files", source)
+
+    monkeypatch.setattr(os, "rename", refused)
+    paths = small("a").save_pretrained(tmp_path / "below" / "saved")
+    assert sorted(map(os.path.basename, paths)) == sorted(os.listdir(tmp_path / "below" / "saved"))
+    assert os.listdir(tmp_path / "below") == ["saved"]
+
+
+def test_a_new_directory_with_all_its_files_at_once(small, tmp_path, monkeypatch):
+    seen = []
+    replace = os.replace
+
+    def watched(source, target):
+        seen.append((tmp_path / "a" / "saved").exists())
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    tokenizer = small("a")
+    tokenizer.chat_template = {"default": "a", "other": "b"}
+    paths = tokenizer.save_pretrained(tmp_path / "a" / "saved")
+    assert seen
+    assert not any(seen)
+    assert str(tmp_path / "a" / "saved" / "additional_chat_templates" / "other.jinja") in paths
+    assert all(map(os.path.isfile, paths))
+
+
+def test_a_failed_save_takes_back_the_directories_it_made(small, tmp_path):
+    def fail(folder, filename_prefix=None):
+        raise KeyboardInterrupt
+
+    tokenizer = small("a")
+    tokenizer.save_vocabulary = fail
+    with pytest.raises(KeyboardInterrupt):
+        tokenizer.save_pretrained(tmp_path / "a" / "saved")
+    assert os.listdir(tmp_path) == ["vocab.txt"]

@@ -22,7 +22,7 @@ from trietok.checking.rules.facts import ROLES, Facts
 from trietok.checking.rules.options import case_told_by
 from trietok.checking.rules.tokenizer_json import Contradiction, contradictions
 from trietok.checking.vocabulary import BOM
-from trietok.errors import FileError, FileFormatError
+from trietok.errors import FileFormatError
 from trietok.files.atomic import save_files
 from trietok.files.formats import (
     CONFIG_FILE,
@@ -34,6 +34,7 @@ from trietok.files.formats import (
     write_json,
     write_vocab_lines,
 )
+from trietok.files.new_directory import checked_new, save_into
 from trietok.files.other_kinds import trained_kind
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
@@ -122,8 +123,7 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6}
     """
     target = Path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise FileError(f"{target} is there already; give a directory that does not exist or is empty", path=target)
+    checked_new(target)
     before = check(path)
     if trained_kind(os.fspath(path)) is not None:
         raise FileFormatError(
@@ -304,7 +304,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         if id_map is not None:
             write_json(folder / ID_MAP_FILE, id_map)
 
-    save_files(target, write)
+    save_into(target, lambda folder: save_files(folder, write))
     return id_map
 
 

@@ -8,11 +8,11 @@ import trietok
 from trietok.cli import changed_vocabulary, options, training_options
 from trietok.cli import rows as rows_options
 from trietok.cli import suggest as suggest_options
-from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import Watched, shown_bars
 from trietok.cli.reporting import reporting
 from trietok.cli.suggest import check_phrases, words_of
+from trietok.files.new_directory import checked_new
 
 
 @click.command()
@@ -76,7 +76,7 @@ def adapt(
     """
     with reporting():
         check_phrases(phrases, way)
-        require_new(output)
+        checked_new(output)
         files = training_options.text_files(texts, column, errors)
         with shown_bars(transient=True) as bars:
             adapted = trietok.adapt(

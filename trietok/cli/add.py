@@ -10,11 +10,12 @@ import click
 import trietok
 from trietok.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save, tokenizer_to_change
+from trietok.cli.changed_vocabulary import rows_command, rows_lines, save, tokenizer_to_change
 from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
+from trietok.files.new_directory import checked_new
 from trietok.showing.lists import first_few, number_of
 
 _AS_WHAT = {
@@ -76,7 +77,7 @@ def add(
       trietok add terms.txt --model my-tokenizer --as single-word --output with-terms
     """
     with reporting():
-        require_new(output)
+        checked_new(output)
         read = training_options.text_files(texts, column, errors) if texts else None
         where = "standard input" if terms == STANDARD_INPUT else terms
         lines = [(number, line.text) for number, line in enumerate(Lines(files=[terms]), start=1) if line.text.strip()]

@@ -52,15 +52,6 @@ def tokenizer_to_change(model: str, fast: bool | None) -> Any:
     return tokenizer
 
 
-def require_new(out: str) -> None:
-    """Raise for a directory that holds something, or a file."""
-    target = Path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise trietok.FileError(
-            f"{target} is there already; give a directory that does not exist or is empty", path=target
-        )
-
-
 def save(tokenizer: Any, model: str, out: str, plan: trietok.RowPlan | None, plan_file: str | None) -> None:
     """Write the plan of rows to a file, which may not be possible, and then a tokenizer to a new directory."""
     if plan is not None and plan_file is not None:

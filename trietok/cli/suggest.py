@@ -10,12 +10,12 @@ import click
 
 import trietok
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new
 from trietok.cli.inputs import STANDARD_INPUT, Lines
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting, warn
 from trietok.files.formats import has_tokenizer_json
+from trietok.files.new_directory import checked_new
 from trietok.showing.lists import number_of
 
 _WORD, _NUMBER, _PIECES, _UNKNOWN = "bold", "cyan", "dim", "bold red"
@@ -114,7 +114,7 @@ def suggest(
             files = (STANDARD_INPUT,)
         check_phrases(phrases, adding)
         if output is not None:
-            require_new(output)
+            checked_new(output)
         texts = training_options.text_files(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
         with shown_reading(texts, "counting words") as shown:

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.reporting import reporting
-from trietok.files.atomic import finish_save
+from trietok.files.new_directory import checked_new
 from trietok.files.texts import STANDARD_INPUT
 from trietok.showing.lists import number_of
 from trietok.training import save_chinese_bpe, train_chinese_bpe
@@ -295,15 +294,13 @@ def _training(kind: str, output: str) -> Iterator[_Run]:
     run = _Run(kind, output)
     with reporting(), terminated_like_interrupted():
         _check_output(output)
-        made = _missing_directories(output)
         try:
             yield run
-        except BaseException as error:
+        except KeyboardInterrupt:
             with _deaf_to_interrupts():
-                is_written = run.saving and _tidied(Path(output), made)
-                if isinstance(error, KeyboardInterrupt):
-                    message = f"{visible(output)} is complete" if is_written else "nothing was written"
-                    print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
+                is_written = run.saving and os.path.isdir(output) and bool(os.listdir(output))
+                message = f"{visible(output)} is complete" if is_written else "nothing was written"
+                print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
             raise
 
 
@@ -314,26 +311,9 @@ def _progress() -> Iterator[OnProgress | None]:
         yield None if bars is None else lambda progress: bars.show(*progress)
 
 
-def _missing_directories(output: str) -> list[Path]:
-    """The directories that saving will make, the innermost first."""
-    path = Path(output)
-    return [directory for directory in (path, *path.parents) if not directory.exists()]
-
-
-def _tidied(path: Path, made: list[Path]) -> bool:
-    """Finish a save that was cut short, or take back what it made; return which: whether the files are there."""
-    with contextlib.suppress(trietok.TrietokError, OSError):
-        finish_save(path)
-        if path.is_dir() and any(path.iterdir()):  # it was new or empty before
-            return True
-        for directory in made:
-            directory.rmdir()
-    return False
-
-
 @contextlib.contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """An impatient second Ctrl-C, or SIGTERM, must not stop the tidying."""
+    """An impatient second Ctrl-C, or SIGTERM, must not stop what is said of the first."""
     if threading.current_thread() is not threading.main_thread():  # which alone gets them
         yield
         return
@@ -384,21 +364,12 @@ def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:
 
 def _check_output(output: str) -> None:
     """Before hours of work: whether there is a place for its result."""
-    path = Path(output)
-    try:
-        if path.is_dir() and not any(path.iterdir()):
-            if not os.access(path, os.W_OK | os.X_OK):
-                raise trietok.FileError(f"cannot write to {output!r}: it is not writable", path=output)
-            return
-        if not path.exists() and not path.is_symlink() and output:
-            place = next(parent for parent in path.absolute().parents if parent.exists())
-            if not place.is_dir():
-                raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
-            if not os.access(place, os.W_OK | os.X_OK):
-                raise trietok.FileError(f"cannot write to {output!r}: {place} is not writable", path=output)
-            return
-    except trietok.FileError:
-        raise
-    except (OSError, ValueError) as error:
-        raise trietok.FileError(f"cannot write to {output!r}: {error}", path=output) from error
-    raise trietok.FileError(f"{output!r} is not a new or empty directory; give another with --output", path=output)
+    place = checked_new(output)
+    is_there = place.is_dir()
+    if not is_there:
+        place = next(parent for parent in place.parents if parent.exists())
+    if not place.is_dir():
+        raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
+    if not os.access(place, os.W_OK | os.X_OK):
+        named = "it" if is_there else place
+        raise trietok.FileError(f"cannot write to {output!r}: {named} is not writable", path=output)

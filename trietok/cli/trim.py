@@ -8,11 +8,12 @@ import click
 
 import trietok
 from trietok.cli import changed_vocabulary, options, training_options
-from trietok.cli.changed_vocabulary import require_new, rows_command, rows_lines, save, tokenizer_to_change
+from trietok.cli.changed_vocabulary import rows_command, rows_lines, save, tokenizer_to_change
 from trietok.cli.inputs import Lines
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
+from trietok.files.new_directory import checked_new
 
 
 @click.command()
@@ -85,7 +86,7 @@ def trim(
     with reporting():
         if unused != "all" and not (unused.isascii() and unused.isdigit() and len(unused) < 10):
             ctx.fail("--unused takes a number, or all.")
-        require_new(output)
+        checked_new(output)
         texts = training_options.text_files(files, column, errors)
         checked = training_options.text_files(check, column, errors) if check else None
         tokenizer = tokenizer_to_change(model, fast)

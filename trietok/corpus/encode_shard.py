@@ -306,7 +306,7 @@ def input_of(file: TextFile, sha256: str) -> dict[str, Any]:
 
 def write_whole(path: Path, text: str) -> None:
     """Replace a file of a run, whole or not at all; a full disk is an `OSError` that names it."""
-    with replacing(path) as file:
+    with replacing(path, clears=False) as file:  # a run clears its folder by itself
         file.write(text.encode("utf-8"))
 
 

@@ -23,7 +23,7 @@ from trietok.corpus.encode_shard import GOES_ON, RECORD, REJECTED, STATE_FOLDER,
 from trietok.corpus.text_inputs import Source
 from trietok.errors import FileError, InputError
 from trietok.files.saves.lock import DirectoryBusyError, alone
-from trietok.files.whole import FULL, TEMPORARY, checksum, flush_directory, put_in_place, replacing
+from trietok.files.whole import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
 MANIFEST_FORMAT = "trietok-corpus-2"
@@ -251,7 +251,7 @@ class RunDirectory:
     def _clear(self) -> None:
         """Remove what is unfinished."""
         for path in sorted(self._state.iterdir()) if self._state.is_dir() else ():
-            if path.name.startswith((TEMPORARY, "spool-")):
+            if path.name.startswith((*UNFINISHED, "spool-")):
                 path.unlink(missing_ok=True)
 
     # ---- what shall be there ----------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from trietok.files.rights import rights_to_keep
 from trietok.files.saves import journal, lock
 from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.saves.staging import Staging, pid_of, staging_folders
-from trietok.files.whole import flush_directory, flush_file
+from trietok.files.whole import flush_directory, flush_file, is_running
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -41,29 +41,46 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
         FileError: something cannot be written or replaced, or another save into the directory does not end; the old
             files are as they were.
     """
-    try:
-        missing = [folder for folder in (directory, *directory.parents) if not folder.exists()]
-        directory.mkdir(parents=True, exist_ok=True)
-        for folder in missing:
-            flush_directory(folder.parent)
-    except OSError as error:
-        raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
-    with _told(directory), alone(directory) as is_alone:
+    with made_while(directory), _told(directory), alone(directory) as is_alone:
         finish_save(directory, is_alone=is_alone)
-        staging = Staging.make(directory)
         process = os.getpid()
         try:
+            staging = Staging.make(directory)
             write(staging.new)
             names = sorted(path.name for path in staging.new.iterdir())
             gone = set(obsolete) - set(names)
             _replace(staging, [*names, *sorted(name for name in gone if os.path.lexists(directory / name))])
+            _tidy(staging)
         except BaseException:
             if os.getpid() == process:  # not in a child that was forked in `write`: there the save goes on
                 with contextlib.suppress(OSError):
                     finish_save(directory, is_alone=is_alone)
             raise
-        _tidy(staging)
     return [directory / name for name in names]
+
+
+@contextlib.contextmanager
+def made_while(directory: Path) -> Iterator[None]:
+    """Make a directory, if need be, for the block to fill; where that fails, what was made is gone again.
+
+    Raises:
+        FileError: it cannot be made.
+    """
+    process = os.getpid()
+    missing = [folder for folder in (directory, *directory.parents) if not folder.exists()]
+    try:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            for folder in missing:
+                flush_directory(folder.parent)
+        except OSError as error:
+            raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # one that holds something by now
+            for folder in missing if os.getpid() == process else ():  # not in a child that was forked in the block
+                folder.rmdir()
+        raise
 
 
 def _replace(staging: Staging, names: list[str]) -> None:
@@ -166,16 +183,6 @@ def left_folders(directory: Path) -> list[LeftFolder]:
         pid = pid_of(folder)
         left.append(LeftFolder(folder, pid, pid is not None and is_running(pid), Staging(folder).has_pointers()))
     return left
-
-
-def is_running(process: int) -> bool:
-    if os.name != "posix":  # there is no harmless question: a signal 0 is a Ctrl-C on Windows
-        return True
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)  # it runs, and is not ours
-    return True
 
 
 @contextlib.contextmanager

@@ -11,17 +11,42 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
-from trietok.errors import FileError
-from trietok.files.atomic import is_running
+from trietok.errors import FileError, FileFormatError
+from trietok.files.atomic import finish_save, made_while
 from trietok.files.saves.lock import DirectoryBusyError, alone
-from trietok.files.whole import flush_directory, flush_file
+from trietok.files.whole import flush_directory, flush_file, is_running
 from trietok.open_regular import checked_name
 
 _STAGING = ".trietok-new-"  # then the name of the directory, the number of the process and another number
+_numbers = count()  # no two folders of a process have the same name, whichever thread makes them
+
+
+def save_into(directory: str | os.PathLike[str], save: Callable[[Path], Iterable[Path]]) -> list[Path]:
+    """Have `save` write into a directory; one that is not there yet appears with all that is saved, or not at all.
+
+    Args:
+        directory: where to; one that is there is left to `save`, which replaces its files.
+        save: is given the directory or the folder that becomes it, and returns paths in it; it may be called again.
+
+    Returns:
+        The paths in the directory.
+
+    Raises:
+        FileError: something cannot be written.
+    """
+    if not os.path.exists(checked_name(directory)):
+        try:
+            with new_directory(directory) as staging:
+                return [Path(directory, path.relative_to(staging)) for path in save(staging)]
+        except FileError:
+            # Another process has made the directory meanwhile, or the file system renames none; else it fails again,
+            # with the name that the user gave.
+            pass
+    return list(save(Path(directory)))
 
 
 @contextlib.contextmanager
@@ -44,12 +69,12 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
         FileError: the path is not free, or something cannot be written.
     """
     target = checked_new(path)
-    with _told(target):
-        _make_parents(target.parent)
+    with _told(target), made_while(target.parent):
         _clear(target)
-        staging = _made(target)
+        staging = _free_name(target)
         process = os.getpid()
         try:
+            staging.mkdir()
             with alone(staging):
                 new = staging / "new"  # a directory of its own: to save into it may need its lock
                 new.mkdir()
@@ -63,21 +88,31 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
             flush_directory(target.parent)
         finally:
             if os.getpid() == process:  # not in a child that was forked in the block
-                shutil.rmtree(staging, ignore_errors=True)
+                try:
+                    shutil.rmtree(staging, ignore_errors=True)
+                except BaseException:  # Ctrl-C: the folder goes before the program does
+                    shutil.rmtree(staging, ignore_errors=True)
+                    raise
 
 
 def checked_new(path: str | os.PathLike[str]) -> Path:
-    """The path itself, links resolved, if a new directory can take it.
+    """The path itself, links resolved, if a new directory can take it; clears away what a killed save has left there.
 
     Raises:
         FileError: there is a file, or a directory that is not empty.
     """
     target = Path(os.path.realpath(checked_name(path)))
     try:
+        if target.is_dir():
+            unfinished = (FileError, FileFormatError, DirectoryBusyError)  # then it is not empty
+            with contextlib.suppress(*unfinished), alone(target, longest_wait=0) as is_alone:
+                finish_save(target, is_alone=is_alone)
         taken = "a file" if not target.is_dir() else "not empty" if any(target.iterdir()) else ""
         if taken and os.path.lexists(target):
             raise FileError(
-                f"{os.fspath(path)} is {taken}; give a directory that does not exist or is empty", path=path
+                f"{os.fspath(path) or target} is there already, and is {taken}; give a directory that does not exist "
+                "or is empty",
+                path=path,
             )
     except FileError:
         raise
@@ -86,25 +121,18 @@ def checked_new(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _made(target: Path) -> Path:
-    for number in count():
-        staging = target.parent / f"{_STAGING}{target.name}-{os.getpid()}-{number}"
-        with contextlib.suppress(FileExistsError):
-            staging.mkdir()
-            return staging
-    raise AssertionError
+def _beginning(target: Path) -> str:
+    return f"{_STAGING}{target.name[:40]}-"  # a name may have 255 bytes
 
 
-def _make_parents(folder: Path) -> None:
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in missing:
-        flush_directory(each.parent)
+def _free_name(target: Path) -> Path:
+    names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _clear(target: Path) -> None:
     """Remove what processes have left that were to make the same directory and were killed."""
-    prefix = f"{_STAGING}{target.name}-"
+    prefix = _beginning(target)
     with os.scandir(target.parent) as entries:
         left = [
             (Path(entry.path), entry.name.removeprefix(prefix).split("-"))

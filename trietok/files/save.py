@@ -27,6 +27,7 @@ from trietok.files.formats import (
     write_json,
     write_text,
 )
+from trietok.files.new_directory import save_into
 from trietok.open_regular import checked_name
 from trietok.showing.lists import number_of
 from trietok.text.added_token import AddedToken, convert_added_tokens
@@ -111,16 +112,9 @@ def save_files_of(
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
     for name in (save_directory, prefix):
         checked_name(name)
+    parts = (prefix, filename_prefix, legacy_format is not False, write_json_file, save_jinja_files)
     with tokenizer.holding():  # all files are written from one state
-        return _save_held(
-            tokenizer,
-            Path(save_directory),
-            prefix,
-            filename_prefix,
-            legacy_format is not False,
-            write_json_file,
-            save_jinja_files,
-        )
+        return tuple(map(str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))))
 
 
 def _save_held(
@@ -131,7 +125,7 @@ def _save_held(
     with_vocabulary: bool,
     write_tokenizer_json: Callable[[Path], None] | None,
     save_jinja_files: bool,
-) -> tuple[str, ...]:
+) -> tuple[Path, ...]:
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
     template, named_templates = chat_templates.files_of(tokenizer.chat_template if save_jinja_files else None)
     named_paths: list[Path] = []
@@ -160,8 +154,7 @@ def _save_held(
     last = [prefix + name for name in (ADDED_TOKENS_FILE, TOKENIZER_FILE)]
     by_name = {path.name: path for path in paths}
     between = [path for path in paths if path.name not in (*first, *last)]
-    ordered = (*_named(first, by_name), *named_paths, *between, *_named(last, by_name))
-    return tuple(map(str, ordered))
+    return (*_named(first, by_name), *named_paths, *between, *_named(last, by_name))
 
 
 def _named(names: list[str], paths: dict[str, Path]) -> list[Path]:

@@ -17,17 +17,20 @@ from typing import Any, BinaryIO, cast
 from trietok.files.rights import rights_to_keep
 from trietok.open_regular import open_regular
 
-TEMPORARY = "temporary-"  # how the names of files begin that are not in their place yet
+TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
+UNFINISHED = (TEMPORARY, "temporary-")  # 0.2.0 did not hide them
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _LOST = FULL | {errno.EIO}  # after these, what was written may not be on the disk
 _ANY_SIZE = 1 << 62
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` when the block ends; where it fails nothing has changed.
 
-    The file is written beside `path`, from front to back, flushed to the disk, read back and renamed.
+    The file is written beside `path`, from front to back, flushed to the disk, read back and renamed. What processes
+    have left there that were killed as they wrote the same file is removed, unless not `clears`: the folder is listed
+    for that.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
@@ -43,6 +46,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
     rights = rights_to_keep(path)
+    if clears:
+        _clear(folder or ".", name)
     try:
         with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
             if rights is not None:
@@ -70,6 +75,25 @@ class _Summed(io.BufferedWriter):
     def write(self, content: Any, /) -> int:
         self.digest.update(content)
         return super().write(content)
+
+
+def _clear(folder: str, name: str) -> None:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            process, _, of = entry.name.removeprefix(TEMPORARY).partition("-")
+            if entry.name.startswith(TEMPORARY) and of == name and process.isascii() and process.isdigit():
+                if len(process) < 10 and not is_running(int(process)):
+                    os.unlink(entry.path)
+
+
+def is_running(process: int) -> bool:
+    if os.name != "posix":  # there is no harmless question: a signal 0 is a Ctrl-C on Windows
+        return True
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)  # it runs, and is not ours
+    return True
 
 
 def _new_file(path: str, private: bool) -> int:

@@ -21,6 +21,7 @@ from trietok.files.formats import (
     write_json,
     write_text,
 )
+from trietok.files.new_directory import save_into
 from trietok.files.other_kinds import BPE_SPLITTING, BPE_VOCAB_FILE, MERGES_FILE
 from trietok.files.settings import GENERIC_FAST
 from trietok.files.tokenizer_json.bpe import MARKS
@@ -56,7 +57,7 @@ def save_bpe(bpe: BpeParts, special_tokens: Sequence[str], directory: Path, do_l
         write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
         write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe.unk_token, special_tokens))
 
-    return save_files(directory, write)
+    return save_into(directory, lambda folder: save_files(folder, write))
 
 
 def vocab_text(vocab: Mapping[str, int]) -> str:

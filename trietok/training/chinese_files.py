@@ -12,6 +12,7 @@ from pathlib import Path
 
 from trietok.files.atomic import save_files
 from trietok.files.formats import VOCAB_FILE, write_text, write_vocab_lines
+from trietok.files.new_directory import save_into
 from trietok.files.other_kinds import RECIPE_LOG_FILE
 from trietok.training.bpe_files import require_utf8
 from trietok.training.chinese import ChineseBpe
@@ -57,7 +58,8 @@ def save_chinese_bpe(
             write_text(folder / name, text)
 
     # Result files that are not written anew were made with another vocabulary.
-    return save_files(Path(directory), write, obsolete=[RESULT_FILE, LEFT_TO_RIGHT_FILE])
+    obsolete = [RESULT_FILE, LEFT_TO_RIGHT_FILE]
+    return save_into(directory, lambda folder: save_files(folder, write, obsolete))
 
 
 def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:

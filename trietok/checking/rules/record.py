@@ -10,7 +10,7 @@ from trietok.checking.rules.facts import Facts
 from trietok.checking.rules.ids import highest_id
 from trietok.files.atomic import left_folders
 from trietok.files.formats import RECORD, TOKENIZER_CONFIG_FILE
-from trietok.files.whole import TEMPORARY
+from trietok.files.whole import UNFINISHED
 from trietok.tokenizer.bert import is_unused_slot
 
 _REMOVED = 1000
@@ -78,7 +78,7 @@ def leftovers(facts: Facts) -> Iterator[Finding]:
             message = f"{name} is left of a save that was cut short; its files are not used"
             yield Finding("warning", "save-abandoned", message, file=name)
     with os.scandir(path) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.startswith(TEMPORARY))
+        names = sorted(entry.name for entry in entries if entry.name.startswith(UNFINISHED))
     for name in names:
         message = f"{name} is left of a save that was cut short before it counted; its content is not used"
         yield Finding("warning", "save-abandoned", message, file=name)
