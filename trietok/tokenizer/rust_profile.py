@@ -89,6 +89,7 @@ class RustProfile(BertTokenizer):
             saved = kwargs.get("added_tokens_decoder") or {}
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
+            self.truncation_in_file, self.padding_in_file = self._file.truncation, self._file.padding
             for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
                 if setting is not None:
                     kwargs.setdefault(side, setting.direction.lower())
@@ -399,12 +400,8 @@ class RustProfile(BertTokenizer):
         """
         return arguments
 
-    def _close_holes(self, left: set[int]) -> dict[int, int]:
-        new_ids = super()._close_holes(left)
-        self._renumbered(new_ids)
-        return new_ids
-
     def _renumbered(self, new_ids: Mapping[int, int]) -> None:
+        super()._renumbered(new_ids)
         if self.post_processor is not None:
             self.post_processor = self.post_processor.renumbered(new_ids)
 

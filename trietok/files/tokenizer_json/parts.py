@@ -6,7 +6,7 @@ In: the values. Out: the same values by name. Nothing here reads, writes or chec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, bare_pieces
@@ -85,6 +85,10 @@ class Padding:
     pad_id: int = 0
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
+
+    def renumbered(self, new_ids: Mapping[int, int]) -> Padding:
+        """The same with another id: old id → new id."""
+        return replace(self, pad_id=new_ids.get(self.pad_id, self.pad_id))
 
 
 @dataclass(frozen=True)
