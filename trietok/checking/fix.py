@@ -296,11 +296,13 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         if isinstance(repaired, Exception):
             message = str(repaired).replace(f"{staged}{os.sep}", "")
             raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired
+        if TOKENIZER_FILE in files.present:
+            tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
 
     def write(folder: Path) -> None:
         repaired.save_pretrained(folder)
         if TOKENIZER_FILE in files.present:
-            _write_tokenizer_json(repair, repaired, folder / TOKENIZER_FILE)
+            (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
         _write_model_config(files, folder, repaired.max_id, renumber)
         if id_map is not None:
             write_json(folder / ID_MAP_FILE, id_map)
@@ -309,7 +311,8 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
     return id_map
 
 
-def _write_tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> None:
+def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
+    """The tokenizer.json of the repaired tokenizer, which may be written to `path`; that of the files if it agrees."""
     there = repair.files.file(TOKENIZER_FILE)
     try:
         repaired._write_slow_tokenizer_json(path, there)
@@ -319,10 +322,10 @@ def _write_tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> None:
             f"cannot be written anew: {str(error).replace(f'{path}: ', '')}; without the file the others are repaired",
             path=there,
         ) from error
-    if path.exists():
-        repair.changes.append("; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost]))
-    else:
-        shutil.copyfile(there, path)
+    if not path.exists():
+        return there.read_bytes()
+    repair.changes.append("; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost]))
+    return path.read_bytes()
 
 
 def _config_of_files(repair: _Repair) -> dict[str, Any]:

@@ -564,15 +564,8 @@ class BertTokenizer(PreTrainedTokenizer):
             self._renumbered(new_ids)
         return new_ids
 
-    def _close_holes(self, left: set[int]) -> dict[int, int]:
-        new_ids = super()._close_holes(left)
-        self._renumbered(new_ids)
-        return new_ids
-
     def _renumbered(self, new_ids: Mapping[int, int]) -> None:
         """Called when ids have moved: old id → new id."""
-        if self.padding_in_file is not None:
-            self.padding_in_file = self.padding_in_file.renumbered(new_ids)
 
     def check_wordpiece(self, piece: str) -> None:
         """Raise where a piece cannot be added; see `add_wordpieces`."""

@@ -400,8 +400,12 @@ class RustProfile(BertTokenizer):
         """
         return arguments
 
+    def _close_holes(self, left: set[int]) -> dict[int, int]:
+        new_ids = super()._close_holes(left)
+        self._renumbered(new_ids)
+        return new_ids
+
     def _renumbered(self, new_ids: Mapping[int, int]) -> None:
-        super()._renumbered(new_ids)
         if self.post_processor is not None:
             self.post_processor = self.post_processor.renumbered(new_ids)
 

@@ -64,7 +64,6 @@ def train_new(
     padding = whole["padding"]
     if padding is not None:
         padding["pad_token"] = renamed.get(padding["pad_token"], padding["pad_token"])
-        padding["pad_id"] = ids.get(padding["pad_token"], padding["pad_id"])
     file = tokenizer_json_from_object(whole, "the trained tokenizer")
     settings = {name: value for name, value in tokenizer.init_kwargs.items() if name not in _OF_FILES}
     for role, token in tokenizer.special_tokens_map_extended.items():

@@ -73,7 +73,7 @@ def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, 
         vocabulary=wanted.vocabulary,
         added_tokens=wanted.added_tokens,
         post_processor=kept.post_processor and kept.post_processor.renumbered(new_ids),
-        padding=kept.padding and kept.padding.renumbered(new_ids),
+        padding=kept.padding and kept.padding.with_id_of(known),
     )
     same_texts = _effective(kept.normalizer) == _effective(wanted.normalizer)
     same_rows = _around(tokenizer, with_tokens) == _around(tokenizer, wanted)
@@ -82,6 +82,7 @@ def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, 
         unk_token=wanted.unk_token,
         continuing_subword_prefix=wanted.continuing_subword_prefix,
         max_input_chars_per_word=wanted.max_input_chars_per_word,
+        decoder=replace(kept.decoder, prefix="##") if isinstance(kept.decoder, WordPieceDecoder) else kept.decoder,
         normalizer=kept.normalizer if same_texts else wanted.normalizer,
         post_processor=with_tokens.post_processor if same_rows else wanted.post_processor,
     )
@@ -116,7 +117,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         decoder=WordPieceDecoder(),
         added_tokens=dict(tokenizer.added_tokens_decoder),
         truncation=tokenizer.truncation_in_file,
-        padding=tokenizer.padding_in_file,
+        padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
     )
 
 

@@ -61,7 +61,7 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         decoder=tokenizer.decoder,
         added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
         truncation=tokenizer.truncation_in_file,
-        padding=tokenizer.padding_in_file,
+        padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
         composes=basic.composes_at_last,
         splits_punctuation=bpe is None or basic.do_split_on_punc,
         **(_of_wordpiece(tokenizer.wordpiece_tokenizer) if bpe is None else {"bpe": bpe.parts}),

@@ -86,9 +86,9 @@ class Padding:
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
 
-    def renumbered(self, new_ids: Mapping[int, int]) -> Padding:
-        """The same with another id: old id → new id."""
-        return replace(self, pad_id=new_ids.get(self.pad_id, self.pad_id))
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> Padding:
+        """The same with the id that its token has: ids may have moved since it was read."""
+        return replace(self, pad_id=vocabulary.get(self.pad_token, self.pad_id))
 
 
 @dataclass(frozen=True)
