@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -131,6 +133,21 @@ class Brief:
 
 
 brief = Brief()
+
+
+@contextmanager
+def told_as(folder: str | os.PathLike[str], known: str | os.PathLike[str]) -> Iterator[None]:
+    """Name in errors, instead of a folder that is soon gone, the directory that the caller knows; "" names none."""
+    try:
+        yield
+    except TrietokError as error:
+        gone = os.path.join(folder, "")
+        known = os.path.join(known, "")
+        error.args = tuple(arg.replace(gone, known) if isinstance(arg, str) else arg for arg in error.args)
+        path = getattr(error, "path", None)
+        if isinstance(path, str):
+            vars(error)["path"] = path.replace(gone, known)
+        raise
 
 
 class FileError(TrietokError, OSError, ValueError):

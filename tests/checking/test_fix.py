@@ -135,8 +135,8 @@ def test_where_tokenizer_json_is_right_the_configuration_is_corrected(tmp_path, 
     assert result.changes[0] == (
         f"tokenizer_config.json: do_lower_case is {str(lowers).lower()}, as tokenizer.json and the vocabulary say"
     )
-    assert result.changes[1].startswith("tokenizer.json is left out; BertTokenizerFast")
-    assert len(result.changes) == 2
+    assert len(result.changes) == 1
+    assert (out / "tokenizer.json").read_bytes() == (folder / "tokenizer.json").read_bytes()
     assert not result.after.findings
     assert json.loads((out / CONFIG).read_text())["do_lower_case"] is lowers
     BertTokenizer.from_pretrained(folder, do_lower_case=lowers).save_pretrained(folder)
@@ -144,10 +144,12 @@ def test_where_tokenizer_json_is_right_the_configuration_is_corrected(tmp_path, 
     wrong["normalizer"]["lowercase"] = not lowers
     (folder / "tokenizer.json").write_text(json.dumps(wrong))
     (change,) = fix(folder, tmp_path / "other").changes
-    assert change.startswith("tokenizer.json is left out; with it: normalizer.lowercase is ")
+    assert change.startswith("tokenizer.json is written anew; with it goes: normalizer.lowercase is ")
+    fast = trietok.AutoTokenizer.from_pretrained(tmp_path / "other")
+    assert (fast.is_fast, fast.do_lower_case) == (True, lowers)
 
 
-@pytest.mark.parametrize(("strips", "changes"), [(False, 3), (True, 2), (None, 2)])
+@pytest.mark.parametrize(("strips", "changes"), [(False, 2), (True, 1), (None, 1)])
 def test_accents_are_stripped_as_before_where_the_case_is_corrected(tmp_path, strips, changes):
     """Where strip_accents is null it follows do_lower_case, which was wrong."""
     folder, out = tmp_path / "model", tmp_path / "out"
@@ -163,6 +165,36 @@ def test_accents_are_stripped_as_before_where_the_case_is_corrected(tmp_path, st
     assert not result.after.errors
     tokenize = BertTokenizer.from_pretrained(out).tokenize
     assert tokenize("Né AM") == (["né", "am"] if strips is False else ["ne", "am"])
+
+
+@pytest.mark.parametrize("renumber", [False, True])
+def test_the_tokenizer_json_of_the_copy_gives_the_ids_of_the_copy(tmp_path, renumber):
+    folder, out = tmp_path / "model", tmp_path / "out"
+    make(tmp_path / "plain", {"vocab.txt": lines(*BASE, "un", "##able", "un")})
+    BertTokenizer.from_pretrained(tmp_path / "plain").save_pretrained(folder, tokenizer_json=True)
+    padding = {"strategy": {"Fixed": 8}, "direction": "Right", "pad_to_multiple_of": None}
+    padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    whole = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**whole, "padding": padding}))
+    result = fix(folder, out, renumber=renumber)
+    assert result.changes[-1] == "tokenizer.json is written anew"
+    assert not result.after.errors
+    slow, fast = (trietok.AutoTokenizer.from_pretrained(out, use_fast=is_fast) for is_fast in (False, True))
+    assert fast.get_vocab() == slow.get_vocab() != BertTokenizer.from_pretrained(folder).get_vocab()
+    assert fast("unable").data == slow("unable").data
+    assert json.loads((out / "tokenizer.json").read_text())["padding"] == padding
+
+
+def test_a_tokenizer_json_that_cannot_say_what_is_repaired(tmp_path):
+    folder, out = tmp_path / "model", tmp_path / "out"
+    BertTokenizer.from_pretrained(make(tmp_path / "plain", vocab())).save_pretrained(folder, tokenizer_json=True)
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps({**config, "never_split": ["x-y"]}))
+    with pytest.raises(trietok.FileFormatError, match=r"cannot be written anew: .*never_split.*; without the file the"):
+        fix(folder, out)
+    assert not out.exists()
+    (folder / "tokenizer.json").unlink()
+    assert fix(folder, out).after.ok
 
 
 def test_where_nothing_tells_which_file_is_right_neither_is_thrown_away(tmp_path):

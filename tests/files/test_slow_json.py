@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import pathlib
+import tempfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import trietok
+from tests.conftest import SPECIAL, examples
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputError, NotSupportedError, VocabularyError
 from trietok.tokenizer_json import read_tokenizer_json
+from trietok.training import save_chinese_bpe
 
 
 class Shouting(BertTokenizer):
@@ -114,24 +121,285 @@ def test_the_fast_profile_writes_it_anyway(vocab_file, tmp_path):
     assert one == two
 
 
-def test_a_tokenizer_json_that_a_slow_save_leaves_with_other_ids_is_warned_of_once(small, tmp_path, caplog):
-    tokenizer = small("hello", "world")
-    tokenizer.save_pretrained(tmp_path / "model", tokenizer_json=True)
-    path = tmp_path / "model" / "tokenizer.json"
-    before = path.read_bytes()
+# ---- a tokenizer.json that is there already -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(small, tmp_path):
+    """A directory with a tokenizer.json whose words are cut at 128 tokens, as published models have it."""
+    small("hello", "world").save_pretrained(tmp_path / "model", tokenizer_json=True)
+    edit(tmp_path / "model", truncation=CUT, padding=FILLED)
+    return tmp_path / "model"
+
+
+CUT = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
+FILLED = {
+    "strategy": {"Fixed": 128},
+    "direction": "Right",
+    "pad_to_multiple_of": None,
+    "pad_id": 0,
+    "pad_type_id": 0,
+    "pad_token": "[PAD]",
+}
+
+
+def edit(directory, **changes):
+    path = directory / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def files_in(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def assert_one_tokenizer(directory):
+    """Every loader of the directory has the same tokens with the same ids, and lower-cases or not."""
+    slow, fast, auto = (
+        kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast, trietok.AutoTokenizer)
+    )
+    alone = BertTokenizerFast(tokenizer_file=directory / "tokenizer.json", do_lower_case=slow.do_lower_case)
+    read = read_tokenizer_json(directory / "tokenizer.json")
+    assert read.normalizer.lowercase == slow.do_lower_case
+    assert (read.truncation.max_length, read.padding.strategy) == (128, 128)
+    for each in (fast, auto, alone):
+        assert each.get_vocab() == slow.get_vocab()
+        assert dict(each.added_tokens_decoder) == dict(slow.added_tokens_decoder)
+        for text in ("hello covid-19 <m> World", "HELLO"):
+            assert each.encode(text) == slow.encode(text)
+
+
+def test_a_slow_save_brings_the_tokenizer_json_of_its_directory_up_to_date(model, caplog):
+    tokenizer = BertTokenizer.from_pretrained(model)
+    tokenizer.add_wordpieces(["wor"])
+    tokenizer.add_tokens(["covid-19", AddedToken("<m>", rstrip=True)])
     with caplog.at_level(logging.WARNING, "trietok"):
-        tokenizer.save_pretrained(tmp_path / "model")
-        assert not caplog.records  # it says the same
-        tokenizer.add_tokens(["<x>"])
-        for _ in range(2):
-            tokenizer.save_pretrained(tmp_path / "model")
-        assert [record.getMessage() for record in caplog.records] == [
-            f"{path} is kept as it was, and differs from what is saved in 1 token, '<x>' the first: fast classes and "
-            "the package tokenizers read it; save with tokenizer_json=True to write it anew, or remove it"
-        ]
-        assert path.read_bytes() == before
-        again = type(tokenizer).from_pretrained(tmp_path / "model")
-        again.save_pretrained(tmp_path / "model", tokenizer_json=True)
-        path.write_text("{}")
-        again.save_pretrained(tmp_path / "model")  # not to be read, and not what is saved here
-    assert len(caplog.records) == 1
+        assert str(model / "tokenizer.json") not in tokenizer.save_pretrained(model, filename_prefix="other")
+        assert str(model / "tokenizer.json") in tokenizer.save_pretrained(model)
+    assert not caplog.records  # who saves tokens wants them saved
+    assert_one_tokenizer(model)
+
+
+def test_a_tokenizer_json_that_agrees_stays_byte_for_byte(model):
+    tokenizer = BertTokenizer.from_pretrained(model)
+    tokenizer.add_tokens(["covid-19"])
+    tokenizer.save_pretrained(model)
+    edit(model, decoder=None, normalizer={**json.loads((model / "tokenizer.json").read_text())["normalizer"]})
+    whole = json.loads((model / "tokenizer.json").read_text())
+    whole["normalizer"]["strip_accents"] = True  # null in other words
+    (model / "tokenizer.json").write_text(json.dumps(whole))
+    link = model.parent / "blob"
+    (model / "tokenizer.json").rename(link)
+    (model / "tokenizer.json").symlink_to(link)
+    before = link.read_bytes()
+    assert str(model / "tokenizer.json") not in BertTokenizer.from_pretrained(model).save_pretrained(model)
+    assert (model / "tokenizer.json").is_symlink()
+    assert link.read_bytes() == before
+    again = BertTokenizer.from_pretrained(model)
+    again.add_tokens(["new"])
+    again.save_pretrained(model)
+    assert not (model / "tokenizer.json").is_symlink()
+    assert link.read_bytes() == before  # what a link leads to is not touched
+    assert_one_tokenizer(model)
+
+
+@pytest.mark.parametrize("prefix", [None, "my"])
+def test_a_tokenizer_json_that_agrees_with_a_prefix(model, prefix):
+    tokenizer = BertTokenizer.from_pretrained(model)
+    tokenizer.save_pretrained(model, filename_prefix=prefix, tokenizer_json=True)
+    path = model / ("my-tokenizer.json" if prefix else "tokenizer.json")
+    before = path.read_bytes()
+    tokenizer.save_pretrained(model, filename_prefix=prefix)
+    assert path.read_bytes() == before
+    tokenizer.add_tokens(["new"])
+    tokenizer.save_pretrained(model, filename_prefix=prefix)
+    assert "new" in {token.content for token in read_tokenizer_json(path).added_tokens.values()}
+
+
+def test_a_save_of_other_settings(model, caplog):
+    tokenizer = BertTokenizer.from_pretrained(model, do_lower_case=False)
+    with caplog.at_level(logging.WARNING, "trietok"):
+        tokenizer.save_pretrained(model)
+        tokenizer.save_pretrained(model)
+    path = model / "tokenizer.json"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path} contradicted the settings or the template of what is saved, and is written anew"
+    ]
+    assert_one_tokenizer(model)
+
+
+def test_a_template_that_follows_a_role(model):
+    tokenizer = BertTokenizer.from_pretrained(model, cls_token="[MASK]")
+    tokenizer.save_pretrained(model)
+    assert read_tokenizer_json(model / "tokenizer.json").pieces()[0].token_id == tokenizer.mask_token_id
+    assert BertTokenizerFast.from_pretrained(model).encode("hello") == tokenizer.encode("hello")
+
+
+def test_ids_that_move_move_in_the_template_and_the_padding_too(model, vocab_file):
+    edit(model, post_processor={"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})
+    other = BertTokenizer(vocab_file("hello", special=["[UNK]", "[SEP]", "[CLS]", "[MASK]", "[PAD]"], name="other.txt"))
+    other.save_pretrained(model)
+    read = read_tokenizer_json(model / "tokenizer.json")
+    assert (read.padding.pad_id, read.post_processor.cls, read.post_processor.sep) == (4, ("[CLS]", 2), ("[SEP]", 1))
+    assert_one_tokenizer(model)
+
+
+def skip_an_id(tokenizer):
+    tokenizer.add_tokens(["x", "y"])
+    tokenizer.remove_tokens(["x"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tokenizer, model: tokenizer.add_tokens(["é"]), "the added token 'é', which readers of the file"),
+        (lambda tokenizer, model: tokenizer.basic_tokenizer.never_split.add("x-y"), "never_split"),
+        (lambda tokenizer, model: skip_an_id(tokenizer), r"No token has the id 7: remove_tokens\(\[\], compact=True\)"),
+        (lambda tokenizer, model: edit(model, pre_tokenizer={"type": "Metaspace"}), "is of type 'Metaspace'"),
+        (lambda tokenizer, model: (model / "tokenizer.json").write_text("{"), "not JSON"),
+    ],
+)  # fmt: skip
+def test_a_tokenizer_json_that_cannot_be_brought_up_to_date_is_refused(model, change, message):
+    tokenizer = BertTokenizer.from_pretrained(model)
+    change(tokenizer, model)
+    before = files_in(model)
+    with pytest.raises(NotSupportedError, match=message) as refused:
+        tokenizer.save_pretrained(model)
+    assert files_in(model) == before
+    assert str(refused.value).endswith(
+        "Save into another directory, or with tokenizer_json=False, which removes the file"
+    )
+    assert ".trietok-save" not in str(refused.value)
+    tokenizer.save_pretrained(model, tokenizer_json=False)
+    assert not (model / "tokenizer.json").exists()
+    assert trietok.AutoTokenizer.from_pretrained(model).get_vocab() == tokenizer.get_vocab()
+
+
+def test_an_added_token_that_the_file_has_already_is_no_reason_to_refuse(vocab_file, tmp_path):
+    """In the file it stands as it is found there; the profiles differ on it by nature."""
+    fast = BertTokenizerFast(vocab_file("hello"))
+    fast.add_special_tokens({"additional_special_tokens": ["<e>"]})
+    fast.save_pretrained(tmp_path / "model")
+    slow = BertTokenizer.from_pretrained(tmp_path / "model")
+    before = (tmp_path / "model" / "tokenizer.json").read_bytes()
+    slow.save_pretrained(tmp_path / "model")
+    assert (tmp_path / "model" / "tokenizer.json").read_bytes() == before
+    slow.add_tokens(["covid-19"])
+    slow.save_pretrained(tmp_path / "model")
+    assert trietok.AutoTokenizer.from_pretrained(tmp_path / "model").get_vocab() == slow.get_vocab()
+
+
+def test_a_class_that_writes_no_tokenizer_json_does_not_leave_another_ones(small, tmp_path):
+    class Letters(trietok.PreTrainedTokenizer):
+        vocab_size = 1
+
+        def get_vocab(self):
+            return {"[UNK]": 0, **self.added_tokens_encoder}
+
+        def _convert_token_to_id(self, token):
+            return 0
+
+        def save_vocabulary(self, save_directory, filename_prefix=None):
+            return ()
+
+    small("a").save_pretrained(tmp_path / "model", tokenizer_json=True)
+    with pytest.raises(NotSupportedError, match=r"a Letters has other tokens and writes no tokenizer\.json"):
+        Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model")
+    assert BertTokenizer.from_pretrained(tmp_path / "model").get_vocab() == small("a").get_vocab()
+    Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", tokenizer_json=False)
+    assert not (tmp_path / "model" / "tokenizer.json").exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"legacy_format": True}, {"legacy_format": False}, {"tokenizer_json": False}])
+def test_a_fast_save_leaves_no_file_of_other_tokens(model, vocab_file, options):
+    slow = BertTokenizer.from_pretrained(model)
+    slow.add_tokens(["covid-19"])
+    slow.save_pretrained(model)
+    fast = BertTokenizerFast(vocab_file("other", "words", name="other.txt"))
+    fast.add_tokens(["<new>"])
+    fast.save_pretrained(model, **options)
+    for kind in (BertTokenizer, BertTokenizerFast, trietok.AutoTokenizer):
+        assert kind.from_pretrained(model).get_vocab() == fast.get_vocab()
+    assert (model / "tokenizer.json").exists() == (options in ({}, {"legacy_format": False}))
+    with pytest.raises(InputError, match="tokenizer_json=False writes none"):
+        fast.save_pretrained(model, legacy_format=False, tokenizer_json=False)
+
+
+def test_a_trained_encoding_leaves_no_file_of_other_tokens(model):
+    slow = BertTokenizer.from_pretrained(model)
+    slow.add_tokens(["covid-19"])
+    slow.save_pretrained(model)
+    trietok.train_bpe(["low lower lowest"], vocab_size=12, unk_token="<unk>").save(model)
+    loaded = trietok.AutoTokenizer.from_pretrained(model)
+    assert type(loaded) is trietok.PreTrainedTokenizerFast
+    assert "covid-19" not in loaded.get_vocab()
+    with pytest.raises(trietok.FileError, match="no WordPiece vocabulary"):
+        BertTokenizer.from_pretrained(model)
+    slow.save_pretrained(model, tokenizer_json=True)
+    save_chinese_bpe(trietok.train_chinese_bpe(["处处闻啼鸟", "处处风雨声", "夜来风雨声"]), model)
+    assert "covid-19" not in trietok.AutoTokenizer.from_pretrained(model).get_vocab()
+    assert not (model / "tokenizer.json").exists()
+
+
+CONTENTS = st.sampled_from(["<e>", "covid-19", "wor", "É", "é", "hello", "New", "[X]"])
+TOKENS = st.builds(
+    lambda content, special, lstrip: AddedToken(content, special=special, lstrip=lstrip),
+    CONTENTS,
+    st.booleans(),
+    st.booleans(),
+)
+CHANGES = st.lists(
+    st.tuples(st.just("add_tokens"), st.lists(TOKENS, min_size=1, max_size=2))
+    | st.tuples(st.just("remove_tokens"), st.lists(CONTENTS, min_size=1, max_size=1))
+    | st.tuples(st.just("add_wordpieces"), st.lists(st.sampled_from(["lo", "##x"]), min_size=1, unique=True))
+    | st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"additional_special_tokens": st.lists(TOKENS)}))
+    | st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"pad_token": CONTENTS})),
+    max_size=4,
+)
+SETTINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "do_lower_case": st.booleans(),
+        "strip_accents": st.sampled_from([None, True, False]),
+        "tokenize_chinese_chars": st.booleans(),
+        "never_split": st.sampled_from([None, ["hello"]]),
+        "cls_token": st.just("[MASK]"),
+    },
+)
+
+
+@examples(20)
+@given(SETTINGS, CHANGES, SETTINGS, CHANGES)
+def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before(first, changes, settings, more):
+    """A fast save, and then a slow one into the same directory, each with changes of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = pathlib.Path(folder, "model")
+        words = pathlib.Path(folder, "words.txt")
+        words.write_text("".join(f"{word}\n" for word in (*SPECIAL, "hello", "e", "wor", "##ld")), encoding="utf-8")
+        for kind, arguments, made in (
+            (BertTokenizerFast, first, changes),
+            (BertTokenizer, {**first, **settings}, more),
+        ):
+            source = words if kind is BertTokenizerFast else directory
+            tokenizer = kind.from_pretrained(source, **arguments)
+            for name, value in made:
+                with contextlib.suppress(trietok.TrietokError):
+                    getattr(tokenizer, name)(value)
+            before = files_in(directory) if directory.exists() else {}
+            try:
+                tokenizer.save_pretrained(directory)
+            except trietok.TrietokError:
+                assert (files_in(directory) if directory.exists() else {}) == before
+                return
+            slow, fast = (kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast))
+            alone = read_tokenizer_json(directory / "tokenizer.json")
+            assert slow.get_vocab() == fast.get_vocab() == tokenizer.get_vocab()
+            assert {token.content: i for i, token in alone.added_tokens.items()} == slow.added_tokens_encoder
+            assert dict(alone.added_tokens) == dict(tokenizer.added_tokens_decoder)
+            assert dict(slow.added_tokens_decoder) == dict(fast.added_tokens_decoder)  # a role makes a token special
+            said = alone.normalizer
+            strips = said.lowercase if said.strip_accents is None else said.strip_accents
+            basic = slow.basic_tokenizer
+            wanted = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
+            assert (said.lowercase, strips) == (basic.do_lower_case, wanted)
+            assert said.handle_chinese_chars == basic.tokenize_chinese_chars
+            assert fast.encode("") == slow.encode("") == [piece.token_id for piece in alone.pieces() if piece.token]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import pathlib
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
-from trietok import AddedToken
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
+from trietok.files.formats import TOKENIZER_FILE
+from trietok.files.new_directory import new_directory
 from trietok.files.tokenizer_json.format import read_tokenizer_json, tokenizer_json_text, write_tokenizer_json
 from trietok.files.tokenizer_json.ids import rust_ids
 from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
@@ -413,3 +418,141 @@ def test_what_is_written_is_read_again(tmp_path_factory, value, pretty):
     path = tmp_path_factory.getbasetemp() / "tokenizer.json"
     write_tokenizer_json(path, value, pretty=pretty)
     assert read_tokenizer_json(path) == value
+
+
+# ---- truncation and padding of a model's file -----------------------------------------------------------------------
+
+
+def blocks(path):
+    read = read_tokenizer_json(path)
+    return read.truncation, read.padding
+
+
+@pytest.fixture
+def cut_and_filled(vocab_file, tmp_path):
+    """A model's directory in which `[PAD]` is not 0, and what its tokenizer.json says of truncation and padding."""
+    words = ["a", "b", "[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]", "c"]
+    tokenizer = BertTokenizerFast(vocab_file(*words, special=[]))
+    tokenizer.truncation_in_file, tokenizer.padding_in_file = Truncation(max_length=128), Padding(128, pad_id=3)
+    tokenizer.save_pretrained(tmp_path / "model")
+    said = Truncation(max_length=128), Padding(128, pad_id=3)
+    assert blocks(tmp_path / "model" / TOKENIZER_FILE) == said
+    return tmp_path / "model", said
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_truncation_and_padding_of_a_model_stay(cut_and_filled, tmp_path, fast):
+    model, said = cut_and_filled
+    path = tmp_path / "out" / TOKENIZER_FILE
+    path.parent.mkdir()
+    tokenizer = trietok.AutoTokenizer.from_pretrained(model, use_fast=fast)
+    tokenizer.add_tokens(["new"])
+    for made in (tokenizer, copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
+        trietok.export(made, TOKENIZER_FILE, path)
+        assert blocks(path) == said
+        made.save_pretrained(tmp_path / "saved", tokenizer_json=True)
+        assert blocks(tmp_path / "saved" / TOKENIZER_FILE) == said
+    assert len(tokenizer("a " * 600, verbose=False).input_ids) == 602  # a call heeds neither
+    small = trietok.trim(tokenizer, ["b c"]).tokenizer
+    small.save_pretrained(tmp_path / "small", tokenizer_json=True)
+    assert small.pad_token_id == 2
+    assert blocks(tmp_path / "small" / TOKENIZER_FILE) == (said[0], Padding(128, pad_id=2))
+
+
+def test_truncation_and_padding_reach_tokenizers_and_transformers(cut_and_filled, tmp_path):
+    pytest.importorskip("tokenizers")
+    pytest.importorskip("transformers")
+    from trietok.clients import to_rust, to_transformers
+
+    model, said = cut_and_filled
+    tokenizer = BertTokenizerFast.from_pretrained(model)
+    assert len(to_rust(tokenizer).encode("a " * 600).ids) == len(to_rust(tokenizer).encode("a").ids) == 128
+    theirs = to_transformers(tokenizer)
+    assert theirs.backend_tokenizer.truncation["max_length"] == theirs.backend_tokenizer.padding["length"] == 128
+    theirs.save_pretrained(tmp_path / "theirs")
+    assert blocks(tmp_path / "theirs" / TOKENIZER_FILE) == said
+
+
+def test_a_retrained_tokenizer_pads_with_the_id_that_its_padding_token_has(cut_and_filled, tmp_path):
+    tokenizer = BertTokenizerFast.from_pretrained(cut_and_filled[0])
+    trained = tokenizer.train_new_from_iterator(["a b c"], 20, special_tokens_map={"[PAD]": "<pad>"})
+    trained.save_pretrained(tmp_path / "trained")
+    truncation, padding = blocks(tmp_path / "trained" / TOKENIZER_FILE)
+    assert (truncation, padding.pad_token, padding.pad_id) == (cut_and_filled[1][0], "<pad>", trained.pad_token_id)
+
+
+# ---- ids that a file cannot keep ------------------------------------------------------------------------------------
+
+
+def check_and_fix(directory, out, **options):
+    trietok.fix(directory, out, **options)
+    return BertTokenizerFast.from_pretrained(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "change", "said", "way"),
+    [
+        (
+            ["a", "b", "a"],
+            lambda tokenizer: tokenizer.add_tokens(["new"]),
+            r"Lines 6 and 8 of the vocabulary are both 'a': .*`trietok check DIR --fix -o OUT` .*no id moves",
+            lambda tokenizer, legacy, out: check_and_fix(legacy, out),
+        ),
+        (
+            ["a", "", "b", ""],
+            lambda tokenizer: tokenizer.add_tokens(["new"]),
+            r"Lines 7 and 9 of the vocabulary are blank: .*`trietok check DIR --fix -o OUT` .*no id moves",
+            lambda tokenizer, legacy, out: check_and_fix(legacy, out),
+        ),
+        (
+            ["a"],
+            lambda tokenizer: tokenizer.add_tokens(["new"]) and tokenizer.add_wordpieces(["b"]),
+            r"Line 7 of the vocabulary has no token: .* --fix -o OUT --renumber` .*ids may move",
+            lambda tokenizer, legacy, out: check_and_fix(legacy, out, renumber=True),
+        ),
+        (
+            ["a"],
+            lambda tokenizer: tokenizer.add_tokens(["new", "x"]) and tokenizer.remove_tokens(["new"]),
+            r"No token has the id 6: remove_tokens\(\[\], compact=True\) moves",
+            lambda tokenizer, legacy, out: tokenizer.remove_tokens([], compact=True) and tokenizer,
+        ),
+    ],
+)
+def test_every_way_that_a_refused_save_names_is_one(vocab_file, tmp_path, words, change, said, way):
+    tokenizer = BertTokenizerFast(vocab_file(*words))
+    change(tokenizer)
+    with pytest.raises(VocabularyError, match=said) as refused:
+        tokenizer.save_pretrained(tmp_path / "saved")
+    path = tmp_path / "saved" / TOKENIZER_FILE
+    assert str(refused.value).startswith(f"{path}: ")
+    assert refused.value.path == str(path)
+    assert not list((tmp_path / "saved").iterdir())
+    legacy = tmp_path / "legacy"
+    tokenizer.save_pretrained(legacy, legacy_format=True)
+    assert "legacy_format=True" in str(refused.value)
+    for kind in (BertTokenizerFast, BertTokenizer):
+        assert kind.from_pretrained(legacy).get_vocab() == tokenizer.get_vocab()
+    ids = tokenizer.get_vocab()
+    mended = way(tokenizer, legacy, tmp_path / "mended")
+    if "no id moves" in said:
+        assert {token: mended.get_vocab()[token] for token in ids if token} == {t: i for t, i in ids.items() if t}
+    mended.add_tokens(["another"])
+    mended.save_pretrained(tmp_path / "saved")
+    assert BertTokenizerFast.from_pretrained(tmp_path / "saved").get_vocab() == mended.get_vocab()
+
+
+def test_no_error_names_a_folder_that_is_gone(vocab_file, tmp_path, monkeypatch):
+    tokenizer = BertTokenizerFast(vocab_file("a", "b", "a"))
+    tokenizer.add_tokens(["new"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VocabularyError, match=r"^tokenizer\.json: added_tokens\[5\]"):
+        trietok.export(tokenizer, TOKENIZER_FILE)
+    with pytest.raises(VocabularyError, match=r"^out/tokenizer\.json: added_tokens\[5\]"):
+        trietok.export(tokenizer, TOKENIZER_FILE, "out/tokenizer.json")
+    broken = BertTokenizerFast(tokenizer_object=TokenizerJson({**VOCABULARY, "two\nlines": 8}))
+    with pytest.raises(VocabularyError, match="holds a line break") as refused:
+        broken.save_pretrained("saved")
+    assert refused.value.path == os.path.join("saved", "vocab.txt")
+    with pytest.raises(VocabularyError, match="holds a line break") as refused, new_directory("new") as staging:
+        broken.save_pretrained(staging)
+    assert refused.value.path == str(tmp_path / "new" / "vocab.txt")

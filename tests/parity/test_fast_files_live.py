@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
+import pickle
 import shutil
 import tempfile
 from pathlib import Path
@@ -240,3 +242,46 @@ def test_roberta_processing(trim, prefix, tmp_path):
             assert dict(got) == dict(want), (text, pair)
             assert [*map(got.token_to_chars, range(9))] == [*map(want.token_to_chars, range(9))]
             assert ours(text, pair, return_offsets_mapping=True) == got
+
+
+TRUNCATIONS = st.none() | st.fixed_dictionaries(
+    {
+        "direction": st.sampled_from(["Right", "Left"]),
+        "max_length": st.integers(8, 128),
+        "strategy": st.sampled_from(["LongestFirst", "OnlyFirst", "OnlySecond"]),
+        "stride": st.integers(0, 2),
+    }
+)
+PADDINGS = st.none() | st.fixed_dictionaries(
+    {
+        "strategy": st.just("BatchLongest") | st.builds(lambda length: {"Fixed": length}, st.integers(1, 128)),
+        "direction": st.sampled_from(["Right", "Left"]),
+        "pad_to_multiple_of": st.sampled_from([None, 8]),
+        "pad_id": st.just(0),
+        "pad_type_id": st.sampled_from([0, 1]),
+        "pad_token": st.just("[PAD]"),
+    }
+)
+
+
+@examples(15)
+@given(st.sampled_from(["BertTokenizerFast", "MPNetTokenizerFast"]), TRUNCATIONS, PADDINGS, st.booleans())
+def test_a_file_keeps_its_truncation_and_its_padding(name, truncation, padding, adds):
+    with tempfile.TemporaryDirectory() as directory:
+        model = Path(directory, "model")
+        their_class(name)(vocab_file(name.removesuffix("Fast"))).save_pretrained(model)
+        whole = json.loads((model / "tokenizer.json").read_text())
+        (model / "tokenizer.json").write_text(json.dumps({**whole, "truncation": truncation, "padding": padding}))
+        texts = {}
+        for library in (transformers, trietok):
+            tokenizer = library.AutoTokenizer.from_pretrained(model)
+            if adds:
+                tokenizer.add_tokens(["<new>"])
+            if library is trietok:  # in transformers a call sets both anew
+                tokenizer(["hello", "the hello"], padding=True, truncation=True, max_length=5)
+                tokenizer = pickle.loads(pickle.dumps(copy.deepcopy(tokenizer)))
+            tokenizer.save_pretrained(Path(directory, library.__name__))
+            texts[library] = Path(directory, library.__name__, "tokenizer.json").read_text()
+        assert texts[trietok] == texts[transformers]
+        assert json.loads(texts[trietok])["truncation"] == truncation
+        assert json.loads(texts[trietok])["padding"] == padding

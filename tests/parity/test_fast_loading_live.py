@@ -209,3 +209,20 @@ def test_the_same_settings_are_saved(settings, only, tmp_path):
         names = ("tokenizer_config.json", "tokenizer.json")
         saved.append([json.loads((tmp_path / library.__name__ / name).read_text()) for name in names])
     assert saved[1] == saved[0]
+
+
+@pytest.mark.parametrize("library", [transformers, trietok])
+def test_both_libraries_load_the_tokens_of_a_slow_save_into_a_models_directory(library, tmp_path):
+    transformers.BertTokenizerFast(vocab_file(str(tmp_path))).save_pretrained(tmp_path)
+    slow = trietok.BertTokenizer.from_pretrained(tmp_path)
+    before = (tmp_path / "tokenizer.json").read_bytes()
+    slow.save_pretrained(tmp_path)
+    assert (tmp_path / "tokenizer.json").read_bytes() == before  # as transformers has written it
+    slow.add_tokens(["covid-19", trietok.AddedToken("<m>", lstrip=True)])
+    slow.save_pretrained(tmp_path)
+    rust = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for use_fast in (True, False):
+        loaded = library.AutoTokenizer.from_pretrained(tmp_path, use_fast=use_fast)
+        assert loaded.get_vocab() == slow.get_vocab() == rust.get_vocab()
+        for text in ("hello covid-19 <m>", "World"):
+            assert loaded.encode(text) == slow.encode(text) == rust.encode(text).ids

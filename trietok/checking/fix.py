@@ -22,7 +22,7 @@ from trietok.checking.rules.facts import ROLES, Facts
 from trietok.checking.rules.options import case_told_by
 from trietok.checking.rules.tokenizer_json import Contradiction, contradictions
 from trietok.checking.vocabulary import BOM
-from trietok.errors import FileFormatError
+from trietok.errors import FileFormatError, TrietokError, told_as
 from trietok.files.atomic import save_files
 from trietok.files.formats import (
     CONFIG_FILE,
@@ -98,7 +98,8 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     Args:
         path: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
         out: the directory to write; it must not exist, or be empty. It gets the tokenizer's own files and config.json,
-            not tokenizer.json, which holds the vocabulary a second time, and no model weights.
+            and no model weights. tokenizer.json is copied where it says the same as the repaired files, and else
+            written anew.
         renumber: drop the lines of duplicates and blank lines and close all holes, so that ids move; `id_map.json` in
             `out` then maps old ids to new ones. Without it, every token keeps its id. `docs/checking.md` says what is
             done for each finding.
@@ -109,9 +110,9 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     Raises:
         FileError: `out` is there and not empty, or cannot be written.
         FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
-            not to be renumbered; tokenizer.json gives other ids than vocab.txt, or contradicts tokenizer_config.json
-            where nothing tells which is right; there is no vocab.txt; or what is repaired does not load either. The
-            message says why; nothing is written.
+            not to be renumbered; tokenizer.json gives other ids than vocab.txt, contradicts tokenizer_config.json
+            where nothing tells which is right, or cannot say what the repaired tokenizer is; there is no vocab.txt; or
+            what is repaired does not load either. The message says why; nothing is written.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -166,11 +167,7 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
             told = f"as {TOKENIZER_FILE} and the vocabulary say"
             repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: {name} is {str(value).lower()}, {told}")
         corrected = {each.message for each in wrong}
-        lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
-        repair.changes.append(
-            f"{TOKENIZER_FILE} is left out{''.join(f'; with it: {message}' for message in lost)}; "
-            "BertTokenizerFast.from_pretrained(...).save_pretrained(...) makes it anew"
-        )
+        repair.lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
 
@@ -211,6 +208,7 @@ class _Repair:
         changes: what was changed, a sentence each.
         renamed: tokens whose line was repaired.
         settings: the settings of tokenizer_config.json that are corrected.
+        lost: what tokenizer.json said otherwise, and says no more where it is written anew.
     """
 
     def __init__(self, files: CheckedFiles, facts: Facts, renumber: bool) -> None:
@@ -219,6 +217,7 @@ class _Repair:
         self.changes: list[str] = []
         self.renamed: set[str] = set()
         self.settings: dict[str, bool | None] = {}
+        self.lost: list[str] = []
         self._dropped: set[int] = set()
         # Where texts are split only at whitespace, any placeholder is a word that some text has.
         self._may_replace = bool(files.config.get("do_basic_tokenize", True))
@@ -275,7 +274,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
     files = repair.files
     kind = repair.facts.kind
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, told_as(folder, files.path):
         loaded = load_quietly(files.path, kind)
         if isinstance(loaded, Exception):
             config = _config_of_files(repair)
@@ -297,15 +296,36 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         if isinstance(repaired, Exception):
             message = str(repaired).replace(f"{staged}{os.sep}", "")
             raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired
+        if TOKENIZER_FILE in files.present:
+            tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
 
     def write(folder: Path) -> None:
         repaired.save_pretrained(folder)
+        if TOKENIZER_FILE in files.present:
+            (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
         _write_model_config(files, folder, repaired.max_id, renumber)
         if id_map is not None:
             write_json(folder / ID_MAP_FILE, id_map)
 
     save_into(target, lambda folder: save_files(folder, write))
     return id_map
+
+
+def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
+    """The tokenizer.json of the repaired tokenizer, which may be written to `path`; that of the files if it agrees."""
+    there = repair.files.file(TOKENIZER_FILE)
+    try:
+        repaired._write_slow_tokenizer_json(path, there)
+    except TrietokError as error:
+        raise FileFormatError(
+            f"cannot repair {repair.files.path}: its {TOKENIZER_FILE} would give other ids than the other files, and "
+            f"cannot be written anew: {str(error).replace(f'{path}: ', '')}; without the file the others are repaired",
+            path=there,
+        ) from error
+    if not path.exists():
+        return there.read_bytes()
+    repair.changes.append("; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost]))
+    return path.read_bytes()
 
 
 def _config_of_files(repair: _Repair) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from trietok import log
 from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package
-from trietok.errors import InputTypeError, NotSupportedError, brief
+from trietok.errors import InputTypeError, NotSupportedError, brief, told_as
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.locking.export_file import export
 from trietok.tokenizer.auto import fast_class_of
@@ -22,6 +22,9 @@ _MOST_NAMED = 20
 
 def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     """A `tokenizers.Tokenizer` with the ids of a tokenizer.
+
+    It truncates and pads as the tokenizer.json says with which the tokenizer was loaded; `no_truncation()` and
+    `no_padding()` of what is made switch that off.
 
     Args:
         tokenizer: a tokenizer of the fast profile; later changes of it do not change what is made.
@@ -68,7 +71,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 name="to_rust",
             )
         tokenizers = package("tokenizers", "to_rust")
-        with tempfile.TemporaryDirectory(prefix="trietok-") as folder:
+        with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, ""):
             path = os.path.join(folder, TOKENIZER_FILE)
             exported = export(tokenizer, TOKENIZER_FILE, path, most=_MOST_NAMED)
             made = tokenizers.Tokenizer.from_file(path)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok.errors import FileError
+from trietok.errors import FileError, told_as
 from trietok.files.rights import rights_to_keep
 from trietok.files.saves import journal, lock
 from trietok.files.saves.lock import DirectoryBusyError, alone
@@ -46,7 +46,8 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
         process = os.getpid()
         try:
             staging = Staging.make(directory)
-            write(staging.new)
+            with told_as(staging.new, directory):
+                write(staging.new)
             names = sorted(path.name for path in staging.new.iterdir())
             gone = set(obsolete) - set(names)
             _replace(staging, [*names, *sorted(name for name in gone if os.path.lexists(directory / name))])

@@ -76,7 +76,7 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
     Raises:
         FileError, FileFormatError: as `read_json_object`; also when the list is missing.
     """
-    for key, value in _top_level_members(path):
+    for key, value in top_level_members(path):
         if key == "added_tokens":
             if isinstance(value, list) and all(isinstance(token, dict) for token in value):
                 return value
@@ -84,7 +84,7 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
     raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
 
 
-def _top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
+def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
     text = read_json_text(path)
 

@@ -8,6 +8,7 @@ written in a file is opened.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -118,6 +119,12 @@ def _load_once(
         vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names if argument in arguments)
         check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
         _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
+    json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
+    if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
+        from trietok.files.tokenizer_json.format import truncation_and_padding_of
+
+        with contextlib.suppress(TrietokError):  # the slow profile takes nothing else of it that could be wrong
+            tokenizer.truncation_in_file, tokenizer.padding_in_file = truncation_and_padding_of(json)
     model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
-from trietok.errors import FileError, FileFormatError
+from trietok.errors import FileError, FileFormatError, told_as
 from trietok.files.atomic import finish_save, made_while
 from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.whole import flush_directory, flush_file, is_running
@@ -78,7 +78,8 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
             with alone(staging):
                 new = staging / "new"  # a directory of its own: to save into it may need its lock
                 new.mkdir()
-                yield new
+                with told_as(new, target):
+                    yield new
                 if target.is_dir():
                     os.chmod(new, stat.S_IMODE(target.stat().st_mode))
                 _flush(new)

@@ -29,7 +29,6 @@ from trietok.files.formats import (
 )
 from trietok.files.new_directory import save_into
 from trietok.open_regular import checked_name
-from trietok.showing.lists import number_of
 from trietok.text.added_token import AddedToken, convert_added_tokens
 
 
@@ -40,7 +39,7 @@ def save(
     filename_prefix: str | None = None,
     push_to_hub: bool = False,
     *,
-    tokenizer_json: bool = False,
+    tokenizer_json: bool | None = None,
     save_jinja_files: bool = True,
     **kwargs: Any,
 ) -> tuple[str, ...]:
@@ -56,9 +55,6 @@ def save(
         save_jinja_files=save_jinja_files,
     )
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
-    if not any(path.endswith(TOKENIZER_FILE) for path in paths) and tokenizer.profile == "slow":
-        prefix = f"{filename_prefix}-" if filename_prefix else ""
-        _say_what_a_kept_json_says(tokenizer, Path(save_directory, prefix + TOKENIZER_FILE))
     return paths
 
 
@@ -68,7 +64,7 @@ def save_files_of(
     legacy_format: bool | None = None,
     filename_prefix: str | None = None,
     *,
-    tokenizer_json: bool = False,
+    tokenizer_json: bool | None = None,
     save_jinja_files: bool = True,
 ) -> tuple[str, ...]:
     """`save` without a word on the model: for directories that are soon gone."""
@@ -78,6 +74,10 @@ def save_files_of(
             "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
             "for a tokenizer.json beside it"
         )
+    if tokenizer_json is False and fast is not None:
+        if legacy_format is False:
+            raise InputError("legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes none")
+        legacy_format = True
     if legacy_format is True and not getattr(tokenizer, "can_save_slow_tokenizer", True):
         raise InputError(
             f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
@@ -112,7 +112,8 @@ def save_files_of(
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
     for name in (save_directory, prefix):
         checked_name(name)
-    parts = (prefix, filename_prefix, legacy_format is not False, write_json_file, save_jinja_files)
+    with_vocabulary, keeps = legacy_format is not False, tokenizer_json is not False
+    parts = (prefix, filename_prefix, with_vocabulary, write_json_file, keeps, save_jinja_files)
     with tokenizer.holding():  # all files are written from one state
         return tuple(map(str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))))
 
@@ -124,12 +125,20 @@ def _save_held(
     filename_prefix: str | None,
     with_vocabulary: bool,
     write_tokenizer_json: Callable[[Path], None] | None,
+    keeps_tokenizer_json: bool,
     save_jinja_files: bool,
 ) -> tuple[Path, ...]:
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
     template, named_templates = chat_templates.files_of(tokenizer.chat_template if save_jinja_files else None)
     named_paths: list[Path] = []
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
+
+    # If an earlier save left one, it would name tokens that no longer exist.
+    obsolete = [prefix + ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
+    if tokenizer.profile == "fast":
+        obsolete += [prefix + TOKENIZER_FILE, prefix + VOCAB_FILE]
+    elif not keeps_tokenizer_json:
+        obsolete.append(prefix + TOKENIZER_FILE)
 
     def write(folder: Path) -> None:
         if with_vocabulary:
@@ -140,15 +149,13 @@ def _save_held(
             write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
         if write_tokenizer_json is not None:
             write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
+        elif prefix + TOKENIZER_FILE not in obsolete:
+            _bring_up_to_date(tokenizer, directory / (prefix + TOKENIZER_FILE), folder)
         if template is not None:
             write_text(folder / (prefix + CHAT_TEMPLATE_FILE), template)
         # A folder is replaced in a step of its own, the last before that of the files.
         named_paths.extend(chat_templates.save_others(directory, prefix, named_templates))
 
-    # If an earlier save left one, it would name tokens that no longer exist.
-    obsolete = [prefix + ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
-    if tokenizer.profile == "fast":
-        obsolete += [prefix + TOKENIZER_FILE, *(prefix + name for name in [VOCAB_FILE] if not with_vocabulary)]
     paths = save_files(directory, write, obsolete=obsolete)
     first = [prefix + name for name in (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)]
     last = [prefix + name for name in (ADDED_TOKENS_FILE, TOKENIZER_FILE)]
@@ -190,26 +197,42 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     )
 
 
-def _say_what_a_kept_json_says(tokenizer: Any, path: Path) -> None:
-    """Warn, once for a tokenizer, if a tokenizer.json that was there already has other tokens or ids than are saved."""
-    if not path.is_file():
-        return
-    from trietok.files.tokenizer_json.format import read_tokenizer_json  # seldom needed
+def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
+    """Have the tokenizer.json beside the files of a slow tokenizer give the same ids, or raise.
 
-    try:
-        kept = read_tokenizer_json(path)
-    except TrietokError:  # of another kind of tokenizer, or damaged: nothing that loading it would hide
+    Args:
+        tokenizer: what is saved.
+        there: the file; it may not exist, and stays as it is where it gives the ids already.
+        folder: where the new files are written.
+
+    Raises:
+        NotSupportedError: the file cannot be made to give them.
+    """
+    if not there.is_file():
         return
-    theirs = {**kept.vocabulary, **{token.content: token_id for token_id, token in kept.added_tokens.items()}}
-    ours = tokenizer.get_vocab()
-    other = [token for token in {**ours, **theirs} if ours.get(token) != theirs.get(token)]
-    if other:
-        tokens = number_of(len(other), "token")
-        tokenizer.warn_once(
-            "kept-tokenizer-json",
-            f"{path} is kept as it was, and differs from what is saved in {tokens}, {other[0]!r} the first: fast "
-            "classes and the package tokenizers read it; save with tokenizer_json=True to write it anew, or remove it",
-        )
+    write_anew = getattr(tokenizer, "_write_slow_tokenizer_json", None)
+    try:
+        if write_anew is not None:
+            if write_anew(folder / there.name, there):
+                tokenizer.warn_once(
+                    "tokenizer-json-anew",
+                    f"{there} contradicted the settings or the template of what is saved, and is written anew",
+                )
+            return
+        from trietok.files.tokenizer_json.format import read_tokenizer_json  # seldom needed
+
+        kept = read_tokenizer_json(there, bpe=True)
+        if {**kept.vocabulary, **{t.content: i for i, t in kept.added_tokens.items()}} == tokenizer.get_vocab():
+            return
+        why = f"a {type(tokenizer).__name__} has other tokens and writes no {TOKENIZER_FILE}"
+    except TrietokError as error:
+        why = str(error).replace(f"{folder / there.name}: ", "")
+    raise NotSupportedError(
+        f"{there} is read by fast classes and by the package tokenizers, and would give other ids than what is saved; "
+        f"it cannot be brought up to date: {why}. Save into another directory, or with tokenizer_json=False, which "
+        "removes the file",
+        name="tokenizer_json",
+    )
 
 
 def config_rows(path: str) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from trietok.comparing.compare import SENTENCES
 from trietok.engines.process import OTHERS, EngineWork, classes_of, model_of
-from trietok.errors import FileError, InputError, InputTypeError, NotSupportedError, TrietokError
+from trietok.errors import FileError, InputError, InputTypeError, NotSupportedError, TrietokError, told_as
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, write_json
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json.of_slow import unsayable
@@ -80,7 +80,7 @@ def export(
             f"a {type(tokenizer).__name__} has no {to}; BertTokenizer and its family have one", name="export"
         )
     path = os.fspath(path) if path is not None else to
-    with tempfile.TemporaryDirectory(prefix="trietok-") as folder:
+    with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, os.path.dirname(path)):
         write = _as_tokenizer_json if to == TOKENIZER_FILE else _as_vocab_txt
         reader, options = write(tokenizer, folder)
         ids = [(tokenizer.encode(text, verbose=False), reader.encode(text, verbose=False)) for text in given]

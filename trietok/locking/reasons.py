@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from trietok.errors import TrietokError
+from trietok.errors import TrietokError, told_as
 from trietok.explaining.values import TITLES
 from trietok.files.formats import json_line
 from trietok.files.save import save_files_of
@@ -202,6 +202,6 @@ def _in_other_profile(tokenizer: Any) -> Any:
     kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else fast_class_of(type(tokenizer))
     if kind is None:
         raise TrietokError(f"{type(tokenizer).__name__} has no other profile")
-    with tempfile.TemporaryDirectory(prefix="trietok-") as directory:
+    with tempfile.TemporaryDirectory(prefix="trietok-") as directory, told_as(directory, ""):
         save_files_of(tokenizer, directory, legacy_format=True if tokenizer.profile == "fast" else None)
         return kind.from_pretrained(directory)

@@ -961,7 +961,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
         *,
-        tokenizer_json: bool = False,
+        tokenizer_json: bool | None = None,
         **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write the tokenizer's files to a directory, which is made if need be, as transformers writes them.
@@ -969,10 +969,12 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Args:
             save_directory: where to.
             legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile writes a
-                tokenizer.json only where `tokenizer_json` asks for it.
+                tokenizer.json only where `tokenizer_json` asks for it, or one is there that gives other ids.
             filename_prefix: put before every file's name, with a hyphen.
-            tokenizer_json: write a tokenizer.json in the slow profile too. A program that reads that file gets the ids
-                of the fast profile, which equal those of the slow profile except for what `docs/profiles.md` lists.
+            tokenizer_json: True to write a tokenizer.json in the slow profile too. A program that reads that file gets
+                the ids of the fast profile, which equal those of the slow profile except for what `docs/profiles.md`
+                lists. False to have none in the directory afterwards. By default, one that is there stays as it is if
+                it has the tokens, settings and template of this tokenizer, and is written anew if not.
 
         Returns:
             The paths of the files written.
@@ -980,8 +982,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         Raises:
             FileError: a file cannot be written.
             VocabularyError: a token cannot be kept in its file.
-            NotSupportedError: `tokenizer_json` is True, and such a file cannot hold all of the tokenizer. Nothing is
-                written.
+            NotSupportedError: a tokenizer.json is to be written, or is there, and such a file cannot hold all of the
+                tokenizer. Nothing is written.
         """
         from trietok.files.save import save  # not needed to encode
 

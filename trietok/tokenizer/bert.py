@@ -38,6 +38,8 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
+    from trietok.files.tokenizer_json.parts import Padding as FilePadding
+    from trietok.files.tokenizer_json.parts import Truncation as FileTruncation
     from trietok.tokenizer.unknown_report import UnknownWords
 
 
@@ -81,6 +83,9 @@ class BertTokenizer(PreTrainedTokenizer):
     """
 
     vocab_files_names = {"vocab_file": VOCAB_FILE}
+    # What the tokenizer.json beside which it was loaded tells the Rust tokenizer to do; no call heeds it.
+    truncation_in_file: FileTruncation | None = None
+    padding_in_file: FilePadding | None = None
     wordpiece_tokenizer: WordpieceTokenizer
     _has_stages = True
 
@@ -639,10 +644,16 @@ class BertTokenizer(PreTrainedTokenizer):
         """
         return " ".join(tokens).replace(" ##", "").strip()
 
-    def _write_slow_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
-        from trietok.files.tokenizer_json.of_slow import write  # not needed to encode
+    def _write_slow_tokenizer_json(
+        self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
+    ) -> bool:
+        """Write the tokenizer.json; with `there`, that file as `write_anew` changes it."""
+        from trietok.files.tokenizer_json.of_slow import write, write_anew  # not needed to encode
 
+        if there is not None:
+            return write_anew(path, self, there)
         write(path, self)
+        return False
 
     # ---- the template -----------------------------------------------------------------------------------------------
 

@@ -194,7 +194,9 @@ class BertJapaneseTokenizer(BertTokenizer):
             settings.update(options, word_tokenizer=type(word).__name__)
         return settings
 
-    def _write_slow_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+    def _write_slow_tokenizer_json(
+        self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
+    ) -> bool:
         raise NotSupportedError(
             f"a {type(self).__name__} has no tokenizer.json: no reader of that file makes its words; save it without",
             name="tokenizer_json",

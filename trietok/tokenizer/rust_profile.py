@@ -89,6 +89,7 @@ class RustProfile(BertTokenizer):
             saved = kwargs.get("added_tokens_decoder") or {}
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
+            self.truncation_in_file, self.padding_in_file = self._file.truncation, self._file.padding
             for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
                 if setting is not None:
                     kwargs.setdefault(side, setting.direction.lower())

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from trietok.errors import VocabularyError
+from trietok.errors import VocabularyError, told_as
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
@@ -50,7 +50,7 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
         )
     tokens = [token or "" for token in vocabulary.tokens]
     require_utf8(tokens)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, told_as(folder, ""):
         path = Path(folder, VOCAB_FILE)
         write_vocab_lines(path, tokens)
         tokenizer = BertTokenizer(path, **options)

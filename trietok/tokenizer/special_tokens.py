@@ -23,7 +23,8 @@ from trietok.tokenizer.token_table import Changes, Token, TokenTable
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
 HELPERS = frozenset(
     """added_tokens_in_order can_save_slow_tokenizer check_wordpiece config_rows holding known_settings misspellings
-    options_of_slow order_in_file read_vocabulary record rust_template settled_by_slow warn_once""".split()
+    options_of_slow order_in_file padding_in_file read_vocabulary record rust_template settled_by_slow
+    truncation_in_file warn_once""".split()
 )
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message

@@ -61,6 +61,9 @@ def train_new(
     ]
     whole["added_tokens"].sort(key=lambda each: each["id"])
     _renumber(whole["post_processor"], renamed, ids)
+    padding = whole["padding"]
+    if padding is not None:
+        padding["pad_token"] = renamed.get(padding["pad_token"], padding["pad_token"])
     file = tokenizer_json_from_object(whole, "the trained tokenizer")
     settings = {name: value for name, value in tokenizer.init_kwargs.items() if name not in _OF_FILES}
     for role, token in tokenizer.special_tokens_map_extended.items():

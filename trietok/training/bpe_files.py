@@ -15,8 +15,11 @@ from typing import Any
 from trietok.errors import FileError, FileFormatError, VocabularyError
 from trietok.files.atomic import files_of_interrupted_save, save_files
 from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    VOCAB_FILE,
     read_json_object,
     write_json,
     write_text,
@@ -57,7 +60,9 @@ def save_bpe(bpe: BpeParts, special_tokens: Sequence[str], directory: Path, do_l
         write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
         write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe.unk_token, special_tokens))
 
-    return save_into(directory, lambda folder: save_files(folder, write))
+    # Files of another tokenizer would hide this one, or add their tokens to it.
+    others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
+    return save_into(directory, lambda folder: save_files(folder, write, others))
 
 
 def vocab_text(vocab: Mapping[str, int]) -> str:

@@ -11,7 +11,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trietok.files.atomic import save_files
-from trietok.files.formats import VOCAB_FILE, write_text, write_vocab_lines
+from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    write_text,
+    write_vocab_lines,
+)
 from trietok.files.new_directory import save_into
 from trietok.files.other_kinds import RECIPE_LOG_FILE
 from trietok.training.bpe_files import require_utf8
@@ -57,9 +65,9 @@ def save_chinese_bpe(
         for name, text in texts.items():
             write_text(folder / name, text)
 
-    # Result files that are not written anew were made with another vocabulary.
-    obsolete = [RESULT_FILE, LEFT_TO_RIGHT_FILE]
-    return save_into(directory, lambda folder: save_files(folder, write, obsolete))
+    # Result files that are not written anew were made with another vocabulary; the others are of another tokenizer.
+    others = (TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)
+    return save_into(directory, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others]))
 
 
 def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:

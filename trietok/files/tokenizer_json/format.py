@@ -13,7 +13,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from trietok.errors import VocabularyError
-from trietok.files.formats import read_json_object, write_text
+from trietok.files.formats import read_json_object, top_level_members, write_text
 from trietok.files.json_place import JsonPlace
 from trietok.files.other_kinds import BPE_SPLITTING
 from trietok.files.settings import HIGHEST_ID
@@ -59,6 +59,22 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
             id than the file says.
     """
     return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
+
+
+def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding | None]:
+    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it.
+
+    Raises:
+        FileError, FileFormatError: as `read_tokenizer_json`.
+    """
+    found: dict[str, Any] = {}
+    for key, value in top_level_members(path):
+        if key in ("truncation", "padding"):
+            found[key] = None if value is None else JsonPlace(value, key, path)
+        if key == "model" or len(found) == 2:  # every writer puts the two before the model
+            break
+    truncation, padding = found.get("truncation"), found.get("padding")
+    return truncation and _truncation(truncation), padding and _padding(padding)
 
 
 def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = True) -> None:

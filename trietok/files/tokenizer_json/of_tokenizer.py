@@ -9,7 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from trietok.files.formats import TOKENIZER_CONFIG_FILE
+from trietok.errors import VocabularyError
+from trietok.files.formats import TOKENIZER_CONFIG_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.format import write_tokenizer_json
 from trietok.files.tokenizer_json.ids import ids_error
 from trietok.files.tokenizer_json.parts import BertNormalizer, TokenizerJson
@@ -44,7 +45,7 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
 
 
 def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
-    """The current tokenizer.json of a tokenizer of the fast profile, without truncation and padding of calls."""
+    """The current tokenizer.json of a tokenizer of the fast profile, with truncation and padding as they were read."""
     basic, decoder = tokenizer.basic_tokenizer, tokenizer.added_tokens_decoder
     normalizer = BertNormalizer(
         clean_text=bool(basic.clean_text),
@@ -59,6 +60,8 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         post_processor=tokenizer.post_processor,
         decoder=tokenizer.decoder,
         added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
+        truncation=tokenizer.truncation_in_file,
+        padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
         composes=basic.composes_at_last,
         splits_punctuation=bpe is None or basic.do_split_on_punc,
         **(_of_wordpiece(tokenizer.wordpiece_tokenizer) if bpe is None else {"bpe": bpe.parts}),
@@ -75,6 +78,48 @@ def write(path: Path_, tokenizer: Any) -> None:
 
     Raises:
         VocabularyError: such a file cannot keep its ids: the vocabulary has holes or a token on two lines, and there
-            are tokens behind it. `save_pretrained(..., legacy_format=True)` leaves the file out.
+            are tokens behind it; the message says what to do.
     """
-    write_tokenizer_json(path, tokenizer_json_of(tokenizer))
+    advice = (
+        "; or save it with save_pretrained(DIR, legacy_format=True), --slow in a command: slow classes and trietok's "
+        f"fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
+    )
+    write_value(path, tokenizer_json_of(tokenizer), tokenizer, advice)
+
+
+def write_value(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") -> None:
+    """`write_tokenizer_json`, with an error that says where the ids have a gap, how to close it, and what else to do.
+
+    Raises:
+        VocabularyError: as `write_tokenizer_json`.
+    """
+    try:
+        write_tokenizer_json(path, value)
+    except VocabularyError as error:
+        raise VocabularyError(
+            f"{error}. {_gap(tokenizer)}{advice}",
+            path=error.path,
+            line_number=error.line_number,
+            token=error.token,
+            expected_id=error.expected_id,
+            found_id=error.found_id,
+        ) from None
+
+
+def _gap(tokenizer: Any) -> str:
+    """The first id that the vocabulary or the added tokens skip, and the way to have none skipped."""
+    repair = "load what `trietok check DIR --fix -o OUT{}` makes of the directory that holds it, in which {}"
+    lines: dict[str, int] = {}
+    for line, token in enumerate(tokenizer.vocabulary.tokens, start=1):
+        if token is None:
+            return f"Line {line} of the vocabulary has no token: {repair.format(' --renumber', 'ids may move')}"
+        if lines.setdefault(token, line) != line:
+            what = f"Lines {lines[token]} and {line} of the vocabulary are " + (
+                f"both {token!r:.60}" if token else "blank"
+            )
+            return f"{what}: {repair.format('', 'no id moves')}"
+    ids = set(tokenizer.get_vocab().values())
+    missing = next((i for i in range(len(ids)) if i not in ids), None)
+    if missing is None:
+        return "Correct what is named"
+    return f"No token has the id {missing}: remove_tokens([], compact=True) moves those behind it up, and says which"

@@ -6,7 +6,7 @@ In: the values. Out: the same values by name. Nothing here reads, writes or chec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, bare_pieces
@@ -85,6 +85,10 @@ class Padding:
     pad_id: int = 0
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
+
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> Padding:
+        """The same with the id that its token has: ids may have moved since it was read."""
+        return replace(self, pad_id=vocabulary.get(self.pad_token, self.pad_id))
 
 
 @dataclass(frozen=True)
