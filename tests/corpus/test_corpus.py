@@ -72,16 +72,33 @@ OPTIONS = [
     {"return_special_tokens_mask": True, "return_length": True},
     {"truncation": True, "max_length": 2},  # no room for a text: transformers does not truncate then
     {"split_special_tokens": True},
+    {"add_special_tokens": False, "padding": "max_length", "max_length": 8, "return_length": True},
 ]
 
 
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_rows_are_those_of_calls(english, options):
-    done = TokenizeBatch(english, "text", **options)(table())
-    expected = by_call(english, TEXTS, **options)
+def test_rows_are_those_of_calls(kind, options):
+    tokenizer = kind.from_pretrained("trietok-en")
+    done = TokenizeBatch(tokenizer, "text", **options)(table())
+    expected = by_call(tokenizer, TEXTS, **options)
     assert set(done.column_names) == {"text", *expected}
     for name, rows in expected.items():
+        if name == "length" and tokenizer.is_fast:  # there a list of one
+            rows = [row and row[0] for row in rows]
         assert done.column(name).to_pylist() == rows, name
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+@pytest.mark.parametrize("words", [False, True])
+def test_what_has_no_ids_is_padded_as_in_a_call_for_it_alone(vocab_file, kind, words):
+    tokenizer = kind(vocab_file("a", "b"))
+    options = {"add_special_tokens": False, "padding": "max_length", "max_length": 2, "is_split_into_words": words}
+    texts, pairs = (["", "", "a"], ["", "b", ""]) if not words else ([[""], [""], ["a"]], [[""], ["b"], [""]])
+    done = TokenizeBatch(tokenizer, "text", "pair", **options)(pa.table({"text": texts, "pair": pairs}))
+    calls = [tokenizer(text, pair, **options) for text, pair in zip(texts, pairs, strict=True)]
+    assert done.drop_columns(["text", "pair"]).to_pylist() == [dict(call) for call in calls]
+    assert done.column("input_ids").to_pylist() == [[0, 0] if tokenizer.is_fast else [], [6, 0], [5, 0]]
 
 
 def test_truncation_on_the_left(vocab_file):

@@ -193,3 +193,29 @@ def test_set_truncation_and_padding_checks_what_a_call_takes(abc):
         fast.set_truncation_and_padding("longes", strategies[1], 4, 1, None, "left")
     with pytest.raises(InputError, match="padding_side is 'left' or 'right'"):
         fast.set_truncation_and_padding(*strategies, 4, 0, None, "up")
+
+
+@BOTH
+def test_calls_that_transformers_refuses(abc, kind):
+    tokenizer = abc(kind)
+    padded = tokenizer.pad({"input_ids": np.array([CLS, SEP])}, padding="max_length", max_length=3)
+    assert padded.input_ids.tolist() == [CLS, SEP, PAD]
+    made = tokenizer.prepare_for_model([A], return_tensors="np", return_length=True, return_special_tokens_mask=True)
+    assert (made["length"].tolist(), made["special_tokens_mask"].tolist()) == (3, [1, 0, 1])
+    assert tokenizer("a", add_special_tokens=0, split_special_tokens=None).input_ids == [A]
+    assert tokenizer(["a", "b"], is_split_into_words=1).input_ids == [CLS, A, B, SEP]
+    assert tokenizer.convert_tokens_to_ids(None) is None
+
+
+@BOTH
+@pytest.mark.parametrize("options", [{}, {"return_offsets_mapping": True}, {"return_length": True}])
+def test_padding_to_a_length_makes_no_tensor_of_a_longer_text(abc, kind, options):
+    batch, options = ["a b c a b", "a"], {"padding": "max_length", "max_length": 4, **options}
+    ragged = abc(kind)(batch, return_tensors="np", **options)
+    assert [row.tolist() for row in ragged.input_ids] == abc(kind)(batch, **options).input_ids
+    assert list(map(len, ragged.attention_mask)) == [7, 4]
+    torch = pytest.importorskip("torch")
+    with pytest.raises(InputError, match="its rows have different lengths"):
+        abc(kind)(batch, return_tensors="pt", **options)
+    same = abc(kind)(["a b c a b", "a b c b a"], return_tensors="pt", **options).input_ids
+    assert torch.equal(same, torch.tensor([[CLS, A, B, C, A, B, SEP], [CLS, A, B, C, B, A, SEP]]))

@@ -27,7 +27,6 @@ from tests.parity.test_naive_rust_oracle import (  # noqa: E402
     NASTY,
     STRIDE,
     directory_named,
-    inputs,
     valid,
 )
 
@@ -142,76 +141,10 @@ def assert_same_encodings(want: Any, got: Any) -> None:
         assert [getattr(got, name)(i) for i in numbers] == [getattr(want, name)(i) for i in numbers], name
 
 
-@st.composite
-def options(draw: st.DrawFn) -> dict[str, Any]:
-    multiple = draw(st.sampled_from([None, None, 4]))
-    flags = ("token_type_ids", "attention_mask")
-    more = ("overflowing_tokens", "special_tokens_mask", "offsets_mapping", "length")
-    return {
-        "add_special_tokens": draw(st.booleans()),
-        "padding": draw(st.sampled_from([False, True, "max_length"])),
-        "truncation": draw(st.sampled_from([None, True, "only_first", "only_second"])),
-        "max_length": draw(st.sampled_from([None, 4, 8, 12]) if multiple else st.none() | st.integers(3, 14)),
-        "stride": draw(st.sampled_from([0, 0, 1, 2, 3])),
-        "pad_to_multiple_of": multiple,
-        "padding_side": draw(st.sampled_from([None, "left", "right"])),
-        "return_tensors": draw(st.sampled_from([None, None, "np"])),
-        **{f"return_{name}": draw(st.sampled_from([None, True, False])) for name in flags},
-        **{f"return_{name}": draw(st.booleans()) for name in more},
-    }
-
-
-@functools.cache
-def pair_of_tokenizers() -> tuple[Any, Any]:
-    return both("uncased", model_max_length=20)
-
-
 def plain(value: Any) -> Any:
     """Arrays as lists, at any depth: rows of different lengths are an array of arrays."""
     value = getattr(value, "tolist", lambda: value)()
     return [*map(plain, value)] if isinstance(value, list) else value
-
-
-def assert_same_call(texts: Any, pairs: Any, chosen: dict[str, Any], side: str = "right") -> None:
-    theirs, ours = pair_of_tokenizers()
-    theirs.truncation_side = ours.truncation_side = side
-    try:
-        want = theirs(texts, pairs, **chosen)
-    except BaseException as error:
-        if type(error).__name__ not in RUST_ERRORS:
-            raise
-        with pytest.raises((ValueError, TypeError)):
-            ours(texts, pairs, **chosen)
-        return
-    got = ours(texts, pairs, **chosen)
-    assert list(got) == list(want)
-    for key, value in want.items():
-        assert plain(got[key]) == plain(value), key
-        assert type(got[key]) is type(value)
-    assert got.is_fast
-    assert len(got.encodings) == len(want.encodings)
-    for their, our in zip(want.encodings, got.encodings, strict=True):
-        assert_same_encodings(their, our)
-
-
-@examples(90)
-@given(
-    st.lists(st.tuples(inputs(), inputs()), min_size=1, max_size=3),
-    st.sampled_from(["words", " ", ""]),
-    st.booleans(),
-    st.booleans(),
-    options(),
-    st.sampled_from(["left", "right"]),
-)
-def test_calls(batch, glue, pairs, single, chosen, side):
-    chosen["is_split_into_words"] = glue == "words"
-    columns = zip(*batch, strict=True)
-    first, second = ([part if glue == "words" else glue.join(part) for part in column] for column in columns)
-    if single:
-        first, second = first[0], second[0]
-        if glue == "words" and not first:
-            return  # transformers takes it for a batch
-    assert_same_call(first, second if pairs else None, chosen, side)
 
 
 # ---- published models, real text ------------------------------------------------------------------------------------

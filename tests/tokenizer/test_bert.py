@@ -12,6 +12,7 @@ from trietok import (
     AddedToken,
     BatchEncoding,
     BertTokenizer,
+    BertTokenizerFast,
     FileError,
     InputError,
     InputTypeError,
@@ -342,6 +343,56 @@ def test_unknown_keywords(abc):
         abc.tokenize("a", add_special_tokens=True)
     with pytest.raises(TypeError, match="'skip_special_token'"):
         abc.decode([A], skip_special_token=True)
+
+
+@pytest.mark.parametrize("is_hooked", [False, True])
+def test_tokenize_suggests_what_it_takes(vocab_file, is_hooked):
+    for kind in (BertTokenizer, BertTokenizerFast):
+        tokenizer = kind(vocab_file("a"))
+        if is_hooked:
+            tokenizer.prepare_for_tokenization = lambda text, is_split_into_words=False, **kwargs: (text, kwargs)
+        fast = kind is BertTokenizerFast
+        meant = r"did you mean 'pair'\?$" if fast else "leave it out"
+        with pytest.raises(OptionError, match=f"'pairs'; {meant}"):
+            tokenizer.tokenize("a", pairs="a")
+        with pytest.raises(OptionError, match=r"'split_special'; did you mean 'split_special_tokens'\?$"):
+            tokenizer.tokenize("a", split_special=True)
+        with pytest.raises(OptionError, match=r"'text_pairs'; did you mean 'text_pair'\?$"):
+            tokenizer("a", text_pairs="a")
+    with pytest.raises(OptionError, match="'pair'; leave it out"):
+        BertTokenizer(vocab_file("a")).tokenize("a", pair="a")
+
+
+def test_whole_numbers_of_numpy_are_lengths(abc):
+    numpy = pytest.importorskip("numpy")
+    options = {"truncation": True, "max_length": numpy.int64(4), "stride": numpy.int32(1), "padding": "max_length"}
+    ids = [[CLS, A, B, SEP], [CLS, C, SEP, PAD]]
+    assert abc(["a b c", "c"], pad_to_multiple_of=numpy.int64(2), **options).input_ids == ids
+    assert abc("c", **options).input_ids == ids[1]
+    assert abc.prepare_for_model([C], **options).input_ids == ids[1]
+    assert abc.pad([{"input_ids": ids[1][:3]}], padding="max_length", max_length=numpy.int64(4)).input_ids == [ids[1]]
+    abc.build_inputs_with_special_tokens = lambda ids, pair=None: [*ids, SEP]
+    assert abc(["a b c", "c"], **options).input_ids == [[A, B, C, SEP], [C, SEP, PAD, PAD]]
+    with pytest.raises(InputTypeError, match="max_length is .* whole number"):
+        abc("a", max_length=numpy.float64(4))
+
+
+def test_mistakes_are_found_before_they_have_an_effect(abc, vocab_file):
+    with pytest.raises(InputTypeError, match=r"a batch is a list, not float 1\.5"):
+        abc.batch_encode_plus(1.5)
+    for method in (abc.pad, abc.prepare_for_model):
+        with pytest.raises(InputTypeError, match="pad_to_multiple_of is '2'"):
+            method({"input_ids": [A]} if method == abc.pad else [A], pad_to_multiple_of="2")
+    with pytest.raises(InputError, match="pad_to_multiple_of is 0; it is a whole number from 1"):
+        abc("a", pad_to_multiple_of=0)
+    fast = BertTokenizerFast(vocab_file("a", "b"))
+    fast.truncation_side = "up"
+    for length in (3, 8):
+        with pytest.raises(InputError, match="truncation_side is 'left' or 'right', not 'up'"):
+            fast("a b", truncation=True, max_length=length)
+    for tokenizer in (abc, fast):
+        with pytest.raises(InputTypeError, match="a text is a str, not int: 5"):
+            tokenizer.convert_tokens_to_ids(["a", 5])
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,11 @@ class RowEncoder:
             raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(probe)}")
         self.names = (*probe, *([LENGTH] if self._with_length else []))
         self.gives_windows = SAMPLES in self.names
+        # A slow tokenizer's call for one text, and not for a batch, leaves a text without ids as it is.
+        self._leaves_empty = getattr(tokenizer, "profile", None) == "slow" and not options.get(
+            "add_special_tokens", True
+        )
+        self._leaves_empty = self._leaves_empty and options.get("padding") == "max_length"
         by_call = has_pairs or self._words or options.get("padding") == "max_length"
         by_call = by_call or options.get("return_offsets_mapping") or options.get("return_overflowing_tokens")
         self._fast = None if by_call else FastRows(tokenizer, self._options)
@@ -129,7 +134,14 @@ class RowEncoder:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
         encoding: Any = dict.fromkeys(self.names, ())
         if texts:
-            encoding = self._tokenizer(*([texts] if pairs is None else [texts, pairs]), **self._options)
+            given = [texts] if pairs is None else [texts, pairs]
+            encoding = self._tokenizer(*given, **self._options)
+            if self._leaves_empty:
+                bare = self._tokenizer(*given, **{**self._options, "padding": False})
+                encoding = {
+                    name: [b if not ids else a for ids, a, b in zip(bare[IDS], encoding[name], bare[name], strict=True)]
+                    for name in bare
+                }
         offsets = overflow = None
         if OFFSETS in self.names:
             offsets = array("i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))).tobytes()

@@ -114,7 +114,7 @@ class InputBuilder:
         return plan
 
     def _new_plan(self, options: CallOptions) -> Plan:
-        options = CallOptions(*options)
+        options = CallOptions(*options).of_ints()
         strategies = resolve_strategies(
             self, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
         )

@@ -7,6 +7,7 @@ for truncation, and the length that both use. The rules are those of transformer
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -64,6 +65,11 @@ class CallOptions(NamedTuple):
         """The options among the arguments of a method."""
         return cls(*map(arguments.__getitem__, cls._fields))
 
+    def of_ints(self) -> CallOptions:
+        """The same with ints for the whole numbers of numpy and torch."""
+        numbers = as_int(self.max_length), as_int(self.stride), as_int(self.pad_to_multiple_of)
+        return self._replace(max_length=numbers[0], stride=numbers[1], pad_to_multiple_of=numbers[2])
+
 
 _LONGEST_NAME = 100  # characters of a keyword that are compared with the names of options
 # Keywords that transformers has dropped, and the keywords that replace them.
@@ -75,11 +81,12 @@ _REPLACED = {
 }
 
 
-_OF_CALLS = ("text", "text_pair", *CallOptions._fields, "split_special_tokens", *OPTIONS)
+OF_TEXTS = ("split_special_tokens", *OPTIONS)  # what decides how a text is split, in calls and in `tokenize`
+OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS)
 OF_DECODING = ("skip_special_tokens", "clean_up_tokenization_spaces", "spaces_between_special_tokens")
 
 
-def reject_unknown(options: Mapping[str, Any], known: Sequence[str] = _OF_CALLS) -> None:
+def reject_unknown(options: Mapping[str, Any], known: Sequence[str] = OF_CALLS) -> None:
     """Raise an OptionError for unknown keywords, with the one of the known options that may be meant."""
     reject_replaced(options)
     for name in options:
@@ -121,9 +128,10 @@ def resolve_strategies(
         InputError: a value is unknown, `max_length` is negative, or does not fit `pad_to_multiple_of`.
         SpecialTokenError: padding is asked for and there is no padding token.
     """
-    _check_whole("max_length", max_length)
+    _check_length(max_length)
     _check_whole("pad_to_multiple_of", pad_to_multiple_of)
-    check_length(max_length)
+    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
+        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
 
     def warn(key: str, message: str) -> None:
         if verbose:
@@ -158,7 +166,8 @@ def resolve_strategies(
             )
             cut = TruncationStrategy.DO_NOT_TRUNCATE
         if pad is PaddingStrategy.MAX_LENGTH or cut is not TruncationStrategy.DO_NOT_TRUNCATE:
-            max_length = tokenizer.model_max_length
+            max_length = as_int(tokenizer.model_max_length)
+            _check_length(max_length)
 
     if pad is not PaddingStrategy.DO_NOT_PAD:
         _check_padding(tokenizer, cut, max_length, pad_to_multiple_of)
@@ -173,8 +182,15 @@ def warn_of_length(tokenizer: Tokenizer, length: int) -> None:
     )
 
 
-def check_length(max_length: int | None) -> None:
-    """Raise an InputError unless it is None or a whole number from 0."""
+def as_int(value: Any) -> Any:
+    """A whole number of numpy or torch as an int; everything else as it is."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value
+
+
+def _check_length(max_length: int | None) -> None:
     _check_whole("max_length", max_length)
     if max_length is not None and max_length < 0:
         raise InputError(f"max_length is {max_length}; a length is a whole number from 0")
@@ -208,12 +224,8 @@ def _check_padding(
             "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
             role="pad_token",
         )
-    if pad_to_multiple_of is None:
-        return
-    if pad_to_multiple_of < 1:
-        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
-    if truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-        if max_length % pad_to_multiple_of:
+    if pad_to_multiple_of is not None and truncation is not TruncationStrategy.DO_NOT_TRUNCATE:
+        if max_length is not None and max_length % pad_to_multiple_of:
             raise InputError(
                 f"texts would be truncated to {max_length}, which is no multiple of "
                 f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"

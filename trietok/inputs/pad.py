@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import Padding, Side, resolve_strategies
+from trietok.inputs.options import Padding, Side, as_int, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy, check_first_id, pad_values, padded_length
 from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
 
@@ -64,7 +64,8 @@ def pad(
             values["attention_mask"] = []
         return BatchEncoding(values)
     values, kind = _as_lists(values, main)
-    strategies = resolve_strategies(padder, padding, None, max_length, verbose=verbose)
+    max_length, pad_to_multiple_of = as_int(max_length), as_int(pad_to_multiple_of)
+    strategies = resolve_strategies(padder, padding, None, max_length, pad_to_multiple_of, verbose)
     wanted = return_attention_mask
     with_mask = "attention_mask" in padder.model_input_names if wanted is None else wanted
     how = (pad_to_multiple_of, padding_side, with_mask)

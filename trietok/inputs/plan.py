@@ -13,7 +13,7 @@ from trietok import log
 from trietok.errors import InputError, NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
-from trietok.inputs.options import CallOptions, Strategies, check_length, warn_of_length
+from trietok.inputs.options import CallOptions, Strategies, warn_of_length
 from trietok.inputs.padding import PaddingStrategy, check_first_id, padded_length
 from trietok.inputs.pieces import require_ids
 from trietok.inputs.truncation import Cut, Cutting
@@ -82,8 +82,6 @@ class Plan:
         Raises:
             InputError: it is no batch, or an item cannot be encoded so.
         """
-        if not self.is_fast:
-            check_length(self.strategies.max_length)  # it may be the tokenizer's `model_max_length`
         return self._of_texts(encoder, self.rule.batch_of(items, self.options.is_split_into_words), one=False)
 
     def from_ids(self, ids: Ids, pair_ids: Ids | None = None, prepend_batch_axis: bool = False) -> BatchEncoding:
@@ -248,7 +246,6 @@ class Plan:
     def width(self, longest: int) -> int:
         """The length that a batch whose longest row has `longest` ids is padded to, where it is padded."""
         if self.strategies.padding is PaddingStrategy.MAX_LENGTH and self.strategies.max_length is not None:
-            check_length(self.strategies.max_length)  # it may be the tokenizer's own
             longest = self.strategies.max_length
         return padded_length(longest, self.options.pad_to_multiple_of)
 

@@ -79,6 +79,8 @@ def _check_rust(options: CallOptions, strategies: Strategies, is_pair: bool) -> 
 
 def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, Any]]:
     """The items one by one: an item that is no text or pair is refused after those before it are encoded."""
+    if not isinstance(items, Iterable):
+        raise InputTypeError(f"a batch is a list, not {kind_of(items)}", value=items)
     index = -1
     for index, item in enumerate(items):
         yield pair_of(item, is_split_into_words, f"item {index} of the batch")
@@ -159,7 +161,6 @@ SLOW_WITH_DETAILS = SLOW._replace(
     check=_check_rust,
     cut=cut_to_more_rows,
     overflows_to_rows=True,
-    length_is_listed=True,
     columns=_RUST_COLUMNS,
     columns_of_batch=_RUST_COLUMNS,
 )

@@ -203,8 +203,8 @@ class QuickPlan(Plan):
         if max(longest, width) > self.limit:
             self._warn_of_first(lengths, missing)
         details = (self, (encoder, texts, False))
+        is_even = max(longest, width) == max(min(lengths), width) > 0  # padding to `max_length` shortens no longer text
         width = max(longest, width)
-        is_even = width > 0 and (self._pads or min(lengths) == width)
         if self._tensors is not None and is_even and not self._with_offsets:
             return BatchEncoding.of_lists(self._tensors_of(rows, len(texts), width, self._tensors), details)
         columns = {

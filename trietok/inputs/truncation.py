@@ -74,6 +74,12 @@ def check_room(max_length: int, around: int) -> None:
         )
 
 
+def check_side(side: str) -> None:
+    """Raise an InputError for a side that is neither."""
+    if side not in ("left", "right"):
+        raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
+
+
 def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     """Truncation as transformers' slow tokenizers do it: one row, and the ids that are removed.
 
@@ -133,8 +139,7 @@ def remove(lengths: tuple[int, ...], to_remove: int, strategy: TruncationStrateg
     """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
     if not isinstance(stride, int) or stride < 0:
         raise InputError(f"stride is {stride!r}; it is a whole number from 0")
-    if side not in ("left", "right"):
-        raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
+    check_side(side)
     if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
         shares = _shares(*lengths, to_remove)
         return Cut([tuple(_kept(length, share, side) for length, share in zip(lengths, shares, strict=True))])

@@ -16,6 +16,7 @@ from trietok.inputs.truncation import (
     Window,
     Windows,
     check_room,
+    check_side,
     cut_to_one_row,
     whole,
 )
@@ -51,6 +52,7 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
     check_room(cutting.max_length, cutting.around)
+    check_side(cutting.side)
     _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
     room = Room(cutting.max_length - cutting.around, cutting.strategy, cutting.stride, cutting.side)
     return Cut(rows(lengths, room))

@@ -29,7 +29,7 @@ from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.memory import CacheInfo
 from trietok.text.slow_stages import SlowStages
-from trietok.text.stages import Stages
+from trietok.text.stages import Stages, require_text
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import editing
@@ -318,6 +318,7 @@ class BertTokenizer(PreTrainedTokenizer):
             if token_id is None and token is not None:
                 token_id = entries(token)
                 if token_id is None:
+                    require_text(token)
                     token_id = self._unknown_id(table)
             ids.append(token_id)
         return ids

@@ -5,7 +5,7 @@ In: a tokenizer. Out: whether some of its methods are not trietok's own; an enco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
@@ -89,8 +89,8 @@ class HookEncoder(TextEncoder):
         self._stages = stages
         self._options = dict(options or {})
 
-    def with_options(self, options: Mapping[str, Any], is_split_into_words: bool) -> HookEncoder:
-        """The encoder for a call with other keywords.
+    def with_options(self, options: Mapping[str, Any], is_split_into_words: bool, known: Sequence[str]) -> HookEncoder:
+        """The encoder for a call with other keywords; an error looks among the known ones for what may be meant.
 
         Raises:
             OptionError: one of them is unknown.
@@ -100,7 +100,7 @@ class HookEncoder(TextEncoder):
             _, unknown = self._tokenizer.prepare_for_tokenization(
                 "", **{"is_split_into_words": is_split_into_words, **others}
             )
-            reject_unknown(unknown)
+            reject_unknown(unknown, known)
         if is_split_into_words:
             options = {**options, "is_split_into_words": True}
         return HookEncoder(self._tokenizer, self._table, self._stages, options) if options else self

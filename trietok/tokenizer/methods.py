@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, ids_of
-from trietok.inputs.options import CallOptions, Strategies, check_length, resolve_strategies
+from trietok.inputs.options import CallOptions, Strategies, resolve_strategies
 from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.pieces import Piece, require_ids
 from trietok.inputs.profiles import SLOW
@@ -31,6 +31,7 @@ def prepare(
         raise NotSupportedError(
             "return_offsets_mapping is not available for this tokenizer", name="return_offsets_mapping"
         )
+    options = options.of_ints()
     strategies = _strategies(tokenizer, options)
     max_length = strategies.max_length
     SLOW.check(options, strategies, pair_ids is not None)
@@ -82,7 +83,7 @@ def prepare(
 
 def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions) -> BatchEncoding:
     """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
-    _strategies(tokenizer, options)  # raises for invalid options before the text is read
+    _strategies(tokenizer, options.of_ints())  # raises for invalid options before the text is read
     words = options.is_split_into_words
     ids = ids_of(encoder, text, words, "the text")
     pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
@@ -95,8 +96,8 @@ def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, opt
 
 def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
     """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
+    options = options.of_ints()
     strategies = _strategies(tokenizer, options)
-    check_length(strategies.max_length)  # it may be the tokenizer's `model_max_length`
     words = options.is_split_into_words
     rows: dict[str, list[Any]] = {}
     texts: list[tuple[Any, ...]] = []

@@ -7,11 +7,11 @@ In: a tokenizer. Out: its tokens, its encoder, and whether its calls go through 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from trietok.inputs.builder import InputBuilder, InputSettings
-from trietok.inputs.options import CallOptions, reject_unknown
+from trietok.inputs.options import OF_CALLS, CallOptions, reject_unknown
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.changes import Changeable, Version
@@ -184,26 +184,29 @@ class Moment:
     def __reduce__(self) -> Any:
         return _Never, ()  # a copy of the tokenizer makes a moment of its own
 
-    def encoder_for(self, options: Mapping[str, Any], is_split_into_words: bool = False) -> TextEncoder:
+    def encoder_for(
+        self, options: Mapping[str, Any], is_split_into_words: bool = False, known: Sequence[str] = OF_CALLS
+    ) -> TextEncoder:
         """The encoder for a call with keywords that concern its texts.
 
         Args:
             options: `split_special_tokens`, `allowed_special`, `disallowed_special`, and what a subclass's
                 `prepare_for_tokenization` takes.
             is_split_into_words: whether the texts are words.
+            known: the keywords among which an error looks for the one that may be meant.
 
         Raises:
             OptionError: a keyword is unknown.
         """
         encoder = self.encoder
         if isinstance(encoder, HookEncoder):
-            return encoder.with_options(options, is_split_into_words)
+            return encoder.with_options(options, is_split_into_words, known)
         as_text, policy = self._split_special_tokens, None
         if options:
             left = {name: value for name, value in options.items() if name != "is_split_into_words"}
             as_text = left.pop("split_special_tokens", as_text)
             policy = special_policy(self.table.special_contents, left)
-            reject_unknown(left)
+            reject_unknown(left, known)
         if policy is not None:
             allowed = encoder.untrusted(self.table.special_contents, policy.allowed)
             return RefusingEncoder(encoder, allowed, policy) if policy.refused else allowed

@@ -17,7 +17,7 @@ from trietok.files.settings import ADDITIONAL
 from trietok.inputs.argument_types import TextKeywords, Unpack
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import OF_DECODING, reject_unknown
+from trietok.inputs.options import OF_DECODING, OF_TEXTS, reject_unknown
 from trietok.inputs.padding import padded_length
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
@@ -343,6 +343,8 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
+    _of_tokenize: tuple[str, ...] = OF_TEXTS
+
     def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
         """Split one text into tokens, without special tokens around it.
 
@@ -361,7 +363,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         """
         try:
             require_text(text)
-            return self._now().encoder_for(kwargs).tokens(text)
+            return self._now().encoder_for(kwargs, known=self._of_tokenize).tokens(text)
         except TrietokError as error:
             shorten_traceback(error)
             raise

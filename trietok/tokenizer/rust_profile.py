@@ -18,7 +18,7 @@ from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.argument_types import Self, TokenizeKeywords, Unpack
 from trietok.inputs.call_inputs import whole_pair_of
-from trietok.inputs.options import OF_DECODING, CallOptions, Padding, Side, Truncation, reject_unknown
+from trietok.inputs.options import OF_CALLS, OF_DECODING, CallOptions, Padding, Side, Truncation, reject_unknown
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
@@ -57,6 +57,7 @@ class RustProfile(BertTokenizer):
     _input_rules = RUST
     # The settings of the normalizer that the arguments override.
     _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    _of_tokenize = ("pair", *OF_CALLS[2:])
     _is_bpe = False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
