@@ -6,18 +6,31 @@ the tests that count visits, compared characters and characters of whitespace.
 
 from __future__ import annotations
 
+import ast
+import pathlib
 import random
 import re
 import sys
+import time
 import tracemalloc
 import unicodedata
+from collections import Counter, defaultdict
 
 import pytest
 
 import trietok
 from tests.text.test_trie import CountedVisits
-from trietok import AddedToken
+from tests.tokenizer import fake_analyzers
+from trietok import AddedToken, google_bert
+from trietok.checking.reach import Reach
+from trietok.explaining.differing import why_differ
 from trietok.text import rust_added_tokens
+from trietok.text.alignment import AlignedText
+from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.character_tokenizer import CharacterTokenizer
+from trietok.text.characters import LONG_RUN, normalize
+from trietok.text.kernel import kernel_at_work, using_kernel
+from trietok.text.rust_basic_tokenizer import RustWordSplitter
 from trietok.text.word_search import FEW_CHARS, WordSearch
 
 KINDS = (trietok.BertTokenizer, trietok.BertTokenizerFast)
@@ -190,3 +203,247 @@ def test_spans_are_made_without_the_texts_of_added_tokens(vocab_file):
     assert stages.spans("a" + " " * 50) == stages.locate("a" + " " * 50).spans
     assert sum(map(len, stages._located(" " * 50, shows_added=False).tokens)) == 0
     assert stages.locate(" " * 3).tokens == ["   ", "  ", " "]
+
+
+# ---- runs of marks ---------------------------------------------------------------------------------------------------
+
+PYTHONS = unicodedata.normalize
+PROCESS_SEED = random.SystemRandom().randrange(10**6)
+FORGING = ({}, {"disallowed_special": ()})
+
+
+def scripts() -> dict[str, str]:
+    """What normalization may put in order, or may compose with what is before it: by the first word of the names."""
+    found = defaultdict(list)
+    for code in range(0x110000):
+        char = chr(code)
+        is_jamo = 0x1100 <= code < 0x1200
+        if unicodedata.combining(PYTHONS("NFKD", char)[0]) or is_jamo:
+            found[unicodedata.name(char, "-").split()[0]].append(char)
+    assert {char for chars in found.values() for char in chars} >= set(MARKS)
+    return {
+        **{name: "".join(chars) for name, chars in found.items()},
+        "all": "".join(MARKS),
+        "Tibetan that decomposes": "\u0f73\u0f75\u0f81",
+        "kana": "か\u3099ハ\u309a\uff8a\uff9f\uff76\uff9e\u0323",
+        "nukta": "\u0915\u093c\u0958\u094d\u0301",
+        "composed": "\u1e69\u01d5\u0344\u0345\u0323\u0307",
+    }
+
+
+SCRIPTS = scripts()
+FEW = ["all", "Tibetan that decomposes", "kana", "nukta"]
+FEW += random.Random(PROCESS_SEED).sample(sorted(set(SCRIPTS) - set(FEW)), 1)
+
+
+def run_of(script: str, length: int) -> str:
+    """A run in no order; one in falling order, with the marks of one class side by side; one that goes up and down."""
+    marks = SCRIPTS[script]
+    falling = sorted(marks, key=unicodedata.combining, reverse=True)
+    part = length // 3
+    shuffled = "".join(random.Random(f"{PROCESS_SEED} {length}").choices(marks, k=part))
+    by_class = "".join(falling[i * len(falling) // part] for i in range(part))
+    return f"{shuffled} a{by_class} {(''.join(falling) * (part // len(falling) + 1))[:part]}"
+
+
+class Swaps:
+    """Stands for `unicodedata.normalize`, and counts what it does: a step a character, and one for each two marks that
+    change places, since CPython puts marks in order by insertion."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.steps = 0
+        self.counts: dict[tuple[str, str], int] = {}
+        monkeypatch.setattr(unicodedata, "normalize", self)
+
+    def __call__(self, form: str, text: str) -> str:
+        if (form, text) not in self.counts:
+            self.counts[form, text] = self._count("NFKD" if "K" in form else "NFD", text)
+        self.steps += self.counts[form, text]
+        return PYTHONS(form, text)
+
+    @staticmethod
+    def _count(form: str, text: str) -> int:
+        steps, before = len(text), Counter()
+        for char in text:
+            for part in PYTHONS(form, char):
+                own = unicodedata.combining(part)
+                if not own:
+                    before.clear()
+                    continue
+                steps += sum(number for other, number in before.items() if other > own)
+                before[own] += 1
+        return steps
+
+    def of(self, function, text: str) -> int:
+        self.steps = 0
+        function(text)
+        return self.steps
+
+    def assert_linear(self, function, script: str, smallest: int = 8 * LONG_RUN) -> None:
+        _, half, whole = measured = [self.of(function, run_of(script, smallest * factor)) for factor in (1, 2, 4)]
+        # Up to so many marks are put in order by insertion: so many steps a mark at most.
+        assert whole <= 3 * half + 400 * LONG_RUN, (script, measured, PROCESS_SEED)
+
+
+def swaps_of_calls(monkeypatch, script: str, kernel: str) -> None:
+    swaps = Swaps(monkeypatch)
+    with using_kernel(kernel, text_before_kernel=0):
+        for kind in KINDS:
+            tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
+            tokenizer("warm up \xe9 " * 30)
+            for options in FORGING:
+                for details in ({}, {"return_offsets_mapping": True}):
+
+                    def call(text, tokenizer=tokenizer, options=options, details=details):
+                        tokenizer.cache_clear()
+                        tokenizer(text, **options, **details)
+
+                    swaps.assert_linear(call, script)
+
+
+@pytest.mark.parametrize("kernel", ["compiled", "plain"])
+@pytest.mark.parametrize("number", range(len(FEW)))
+def test_marks_are_put_in_order_in_linear_time(monkeypatch, number, kernel):
+    print("seed", PROCESS_SEED, FEW[number])
+    swaps_of_calls(monkeypatch, FEW[number], kernel)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("kernel", ["compiled", "plain"])
+def test_the_marks_of_every_script_are_put_in_order_in_linear_time(monkeypatch, kernel):
+    for script in SCRIPTS:
+        swaps_of_calls(monkeypatch, script, kernel)
+
+
+class Different:
+    """Of `why_differ`: words that only one side has, so that they are compared in their normal forms."""
+
+    def __init__(self, word: str) -> None:
+        self.kind, self.token, self.word, self.word_text, self.unknown = "wordpiece", word, 0, word, None
+        self.stages = ()
+
+
+def others(vocab_file) -> dict[str, object]:
+    """Whatever else normalizes a text."""
+    tokenizer = trietok.BertTokenizer(vocab_file("a"), model_max_length=10**9)
+    cased = trietok.BertTokenizer(vocab_file("a"), model_max_length=10**9, do_lower_case=False)
+    whole = trietok.BertTokenizer(vocab_file("a"), model_max_length=10**9, do_basic_tokenize=False)
+    japanese = {"word_tokenizer_type": "mecab", "model_max_length": 10**9}
+    words = trietok.BertJapaneseTokenizer(vocab_file("a"), **japanese)
+    characters = trietok.BertJapaneseTokenizer(vocab_file("a"), subword_tokenizer_type="character", **japanese)
+    located = {"return_offsets_mapping": True}
+    return {
+        "BasicTokenizer": BasicTokenizer().tokenize,
+        "BasicTokenizer.normalize": BasicTokenizer().normalize,
+        "Google's": google_bert.BasicTokenizer().tokenize,
+        "composed last": RustWordSplitter(False, composes_at_last=True).tokenize,
+        "characters": CharacterTokenizer({"a": 0}, "[UNK]").tokenize,
+        "characters with spans": lambda text: CharacterTokenizer({"a": 0}, "[UNK]").locate(AlignedText.of(text)),
+        "Japanese": words,
+        "Japanese with spans": lambda text: words(text, **located),
+        "Japanese characters with spans": lambda text: characters(text, **located),
+        "cased": lambda text: cased(text, **located),
+        "no basic tokenizer": lambda text: whole(text, **located),
+        "explain": lambda text: tokenizer.explain(text).to_dict(),
+        "explain as text": lambda text: str(tokenizer.explain(text)),
+        "unknown words": lambda text: trietok.find_unknown(tokenizer, [text]),
+        "decoding": lambda text: tokenizer.convert_tokens_to_string([text, text]),
+        "reach": Reach(tokenizer).reason,
+        "never matched": words._never_matched,
+        "differing": lambda text: why_differ(
+            Different(text), Different(text), [Different(text)], [Different(f"b{text}")], (0, 1)
+        ),
+        "training": lambda text: trietok.train_wordpiece([text], vocab_size=3000),
+        "training of merges": lambda text: trietok.train_bpe([text], vocab_size=3000),
+    }
+
+
+@pytest.fixture
+def analyzers(monkeypatch, tmp_path):
+    for name, module in fake_analyzers.modules(tmp_path).items():
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+def test_whatever_normalizes_puts_marks_in_order_in_linear_time(monkeypatch, analyzers, vocab_file):
+    swaps, functions = Swaps(monkeypatch), others(vocab_file)
+    for name, function in functions.items():
+        print(name, PROCESS_SEED)
+        swaps.assert_linear(function, "all")
+
+
+def test_one_place_normalizes():
+    """All others call `characters.normalize`, which is linear."""
+    calls = {
+        path.name
+        for path in pathlib.Path(trietok.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("normalize", "is_normalized")
+        if isinstance(node.value, ast.Name) and node.value.id == "unicodedata"
+        if node.attr == "normalize" or path.name != "kernel.py"  # of the common Chinese characters
+    }
+    assert calls == {"characters.py"}
+
+
+def cpu_of(function, text: str) -> float:
+    start = time.process_time()
+    function(text)
+    return time.process_time() - start
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("kernel", ["compiled", "plain"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_of_marks_take_processor_time_in_proportion(kind, kernel):
+    """What is done in C, which cannot be counted: four times the marks take no more than ten times the time."""
+    with using_kernel(kernel, text_before_kernel=0):
+        tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
+        tokenizer("warm up \xe9 " * 30)
+        for script in SCRIPTS:
+            for options in FORGING:
+                for details in ({}, {"return_offsets_mapping": True}):
+
+                    def call(text, options=options, details=details):
+                        tokenizer.cache_clear()
+                        tokenizer(text, **options, **details)
+
+                    texts = [run_of(script, 5000 * factor) for factor in (1, 4)]
+                    for _ in range(5):
+                        few, many = (cpu_of(call, text) for text in texts)
+                        if many <= 10 * few + 0.02:
+                            break
+                    else:
+                        pytest.fail(f"{script}, {options}, {details}: {few:.3f} and {many:.3f} s, {PROCESS_SEED}")
+
+
+def assert_same_forms(text: str) -> None:
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert normalize(form, text) == PYTHONS(form, text), (form, PROCESS_SEED)
+
+
+def test_runs_of_marks_have_the_forms_of_unicodedata():
+    """Runs of all scripts; and behind and before long runs, characters that normalization changes."""
+    rng = random.Random(PROCESS_SEED)
+    for script in SCRIPTS:
+        assert_same_forms(run_of(script, 6 * LONG_RUN))
+    changed = [chr(code) for code in range(0x110000) if unicodedata.decomposition(chr(code)) or 0xAC00 <= code < 0xD7A4]
+    for char in rng.sample(changed, 50):
+        assert_same_forms(f"{char}{run_of('all', 2 * LONG_RUN).replace(' ', char)}{char}{run_of('kana', LONG_RUN)}")
+
+
+@pytest.mark.faults
+def test_every_character_in_a_run_of_marks_has_the_form_of_unicodedata():
+    run = run_of("all", LONG_RUN + 40).replace(" ", "")
+    for start in range(0, 0x110000, 256):
+        assert_same_forms(" ".join(f"{run}{chr(code)}\u0323" for code in range(start, start + 256)))
+
+
+@pytest.mark.skipif(kernel_at_work() != "compiled", reason="no kernel")
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_of_marks_have_the_ids_and_spans_of_plain_python(kind):
+    results = []
+    for kernel in ("compiled", "plain"):
+        with using_kernel(kernel, text_before_kernel=0):
+            tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
+            texts = [f"to {run_of(script, 6 * LONG_RUN)}e no" for script in FEW]
+            results.append([[*tokenizer(texts, return_offsets_mapping=True, **given).values()] for given in FORGING])
+    assert results[0] == results[1], PROCESS_SEED

@@ -19,11 +19,10 @@ Words in `never_split` and special tokens are words as they stand, so what WordP
 from __future__ import annotations
 
 import copy
-import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trietok.text.characters import is_chinese_char, is_nonspacing_mark, is_punctuation
+from trietok.text.characters import is_chinese_char, is_nonspacing_mark, is_punctuation, normalize
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer.bert import is_unused_slot
 
@@ -140,7 +139,7 @@ class Reach:
             return "unreachable-punctuation", "punctuation is a word of its own"
         if basic.do_lower_case and word.lower() != word:
             return "unreachable-case", f"the tokenizer lower-cases it to {word.lower()!r}"
-        if self._strips and any(map(is_nonspacing_mark, unicodedata.normalize("NFD", word))):
+        if self._strips and any(map(is_nonspacing_mark, normalize("NFD", word))):
             return "unreachable-accent", f"the tokenizer strips it to {''.join(basic.tokenize(word))!r}"
         return None
 

@@ -13,7 +13,6 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ import trietok
 from trietok.cli.reporting import warn
 from trietok.files.text_rows import expanded, has_text_suffix
 from trietok.files.texts import TextReader
+from trietok.text.changes import cached_property
 from trietok.tokenizer.auto import load_any
 
 STANDARD_INPUT = "-"

@@ -8,6 +8,7 @@ of the name BertTokenizer that is registered would take over every BERT director
 from __future__ import annotations
 
 import copy
+import os
 import re
 from collections.abc import Callable
 from threading import Lock
@@ -277,6 +278,8 @@ def _empty(source: type[Any]) -> Any:
 
 _classes: dict[type[Any], type[Any]] = {}
 _making = Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_making._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def class_for(source: type[Any]) -> type[Any]:

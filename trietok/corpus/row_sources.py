@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.run_directory import REJECTS
 from trietok.errors import FileError, FileFormatError, InputError
+from trietok.text.changes import cached_property
 
 
 class RowSource(NamedTuple):

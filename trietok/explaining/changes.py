@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from trietok.explaining.lazy import Lazy
 from trietok.showing.characters import described
 from trietok.text.alignment import AlignedText
-from trietok.text.characters import REPLACEMENT_CHARACTER
+from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
 
 ChangeKind = Literal["deleted", "changed", "inserted"]
 Difference = tuple[
@@ -105,7 +105,8 @@ def _why(stage: str, before: str, after: str) -> str:
         case "accents":
             if not after:
                 return "accent, stripped"
-            marks = [char for char in unicodedata.normalize("NFD", before) if char not in after]
+            kept = set(after)
+            marks = [char for char in normalize("NFD", before) if char not in kept]
             if marks:
                 stripped = ", ".join(map(described, marks[:4])) + (", …" if len(marks) > 4 else "")
                 return f"taken apart (NFD), and its accent stripped: {stripped}"

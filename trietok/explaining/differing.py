@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from trietok.explaining.values import TITLES, Token
 from trietok.showing.characters import code_point, described, visible
+from trietok.text.characters import normalize
 
 if TYPE_CHECKING:
     from trietok.explaining.explanation import ExplainedText
@@ -80,7 +81,7 @@ def _words(left: Sequence[Token], right: Sequence[Token], names: Names) -> str:
         return ""
     joined = ["".join(words) for words in sides]
     shown = [" ".join(f"“{visible(word)}”" for word in words[:_MOST]) or "nothing" for words in sides]
-    composed = [unicodedata.normalize("NFC", text) for text in joined]
+    composed = [normalize("NFC", text) for text in joined]
     stage = "punctuation"
     if joined[0] != joined[1]:
         stage = "compose"
@@ -153,7 +154,7 @@ def _words_of(tokens: Sequence[Token]) -> list[str]:
 
 def _bare(text: str) -> str:
     """Without what the stage of accents strips: the non-spacing marks, of which not all have a combining class."""
-    return "".join(char for char in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(char) != "Mn")
+    return "".join(char for char in normalize("NFD", text.lower()) if unicodedata.category(char) != "Mn")
 
 
 def _only(left: set, right: set) -> tuple[set, set]:  # type: ignore[type-arg]  # sets of one kind

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from trietok.errors import PositionError
+from trietok.text.changes import cached_property
 
 Span = tuple[int, int]
 

@@ -13,10 +13,10 @@ The time for a text hardly depends on the number of added tokens, and adding one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from functools import cached_property
 from typing import Any
 
 from trietok.text.added_token import AddedToken
+from trietok.text.changes import cached_property
 from trietok.text.characters import lower_each
 from trietok.text.layers import Layers
 from trietok.text.prefilter import Prefilter

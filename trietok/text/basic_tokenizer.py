@@ -2,14 +2,13 @@
 split off punctuation.
 
 In: a text without added tokens. Out: words, each ready for WordPiece. The rules are those of `BasicTokenizer` in
-transformers 4.57.6; each stage here is one pass in C over the whole text (`str.translate`, `unicodedata.normalize`,
+transformers 4.57.6; each stage here is one pass in C over the whole text (`str.translate`, `normalize`,
 `str.lower`). The readable version that goes character by character is the oracle in `tests/reference/`.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -172,8 +171,7 @@ class BasicTokenizer(Changeable):
             text = text.lower()
         strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
         if strip_accents and not text.isascii():
-            # Composed text has its marks in canonical order, so decomposing it is fast without sorting them first.
-            text = (unicodedata.normalize if self.composes else normalize)("NFD", text).translate(MARKS)
+            text = normalize("NFD", text).translate(MARKS)
         return text
 
     def _split_word(self, word: str, kept: Collection[str]) -> list[str]:

@@ -39,13 +39,13 @@ class _Collector:
                 self.inside.remove(threading.get_ident())
             if not self.inside and self.was_enabled:
                 gc.enable()
+                self.was_enabled = False
 
     def forget_other_threads(self) -> None:
         """In a forked process there is no thread but the one that forked."""
         self.lock = threading.RLock()
-        others = len(self.inside)
         self.inside = [thread for thread in self.inside if thread == threading.get_ident()]
-        if others and not self.inside and self.was_enabled:
+        if not self.inside and self.was_enabled:
             gc.enable()
 
 

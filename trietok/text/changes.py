@@ -6,10 +6,54 @@ changes. A change of any other object does not change the mark.
 
 from __future__ import annotations
 
+import functools
+import os
 from abc import ABCMeta
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
+
+_Value = TypeVar("_Value")
+# What threads are in the middle of: by a key of its own, the thread, and what puts it right in a forked child.
+_UNDER_WAY: dict[object, tuple[int, Callable[[], None]]] = {}
+
+
+@contextmanager
+def under_way(put_right: Callable[[], None]) -> Iterator[None]:
+    """A context for a change in steps. `put_right` is called in a child that another thread forks meanwhile, since
+    there nobody goes on with the change, nor releases its locks."""
+    step = object()
+    try:
+        _UNDER_WAY[step] = get_ident(), put_right
+        yield
+    finally:
+        _UNDER_WAY.pop(step, None)
+
+
+def _put_right_in_child() -> None:
+    for step, (thread, put_right) in list(_UNDER_WAY.items()):
+        if thread != get_ident():
+            put_right()
+            _UNDER_WAY.pop(step, None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_put_right_in_child)
+
+
+class cached_property(functools.cached_property[_Value]):  # as Python calls it
+    """Python's own, without the lock that it has before 3.12: all objects of a class share it, and a child that is
+    forked while another thread works a value out would wait for it for ever."""
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 class Version:
@@ -60,13 +104,15 @@ class ChangeableType(ABCMeta):
         return answer
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if not name.startswith("_abc_"):
-            cls._note_patch()
+        with under_way(cls._note_patch):
+            super().__setattr__(name, value)
+            if not name.startswith("_abc_"):
+                cls._note_patch()
 
     def __delattr__(cls, name: str) -> None:
-        super().__delattr__(name)
-        cls._note_patch()
+        with under_way(cls._note_patch):
+            super().__delattr__(name)
+            cls._note_patch()
 
     def _note_patch(cls) -> None:
         type.__setattr__(cls, "_foreign", {})
@@ -112,13 +158,15 @@ class Changeable(metaclass=ChangeableType):
             version.bump()
 
     def __setattr__(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-        if not name.startswith("_"):
-            self._note_change()
+        with under_way(self._note_change):
+            object.__setattr__(self, name, value)
+            if not name.startswith("_"):
+                self._note_change()
 
     def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-        self._note_change()
+        with under_way(self._note_change):
+            object.__delattr__(self, name)
+            self._note_change()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("mark", "_watchers")}

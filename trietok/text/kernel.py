@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.bulk import bulk
-from trietok.text.characters import is_chinese_char, lower_each
+from trietok.text.characters import is_chinese_char, lower_each, normalize
 from trietok.text.prefilter import Prefilter
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class SlowClassifier(Classifier):
         if not self._basic.composes:
             return None
         lowered = lower_each(part) if self._lower else part
-        composed = unicodedata.normalize("NFC", lowered)
+        composed = normalize("NFC", lowered)
         # To compose it once more later changes nothing. Only an added token could tell the forms apart.
         return None if composed == part or self._is_key(part, lowered, composed) else composed
 
@@ -230,9 +230,9 @@ class SlowClassifier(Classifier):
         if len(char) != 1 or char not in cleaned or any(map(str.isspace, (char, *word))):
             return None
         combining_class = unicodedata.combining(char)
-        if unicodedata.normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
+        if normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
             return None
-        decomposed = unicodedata.normalize("NFD", char)
+        decomposed = normalize("NFD", char)
         may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
         flags = MAY_COMPOSE if may_be and decomposed[0] in may_compose() else 0
         if not combining_class and decomposed == char:
@@ -249,7 +249,7 @@ class SlowClassifier(Classifier):
 
     def stay_apart(self, pair: str) -> bool:
         pair = lower_each(pair) if self._lower else pair
-        return unicodedata.normalize("NFC", pair) == pair
+        return normalize("NFC", pair) == pair
 
 
 def _text_of(code_points: array[int]) -> str:
@@ -278,7 +278,7 @@ def may_compose() -> frozenset[str]:
     code_points = array("I", chain.from_iterable(map(range, starts, stops)))
     spaced = array("I", [ord(" ")]) * (2 * len(code_points))
     spaced[::2] = code_points
-    decomposed = unicodedata.normalize("NFD", _text_of(spaced)).split(" ")
+    decomposed = normalize("NFD", _text_of(spaced)).split(" ")
     return frozenset(
         (
             *(char for chars in decomposed if len(chars) > 1 for char in chars[1:]),

@@ -18,7 +18,7 @@ def decomposed(aligned: AlignedText, form: Literal["NFD", "NFKD"] = "NFD") -> Al
     """NFD, or NFKD: marks in order, each with its span."""
     if normalize(form, aligned.text) == aligned.text:
         return aligned
-    parts = aligned.each_kind(lambda char: unicodedata.normalize(form, char))
+    parts = aligned.each_kind(lambda char: normalize(form, char))
     classes = list(map(unicodedata.combining, parts.text))
     order: list[int] = []
     run: list[int] = []
@@ -49,7 +49,7 @@ def composed(aligned: AlignedText, form: Literal["NFC", "NFKC"] = "NFC") -> Alig
         whole = normalize(form, text)
         if whole == text:
             return aligned
-        each = {char: unicodedata.normalize(form, char) for char in set(text)}
+        each = {char: normalize(form, char) for char in set(text)}
         if not any(map(unicodedata.combining, whole)) and "".join(map(each.__getitem__, text)) == whole:
             return aligned.each(each.__getitem__)  # no character composes with another
     aligned = decomposed(aligned, "NFKD" if form == "NFKC" else "NFD")
@@ -60,7 +60,7 @@ def composed(aligned: AlignedText, form: Literal["NFC", "NFKC"] = "NFC") -> Alig
     last_class = 0
     for char, start, end, combining_class in zip(*aligned, map(unicodedata.combining, aligned.text), strict=True):
         if first is not None and (len(chars) == first + 1 or last_class < combining_class):
-            joined = unicodedata.normalize("NFC", chars[first] + char)
+            joined = normalize("NFC", chars[first] + char)
             if len(joined) == 1:
                 chars[first] = joined
                 starts[first], ends[first] = min(starts[first], start), max(ends[first], end)

@@ -175,7 +175,7 @@ def composed(aligned: AlignedText) -> AlignedText:
     for char, is_first in _in_order(text):
         combining_class = unicodedata.combining(char)
         if starter is not None and (len(chars) == starter + 1 or last_class < combining_class):
-            joined = unicodedata.normalize("NFC", chars[starter] + char)
+            joined = normalize("NFC", chars[starter] + char)
             if len(joined) == 1:
                 chars[starter] = joined
                 taken[starter] += is_first
@@ -212,7 +212,7 @@ def _in_order(text: str) -> list[tuple[str, bool]]:
 
 def _parts_of(char: str) -> list[tuple[str, bool, bool]]:
     """The decomposition of a character: each part, whether it is the first, and whether it is put in order."""
-    parts = unicodedata.normalize("NFD", char) if is_in("decomposed", char) else char
+    parts = normalize("NFD", char) if is_in("decomposed", char) else char
     return [(part, number == 0, is_in("nonstarters", part)) for number, part in enumerate(parts)]
 
 

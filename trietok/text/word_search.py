@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
+from trietok.text.changes import cached_property
 from trietok.text.layers import RATIO
 from trietok.text.prefilter import Prefilter
 from trietok.text.trie import END, Trie, TrieNode

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.find import find_files
 from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
 from trietok.files.settings import ANY_KIND, GENERIC_FAST, JAPANESE, RECIPE_CLASS
+from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 

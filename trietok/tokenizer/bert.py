@@ -397,9 +397,11 @@ class BertTokenizer(PreTrainedTokenizer):
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
         """Replace the vocabulary."""
         vocabulary = Vocabulary(tokens)
-        self._derived["earlier_entries"] = self.vocab  # a thread that reads the state before may still need it
+        # A thread that reads while one follows the other may still need the state before.
+        self._derived["earlier_entries"] = self._changes.committed.entries
         self._changes.table = self._table.replace(vocabulary=vocabulary)
-        getattr(self, self._stage_names[1]).vocab = vocabulary.token_to_id
+        stage = getattr(self, self._stage_names[1])
+        self._changes.at_commit(lambda: setattr(stage, "vocab", vocabulary.token_to_id))
 
     def assign_unused(self, slot: str, token: Token, *, special: bool = True) -> int:
         """Give an unused slot of the vocabulary, such as `[unused1]`, to a token that is matched whole.

@@ -16,7 +16,7 @@ from trietok.errors import InputTypeError, NotSupportedError, OptionError, Speci
 from trietok.files.settings import ADDITIONAL
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.changes import ChangeableType, Version, public_names
+from trietok.text.changes import ChangeableType, Version, public_names, under_way
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
@@ -166,8 +166,9 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-        self._version.bump()
+        with under_way(self._version.bump):
+            object.__delattr__(self, name)
+            self._version.bump()
 
     @property
     def _version(self) -> Version:
@@ -181,8 +182,9 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             changes = self.__dict__.get("_changes")
             role, is_id = _role_of(name)
             if changes is None or role not in changes.table.roles:
-                object.__setattr__(self, name, value)
-                self._version.bump()
+                with under_way(self._version.bump):
+                    object.__setattr__(self, name, value)
+                    self._version.bump()
                 return
             if is_id and value is not None:
                 value = self.convert_ids_to_tokens(value)

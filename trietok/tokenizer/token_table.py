@@ -7,15 +7,14 @@ done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from threading import RLock, get_ident
 from typing import Any
 
 from trietok.text.added_token import AddedToken
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.changes import Version
+from trietok.text.changes import Version, cached_property, under_way
 from trietok.text.vocabulary import Vocabulary
 
 Token = str | AddedToken
@@ -141,6 +140,7 @@ class Changes:
         self._lock = RLock()
         self.changer: int | None = None
         self._draft = table
+        self._at_commit: list[Callable[[], None]] = []
 
     @property
     def table(self) -> TokenTable:
@@ -159,7 +159,7 @@ class Changes:
         The draft becomes the current table when the outermost block ends, and is discarded if an error leaves that
         block.
         """
-        with self._lock:
+        with under_way(self._after_fork), self._lock:
             if self.changer is not None:  # a block within a change that this thread is making
                 yield
                 return
@@ -168,14 +168,36 @@ class Changes:
             try:
                 yield
                 self.committed = self._draft
-                self._version.bump()
+                self._settle()
             finally:
+                self._at_commit.clear()
                 self.changer = None
+
+    def at_commit(self, step: Callable[[], None]) -> None:
+        """Have a step done when the draft has become the current table; not if it is discarded."""
+        with self.changing():
+            self._at_commit.append(step)
+
+    def _settle(self) -> None:
+        for step in self._at_commit:
+            step()
+        self._version.bump()
+
+    def _after_fork(self) -> None:
+        """In a forked child, where the thread that changed or read is not: a draft is discarded, what was committed is
+        settled."""
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # by the thread that forked; the other waited for it
+            return
+        self._lock = RLock()
+        if self.committed is self._draft:
+            self._settle()
+        self._at_commit.clear()
+        self.changer = None
 
     @contextmanager
     def holding(self) -> Iterator[None]:
         """A context for reading more than the table: changes wait until it ends."""
-        with self._lock:
+        with under_way(self._after_fork), self._lock:
             yield
 
     def __reduce__(self) -> Any:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any
 
 from trietok.checking.files import DECODER, CheckedFiles, content_of
 from trietok.checking.report import Finding
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.settings import ADDITIONAL
+from trietok.text.changes import cached_property
 from trietok.tokenizer.auto import class_or_bert
 from trietok.tokenizer.bert import BertTokenizer, filling
 from trietok.tokenizer.special_tokens import EXTRA

@@ -1,0 +1,251 @@
+"""A process that forks while another of its threads is in the middle of something: the child can do everything, and
+sees each tokenizer as it was before that or as it is after it.
+
+The other thread is stopped at a line of trietok's code: at the first, the second, ... that it has not been at before.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import os
+import pathlib
+import pickle
+import random
+import signal
+import sys
+import threading
+
+import pytest
+
+import trietok
+from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+from trietok.text.bulk import bulk
+from trietok.text.kernel import using_kernel
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+
+HOME = str(pathlib.Path(trietok.__file__).parent)
+SEED = random.SystemRandom().randrange(10**6)
+LONGEST = 20  # seconds of a child; what hangs, hangs for ever
+TEXT = "the <p> people [X] zoology caf\u00e9 Lower unaffordable"
+CORPUS = ["low lower lowest caf\u00e9"] * 3
+KINDS = (BertTokenizer, BertTokenizerFast)
+FOLDERS = itertools.count()
+
+
+def set_stage(tokenizer, folder):
+    tokenizer.basic_tokenizer.strip_accents = not tokenizer.basic_tokenizer.strip_accents
+
+
+def patch_class(tokenizer, folder):
+    type(tokenizer).watched_by_the_tests = None
+
+
+def make_kernel(tokenizer, folder):
+    with using_kernel("compiled", text_before_kernel=0):
+        return copy.deepcopy(tokenizer)(TEXT).input_ids
+
+
+def many(tokenizer, folder):
+    with bulk():
+        return tokenizer([TEXT] * 3).input_ids
+
+
+CHANGES = {
+    "add_tokens": lambda t, folder: t.add_tokens(["<p>", AddedToken("<q>", lstrip=True)]),
+    "add_special_tokens": lambda t, folder: t.add_special_tokens(
+        {"cls_token": "[C]", "additional_special_tokens": ["[X]"]}
+    ),
+    "role": lambda t, folder: setattr(t, "mask_token", "[X]"),
+    "side": lambda t, folder: setattr(t, "padding_side", "left"),
+    "max_length": lambda t, folder: setattr(t, "model_max_length", 7),
+    "stage": set_stage,
+    "remove_tokens": lambda t, folder: t.remove_tokens("<there>", compact=True),
+    "assign_unused": lambda t, folder: t.assign_unused("[unused3]", "[X]"),
+    "add_wordpieces": lambda t, folder: t.add_wordpieces(["zo", "##ology"]),
+    "keep_only": lambda t, folder: t.keep_only([*range(4000), *t.added_tokens_decoder]),
+    "patch": patch_class,
+}
+READS = {
+    "call": lambda t, folder: t([TEXT, "short"], padding=True, return_offsets_mapping=True).data,
+    "untrusted": lambda t, folder: t(TEXT, disallowed_special=()).input_ids,
+    "encode": lambda t, folder: t.encode(TEXT),
+    "decode": lambda t, folder: t.decode(t.encode(TEXT), clean_up_tokenization_spaces=True),
+    "first call": lambda t, folder: copy.deepcopy(t).encode(TEXT),
+    "kernel": make_kernel,
+    "many": many,
+    "save": lambda t, folder: t.save_pretrained(folder),
+    "load": lambda t, folder: type(t).from_pretrained("trietok-en").encode(TEXT),
+    "explain": lambda t, folder: str(t.explain(TEXT)),
+    "unknown": lambda t, folder: t.find_unknown([TEXT]),
+    "pickle": lambda t, folder: pickle.loads(pickle.dumps(t)).encode(TEXT),
+    "fingerprint": lambda t, folder: t.fingerprint,
+    "compare": lambda t, folder: trietok.compare(t, BertTokenizer.from_pretrained("trietok-en"), [TEXT]),
+    "check": lambda t, folder: trietok.check("trietok-en"),
+    "train": lambda t, folder: trietok.train_wordpiece(CORPUS, vocab_size=30),
+    "train_new": lambda t, folder: BertTokenizerFast.from_pretrained("trietok-en").train_new_from_iterator(
+        CORPUS, vocab_size=60
+    ),
+    "corpus": lambda t, folder: pickle.loads(pickle.dumps(trietok.TokenizeBatch(t, "text"))),
+}
+ALL = {**CHANGES, **READS}
+
+
+def made(kind):
+    tokenizer = kind.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["<there>"])
+    return tokenizer
+
+
+def state(tokenizer) -> list[object]:
+    """What a tokenizer gives; in terms that a file can hold."""
+    encoding = tokenizer([TEXT, "short"], padding="max_length", max_length=30, return_offsets_mapping=True)
+    stage = tokenizer.wordpiece_tokenizer
+    return json.loads(
+        json.dumps(
+            [
+                [*encoding.values()],
+                tokenizer.special_tokens_map,
+                sorted(tokenizer.get_vocab().items(), key=str),
+                tokenizer.get_added_vocab(),
+                tokenizer.model_max_length,
+                tokenizer.basic_tokenizer.strip_accents,
+                [stage.tokenize("zoology unaffordable"), stage.vocab == tokenizer.vocab],
+            ]
+        )
+    )
+
+
+class Stopped:
+    """A thread that does something, and waits at the line of trietok's code that is the `number`th new one to it."""
+
+    def __init__(self, function, number: int, within: str) -> None:
+        self._within = HOME + within
+        self._seen: set[tuple[str, int]] = set()
+        self._number, self._function = number, function
+        self.is_there, self._goes_on = threading.Event(), threading.Event()
+        self.line = ""
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        self.is_there.wait()
+
+    def _run(self) -> None:
+        sys.settrace(
+            lambda frame, event, argument: self._trace if frame.f_code.co_filename.startswith(self._within) else None
+        )
+        try:
+            self._function()
+        finally:
+            sys.settrace(None)
+            self.is_there.set()
+
+    def _trace(self, frame, event, argument):
+        place = frame.f_code.co_filename, frame.f_lineno
+        if place not in self._seen:
+            self._seen.add(place)
+            if len(self._seen) == self._number:
+                self.line = f"{place[0][len(HOME) + 1 :]}:{place[1]}"
+                sys.settrace(None)
+                frame.f_trace = None
+                self.is_there.set()
+                self._goes_on.wait()
+        return self._trace
+
+    def end(self) -> None:
+        self._goes_on.set()
+        self._thread.join()
+
+
+def in_child(do) -> dict[str, object]:
+    """What a function writes into a dict, in a forked child; what it is at stays there if the child does not end."""
+    readable, writable = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(LONGEST)
+            os.close(readable)
+
+            def say(name: str, value: object) -> None:
+                os.write(writable, f"{json.dumps([name, value])}\n".encode())
+
+            do(say)
+            say("end", True)
+        except BaseException as error:
+            say("error", repr(error))
+        finally:
+            os._exit(0)
+    os.close(writable)
+    with open(readable, encoding="utf-8") as file:
+        said = dict(json.loads(line) for line in file)
+    os.waitpid(child, 0)
+    return said
+
+
+def fork_in_the_middle(kind, change: str, number: int, operations, tmp_path, within: str = "") -> str:
+    """Fork where the thread is stopped; the line, "" if the change ended before."""
+    tokenizer = made(kind)
+    tokenizer(TEXT)
+    before, after = state(tokenizer), copy.deepcopy(tokenizer)
+    parents, childs = (tmp_path / f"{next(FOLDERS)}" for _ in range(2))
+    ALL[change](after, childs)
+    states = [before, state(after)]
+    other = Stopped(lambda: ALL[change](tokenizer, parents), number, within)
+
+    def do(say) -> None:
+        for name in operations:
+            say("at", name)
+            if name == "state":
+                is_whole, is_fresh = state(tokenizer) in states, state(tokenizer) == state(copy.deepcopy(tokenizer))
+                say(name, [is_whole, is_fresh])
+                continue
+            try:
+                ALL[name](tokenizer, childs)
+            except trietok.TrietokError as error:  # done already
+                say(name, str(error))
+
+    try:
+        if not other.line:
+            return ""
+        said = in_child(do)
+        where = f"{kind.__name__}: {change} at {other.line} ({number}), the child at {said.get('at')}; seed {SEED}"
+        assert said.get("end"), f"{where}: {said.get('error', 'it hangs')}"
+        assert said.get("state", [True, True]) == [True, True], where
+    finally:
+        other.end()
+        if "watched_by_the_tests" in vars(kind):
+            del kind.watched_by_the_tests
+    assert state(tokenizer) == states[1], where
+    return other.line
+
+
+def test_a_fork_in_the_middle_of_a_change(tmp_path):
+    """At each line of the steps that all changes share, and at some lines of each change."""
+    print("seed", SEED)
+    rng = random.Random(SEED)
+    for change in ALL:  # what is imported when it is needed is imported: that Python's own locks are free is not ours
+        ALL[change](made(BertTokenizer), tmp_path / "first")
+    patched = vars(BertTokenizer).get("watched_by_the_tests", "")
+    assert patched is None
+    del BertTokenizer.watched_by_the_tests
+    names, place = ["state", "add_tokens", "save"], "/tokenizer/token_table.py"
+    lines = (fork_in_the_middle(BertTokenizer, "add_wordpieces", n, names, tmp_path, place) for n in itertools.count(1))
+    assert len(set(itertools.takewhile(bool, lines))) > 15
+    for change in CHANGES:
+        number = rng.randrange(1, 60)
+        fork_in_the_middle(rng.choice(KINDS), change, number, ["state", *rng.sample(sorted(ALL), 4)], tmp_path)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("change", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_operation_in_a_child_forked_in_the_middle_of_every_other(tmp_path, kind, change):
+    rng = random.Random(SEED)
+    for name in ALL:
+        ALL[name](made(kind), tmp_path / "first")
+    del kind.watched_by_the_tests
+    number = 1
+    while fork_in_the_middle(kind, change, number, ["state", *rng.sample(sorted(ALL), len(ALL))], tmp_path):
+        number += rng.randrange(1, 40)
