@@ -158,6 +158,9 @@ class _Sorted:
         if self._way == "wordpiece":
             return AddedToken(self._entry_of(term))
         token = AddedToken(term, single_word=self._way == "single-word", special=self._special)
+        if self._tokenizer.profile == "fast" and token.normalized:
+            if not self._tokenizer.basic_tokenizer.normalized(term):  # a token of it would stand in no text
+                raise InputError("the tokenizer makes nothing of it")
         return token.replace(content=term.lower()) if self._lowers and token.normalized else token
 
     def _entry_of(self, term: str) -> str:
