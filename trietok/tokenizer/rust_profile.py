@@ -356,11 +356,7 @@ class RustProfile(BertTokenizer):
             for token in table.special_tokens_extended
             if (self._saved.get(str(token)) != token if isinstance(token, AddedToken) else token not in there)
         ]
-        marked = {
-            role: [_marked(token) for token in value] if isinstance(value, list) else _marked(value)
-            for role, value in table.roles.items()
-        }
-        self._changes.table = table.replace(roles=marked)
+        self._changes.table = table.replace(roles=self._marked_roles())
         self._add_tokens(to_add, special_tokens=True)
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
@@ -467,10 +463,6 @@ class RustProfile(BertTokenizer):
         if clean_up is None:
             clean_up = self.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up else text
-
-
-def _marked(token: Any) -> Any:
-    return token.as_special() if isinstance(token, AddedToken) else token
 
 
 def _settled(name: str, value: Any) -> Any:

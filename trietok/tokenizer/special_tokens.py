@@ -360,10 +360,23 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def sanitize_special_tokens(self) -> int:
         """Add every special token the vocabulary lacks; kept because transformers 4 has it.
 
+        The `AddedToken` of a role is marked as special from then on, as adding marks it in transformers.
+
         Returns:
             The number of tokens that are new to the vocabulary.
         """
-        return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
+        with self._changes.changing():
+            self._changes.table = self._table.replace(roles=self._marked_roles())
+            return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
+
+    def _marked_roles(self) -> dict[str, Any]:
+        """The roles, with every `AddedToken` among them marked as special."""
+
+        def marked(token: Any) -> Any:
+            return self._as_special(token) if isinstance(token, AddedToken) else token
+
+        roles = self._table.roles.items()
+        return {role: list(map(marked, value)) if isinstance(value, list) else marked(value) for role, value in roles}
 
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
         """Add more roles, such as `{"image_token": "<image>"}`."""
