@@ -51,7 +51,9 @@ def test_a_slow_one_is_refused_unless_differences_are_allowed() -> None:
 def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(tmp_path: Any, flags: dict[str, bool]) -> None:
     tokenizer = made(trietok.BertTokenizerFast)
     tokenizer.add_tokens([trietok.AddedToken("[MASK]", **flags)])
-    with pytest.raises(trietok.NotSupportedError, match=r"added again .* save the tokenizer, load it, and pass to_rust"):
+    with pytest.raises(
+        trietok.NotSupportedError, match=r"added again .* save the tokenizer, load it, and pass to_rust"
+    ):
         to_rust(tokenizer)
     to_rust(tokenizer, allow_differences=True)
     tokenizer.save_pretrained(tmp_path)

@@ -95,7 +95,9 @@ def test_random_texts_compose_as_in_rust(name):
     seed = random.randrange(1 << 32)
     rng = random.Random(seed)
     # Marks before and after Unicode 9, the parts of a newer composed character, and what marks are put on.
-    chars = "ea\u00e9\u03d2\u017f\u0301\u0307\u0323\u0344\u08d3\u1abf\u1dfa\u0c3c\U00010efd\U00011935\U00011930\U00011938"
+    chars = (
+        "ea\u00e9\u03d2\u017f\u0301\u0307\u0323\u0344\u08d3\u1abf\u1dfa\u0c3c\U00010efd\U00011935\U00011930\U00011938"
+    )
     for _ in range(EXAMPLES * 20):
         text = "".join(rng.choices(chars, k=rng.randrange(12)))
         assert ours(text) == theirs.normalize_str(text), f"seed {seed}: {text!a}"

@@ -43,9 +43,9 @@ def refuse_what_no_file_says(tokenizer: Any, name: str) -> None:
     """
     if tokenizer.profile == "fast" and tokenizer._table.added.remembers(tokenizer.basic_tokenizer):
         raise NotSupportedError(
-            f"this {type(tokenizer).__name__} searches texts for an added token, or for a special one, as it was before "
-            "it was added again with other flags or the normalization was changed, which no file says; save the "
-            f"tokenizer, load it, and pass {name} what was loaded, which has the ids that transformers gives then",
+            f"this {type(tokenizer).__name__} looks for an added token as it was before it was added again with "
+            "other flags, or before the normalization was changed, which no file says; save the tokenizer, load it, "
+            f"and pass {name} what was loaded, which has the ids that transformers gives then",
             name=name,
         )
 

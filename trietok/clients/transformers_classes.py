@@ -186,7 +186,6 @@ class ForTransformers(_Ours):
     _processor_class: str | None = None
     _in_target_context_manager: bool = False
     _auto_class: str | None = None
-    _pad = None  # transformers' method, which nothing calls: a tokenizer that has one of its own pads by it
 
     @property
     def is_fast(self) -> Literal[True]:

@@ -1,8 +1,8 @@
 """The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
 
 In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and
-NFD, NFC and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and each
-class is parsed by itself.
+NFD, NFC and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and
+each class is parsed by itself.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
 def _stretch(form: Literal["NFC", "NFD"], text: str) -> str:
     """A normal form of characters that are the same in Python, without the newer characters that they compose to."""
     whole = normalize(form, text)
-    newer = {char: normalize("NFD", char) for char in set(whole).difference(text) if not _is_same_in_python(char)}
-    return whole.translate(str.maketrans(newer)) if newer else whole
+    newer = {ord(char): normalize("NFD", char) for char in set(whole).difference(text) if not _is_same_in_python(char)}
+    return whole.translate(newer) if newer else whole
 
 
 def _is_same_in_python(char: str) -> bool:
