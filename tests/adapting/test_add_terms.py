@@ -48,6 +48,25 @@ def test_added_tokens(tokenizer, way):
         assert (list(done.added), done.duplicates) == (["a covid", "covid", "co-op"], ["covid"])
 
 
+@pytest.mark.parametrize("way", ["added", "single-word", "unused"])
+def test_a_term_of_which_normalization_leaves_nothing(tokenizer, way):
+    terms, size = ["\u0301", "\u200d", "x\u0301"], len(tokenizer)
+    if way == "unused" and tokenizer.profile == "slow":
+        terms.pop()  # there are two slots
+    done = add_terms(tokenizer, terms, way)
+    if tokenizer.profile == "slow":  # it looks for added tokens in the text as it is written
+        assert (list(done.added), done.refused) == (terms, [])
+        return
+    assert reasons(done) == dict.fromkeys((1, 2), "the tokenizer makes nothing of it")
+    assert list(done.added) == terms[2:]
+    assert len(tokenizer) == size + (way != "unused")
+
+
+def test_special_terms_are_looked_for_as_they_are_written(tokenizer):
+    assert add_terms(tokenizer, ["\u0301", "\u200d"], "added", special=True).refused == []
+    assert tokenizer.tokenize("a\u200db") == ["a", "\u200d", "b"]
+
+
 def test_special_ones_are_not_lower_cased(tokenizer):
     done = add_terms(tokenizer, ["[SUBJ]"], "added", special=True)
     assert done.added == {"[SUBJ]": 16}

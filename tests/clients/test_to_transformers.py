@@ -362,3 +362,20 @@ def test_results_are_transformers_too(kind: type[Any]) -> None:
         assert type(each) is type(result)
         assert each == plain
         assert each.word_ids(0) == result.encodings[0].word_ids
+
+
+def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(tmp_path: Path) -> None:
+    tokenizer = made(trietok.BertTokenizerFast)
+    tokenizer.add_tokens([trietok.AddedToken("[MASK]")])
+    text = "a [MASK] [mask]"
+    with pytest.raises(trietok.NotSupportedError, match="pass to_transformers what was loaded"):
+        to_transformers(tokenizer)
+    tokenizer.save_pretrained(tmp_path / "ours")
+    loaded = trietok.BertTokenizerFast.from_pretrained(tmp_path / "ours")
+    theirs = to_transformers(loaded)
+    theirs.save_pretrained(tmp_path / "theirs")
+    read = transformers.AutoTokenizer.from_pretrained(tmp_path / "theirs")
+    ids = loaded.encode(text)
+    assert theirs.encode(text) == read.encode(text) == ids
+    shown = loaded.decode(ids, skip_special_tokens=True)
+    assert theirs.decode(ids, skip_special_tokens=True) == read.decode(ids, skip_special_tokens=True) == shown

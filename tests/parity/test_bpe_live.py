@@ -15,11 +15,12 @@ pytest.importorskip("transformers")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 from transformers import AutoTokenizer as TheirAutoTokenizer
 
 from trietok import AutoTokenizer, TokenizeBatch, encode_files, train_bpe
 from trietok.clients import to_rust, to_transformers
+from trietok.text import rust_characters
 
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 TEXTS = [
@@ -75,6 +76,36 @@ def test_every_kind_of_character(both):
     for code in range(0, 0x30000, step):
         if unicodedata.category(chr(code)) not in ("Cs", "Cn"):
             same(*both, f"l{chr(code)}o")
+
+
+def test_every_character_composes_as_in_rust():
+    theirs = normalizers.NFC()
+    for code in [*range(0xD800), *range(0xE000, 0x110000)]:
+        char = chr(code)
+        if code % 499 and EXAMPLES <= 1000 and not (unicodedata.combining(char) or unicodedata.decomposition(char)):
+            continue
+        text = f"e{char}\u0301 e\u0323{char}\u0302 {char * 2}\u0307"
+        if rust_characters.nfc(text) != theirs.normalize_str(text):
+            pytest.fail(f"U+{code:04X} composes otherwise")
+
+
+@pytest.mark.parametrize("name", ["NFC", "NFD"])
+def test_random_texts_compose_as_in_rust(name):
+    theirs, ours = getattr(normalizers, name)(), getattr(rust_characters, name.lower())
+    seed = random.randrange(1 << 32)
+    rng = random.Random(seed)
+    # Marks before and after Unicode 9, the parts of a newer composed character, and what marks are put on.
+    chars = (
+        "ea\u00e9\u03d2\u017f\u0301\u0307\u0323\u0344\u08d3\u1abf\u1dfa\u0c3c\U00010efd\U00011935\U00011930\U00011938"
+    )
+    for _ in range(EXAMPLES * 20):
+        text = "".join(rng.choices(chars, k=rng.randrange(12)))
+        assert ours(text) == theirs.normalize_str(text), f"seed {seed}: {text!a}"
+
+
+def test_marks_that_are_newer_than_rusts_tables(both):
+    for text in ("e\u08d3\u0301", "a\u0301\u08d3\u0323", "\U00011935\U00011930", "cafe\u0301\u1abf\u0323x"):
+        same(*both, text)
 
 
 def test_what_others_are_given(both, tmp_path):

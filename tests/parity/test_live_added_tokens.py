@@ -402,3 +402,21 @@ def test_both_kinds_of_added_token_are_told_apart_from_strings() -> None:
     assert is_added_token(trietok.AddedToken("a"))
     assert is_added_token(transformers.AddedToken("a"))
     assert not is_added_token("a")
+
+
+@pytest.mark.parametrize("flags", [{}, {"normalized": True}, {"lstrip": True, "special": True}])
+@pytest.mark.parametrize("role", ["additional_special_tokens", "cls_token"])
+@pytest.mark.parametrize("kind", ["BertTokenizer", "BertTokenizerFast"])
+def test_what_sanitizing_makes_of_the_roles(kind: str, role: str, flags: dict[str, bool]) -> None:
+    path = str(directory_of("uncased") / "vocab.txt")
+    shown = []
+    for module in (transformers, trietok):
+        token = module.AddedToken("c++", **flags)
+        tokenizer = getattr(module, kind)(path)
+        setattr(tokenizer, role, [token, "d++"] if role == ADDITIONAL else token)
+        states = [repr(tokenizer.special_tokens_map_extended)]
+        states.append(tokenizer.sanitize_special_tokens())
+        states.append(repr(tokenizer.special_tokens_map_extended))
+        states.append(repr(list(tokenizer.added_tokens_decoder.values())[-2:]))
+        shown.append([*states, tokenizer("c++ C++ d++").input_ids, tokenizer.sanitize_special_tokens()])
+    assert shown[0] == shown[1]

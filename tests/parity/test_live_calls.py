@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import Any
 
@@ -12,11 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers")
 
-from tests.conftest import examples
+import trietok  # noqa: E402
+from tests.conftest import examples  # noqa: E402
 
-from .conftest import LONG, TENSORS, WORDS, assert_same, different, texts, tokenizers, trie_is_wrong
+from .conftest import (  # noqa: E402
+    LONG,
+    TENSORS,
+    WORDS,
+    assert_same,
+    different,
+    directory_of,
+    texts,
+    tokenizers,
+    trie_is_wrong,
+)
 
 VOCABULARY = st.sampled_from(["uncased", "cased", "odd", "without roles"])
 OPTIONAL_BOOL = st.sampled_from([None, None, True, False])
@@ -140,6 +152,101 @@ def test_the_template_is_the_same(ids: list[int], pair_ids: list[int] | None, do
     theirs.model_max_length = ours.model_max_length = 77
     assert theirs.max_len_single_sentence == ours.max_len_single_sentence
     assert theirs.max_len_sentences_pair == ours.max_len_sentences_pair
+
+
+# ---- pad ------------------------------------------------------------------------------------------------------------
+
+PADDING = st.sampled_from([False, False, True, "longest", "max_length", "do_not_pad", "no such padding"])
+TRUNCATION = st.sampled_from(
+    [None, None, True, False, "longest_first", "only_first", "only_second", "do_not_truncate", "no such truncation"]
+)
+MAX_LENGTH = st.sampled_from([None, None, None, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 40])
+SIDE = st.sampled_from(["right", "left"])
+TOKENIZER_OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "model_max_length": st.sampled_from([4, 6, 8, 16, int(1e30)]),
+        "padding_side": SIDE,
+        "truncation_side": SIDE,
+        "model_input_names": st.sampled_from([["input_ids"], ["input_ids", "attention_mask"]]),
+    },
+)
+
+
+def some_of(options: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Keywords: each is given or left out."""
+    return st.fixed_dictionaries({}, optional=options)
+
+
+@functools.cache
+def made_once(module: Any, kind: str) -> Any:
+    """A tokenizer of one of the two libraries, whose settings a test sets anew each time."""
+    return getattr(module, kind)(str(directory_of("uncased") / "vocab.txt"))
+
+
+ROW = st.integers(0, 6).flatmap(
+    lambda length: st.fixed_dictionaries(
+        {"input_ids": st.lists(st.integers(0, 30), min_size=length, max_size=length)},
+        optional={
+            key: st.lists(st.integers(0, 1), min_size=length, max_size=length)
+            for key in ("token_type_ids", "attention_mask", "special_tokens_mask", "labels")
+        },
+    )
+)
+
+
+@examples(100)
+@given(
+    st.sampled_from(["BertTokenizer", "BertTokenizerFast"]),
+    TOKENIZER_OPTIONS,
+    ROW,
+    st.sampled_from(["longest", "max_length", "do_not_pad"]),
+    some_of(
+        {
+            "max_length": st.integers(0, 12),
+            "pad_to_multiple_of": st.sampled_from([None, 1, 2, 4]),
+            "padding_side": st.sampled_from([None, "left", "right", "no such side"]),
+            "return_attention_mask": OPTIONAL_BOOL,
+        }
+    ),
+)
+def test__pad_returns_the_same(kind: str, settings: Any, row: Any, strategy: str, options: dict[str, Any]) -> None:
+    theirs, ours = (made_once(module, kind) for module in (transformers, trietok))
+    if strategy == "max_length":
+        options.setdefault("max_length", 7)
+    for tokenizer in (theirs, ours):
+        for name in ("padding_side", "model_input_names"):
+            setattr(tokenizer, name, settings.get(name, getattr(type(tokenizer), name)))
+    before = copy.deepcopy(row)
+    assert_same(
+        lambda: theirs._pad(copy.deepcopy(row), padding_strategy=strategy, **options),
+        lambda: ours._pad(row, padding_strategy=strategy, **options),
+    )
+    assert row == before
+
+
+@examples(100)
+@given(
+    st.sampled_from(["BertTokenizer", "BertTokenizerFast"]),
+    st.sampled_from([8, int(1e30)]),
+    some_of(
+        {
+            "padding": PADDING,
+            "truncation": TRUNCATION,
+            "max_length": MAX_LENGTH,
+            "pad_to_multiple_of": st.sampled_from([None, 1, 2, 4]),
+            "verbose": BOOL,
+            "stride": st.integers(0, 2),
+        }
+    ),
+)
+def test_the_strategies_are_the_same(kind: str, length: int, options: dict[str, Any]) -> None:
+    theirs, ours = (made_once(module, kind) for module in (transformers, trietok))
+    theirs.model_max_length = ours.model_max_length = length
+    assert_same(
+        lambda: [str(part) for part in theirs._get_padding_truncation_strategies(**options)],
+        lambda: [str(part) for part in ours._get_padding_truncation_strategies(**options)],
+    )
 
 
 # ---- ids to tokens to text ------------------------------------------------------------------------------------------

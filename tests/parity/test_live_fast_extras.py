@@ -86,3 +86,20 @@ def test_what_is_no_rust_object():
     for value in (5, "tokenizer.json"):
         with pytest.raises(trietok.InputTypeError, match=r"tokenizer_object is a tokenizers\.Tokenizer"):
             trietok.BertTokenizerFast(tokenizer_object=value)
+
+
+@pytest.mark.parametrize("role", ["bos_token", "eos_token", "cls_token", "sep_token"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_around_ids_once_a_role_has_changed(vocabulary, kind, role):
+    theirs, ours = (getattr(module, kind)(vocabulary) for module in (transformers, trietok))
+    for tokenizer in (theirs, ours):
+        setattr(tokenizer, role, "a")
+    for pair in (None, [18, 19]):
+        assert ours.build_inputs_with_special_tokens([14], pair) == theirs.build_inputs_with_special_tokens([14], pair)
+        types = "create_token_type_ids_from_sequences"
+        assert getattr(ours, types)([14], pair) == getattr(theirs, types)([14], pair)
+        options = {"return_token_type_ids": True}
+        assert dict(ours.prepare_for_model([14], pair, **options)) == dict(
+            theirs.prepare_for_model([14], pair, **options)
+        )
+    assert ours(LONG, OTHER).data == theirs(LONG, OTHER).data

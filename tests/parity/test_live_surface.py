@@ -151,3 +151,32 @@ def test_an_added_token_has_the_same_fields(token: dict[str, Any]) -> None:
     assert ours.__getstate__() == theirs.__getstate__()
     assert str(ours) == str(theirs)
     assert repr(ours) == repr(theirs)
+
+
+@pytest.mark.parametrize("kind", ["BertTokenizer", "BertTokenizerFast"])
+def test_the_map_of_the_roles_is_read_and_written_alike(kind: str, tmp_path: Any) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]), encoding="utf-8")
+    shown = []
+    for module in (transformers, trietok):
+        tokenizer = getattr(module, kind)(str(path), additional_special_tokens=["a"])
+        roles = tokenizer._special_tokens_map
+        states = [{role: str(token) for role, token in roles.items()}, len(roles), "cls_token" in roles, list(roles)]
+        roles["cls_token"] = "b"
+        roles["bos_token"] = module.AddedToken("b", lstrip=True)
+        roles["additional_special_tokens"].append("b")
+        roles["additional_special_tokens"] += [module.AddedToken("[MASK]", special=True)]
+        states += [tokenizer.cls_token_id, tokenizer.special_tokens_map, tokenizer.all_special_tokens]
+        roles["additional_special_tokens"].remove("a")
+        roles["image_token"] = "a"
+        states += [tokenizer.additional_special_tokens_ids, tokenizer.image_token, tokenizer.image_token_id]
+        del roles["image_token"]
+        roles.update({"eos_token": "a", "cls_token": None})
+        states += [roles.get("eos_token"), tokenizer.eos_token_id, tokenizer.cls_token, roles.get("image_token")]
+        states += [{role: str(token) for role, token in tokenizer._special_tokens_map.items()}]
+        with pytest.raises(AttributeError):
+            tokenizer.image_token  # noqa: B018
+        with pytest.raises(KeyError):
+            roles["no such role"]
+        shown.append(states)
+    assert shown[0] == shown[1]

@@ -373,7 +373,7 @@ def test_whole_numbers_of_numpy_are_lengths(abc):
     assert abc.pad([{"input_ids": ids[1][:3]}], padding="max_length", max_length=numpy.int64(4)).input_ids == [ids[1]]
     abc.build_inputs_with_special_tokens = lambda ids, pair=None: [*ids, SEP]
     assert abc(["a b c", "c"], **options).input_ids == [[A, B, C, SEP], [C, SEP, PAD, PAD]]
-    with pytest.raises(InputTypeError, match="max_length is .* whole number"):
+    with pytest.raises(InputTypeError, match=r"max_length is .* whole number"):
         abc("a", max_length=numpy.float64(4))
 
 

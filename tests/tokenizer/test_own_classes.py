@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from trietok import BertTokenizer, BertTokenizerFast, NotSupportedError, SpecialTokenError
@@ -86,3 +88,38 @@ def test_offsets_are_refused_where_the_users_own_method_changes_the_ids(file):
             tokenizer("a b", return_offsets_mapping=True, **options)
         with pytest.raises(NotSupportedError, match="methods of its own that give other ids"):
             tokenizer(["a b", "b"], return_offsets_mapping=True, **options)
+
+
+def with_own_pad(base: Any) -> Any:
+    class Pads(base):
+        """Pads a column of its own, as transformers' classes for documents do."""
+
+        def _pad(self, encoded_inputs: Any, max_length: Any = None, **how: Any) -> Any:
+            padded = super()._pad(encoded_inputs, max_length, **how)
+            self.padded = getattr(self, "padded", 0) + 1
+            padded["boxes"] = [7] * len(padded["input_ids"])
+            return padded
+
+    return Pads
+
+
+def test_a_classs_own_pad_is_called_for_each_text(vocab_file):
+    tokenizer = with_own_pad(BertTokenizer)(vocab_file("a", "b", "c"))
+    batch = tokenizer(["a b", "c"], padding=True)
+    assert batch.input_ids == [[2, 5, 6, 3], [2, 7, 3, 0]]
+    assert (batch.boxes, batch.attention_mask[1], tokenizer.padded) == ([[7] * 4] * 2, [1, 1, 1, 0], 2)
+    assert tokenizer("a").boxes == [7] * 3
+    assert tokenizer.pad({"input_ids": [[5], [6, 7]]}).boxes == [[7, 7]] * 2
+    assert tokenizer.prepare_for_model([5], padding="max_length", max_length=4).boxes == [7] * 4
+    fast = with_own_pad(BertTokenizerFast)(vocab_file("a", "b", "c"))  # whose calls pad in Rust, in transformers
+    assert "boxes" not in fast(["a b", "c"], padding=True)
+    assert fast.pad({"input_ids": [[5], [6, 7]]}).boxes == [[7, 7]] * 2
+
+
+def test_a_pad_that_is_replaced_on_one_tokenizer_is_called(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("a", "b", "c"))
+    own = tokenizer._pad
+    tokenizer._pad = lambda *args, **kwargs: {**own(*args, **kwargs), "seen": 1}
+    assert tokenizer(["a", "b c"], padding=True).seen == [1, 1]
+    del tokenizer._pad
+    assert "seen" not in tokenizer(["a", "b c"], padding=True)

@@ -16,6 +16,7 @@ from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.read_again import checked
 from trietok.showing.lists import alternatives, number_of
 from trietok.text.added_token import AddedToken
+from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.require_wordpiece import require_wordpiece
 from trietok.training.word_counts import WordCounts
@@ -158,6 +159,9 @@ class _Sorted:
         if self._way == "wordpiece":
             return AddedToken(self._entry_of(term))
         token = AddedToken(term, single_word=self._way == "single-word", special=self._special)
+        basic = self._tokenizer.basic_tokenizer if self._tokenizer.profile == "fast" else None
+        if token.normalized and isinstance(basic, RustBasicTokenizer) and not basic.normalized(term):
+            raise InputError("the tokenizer makes nothing of it")  # a token of it would stand in no text
         return token.replace(content=term.lower()) if self._lowers and token.normalized else token
 
     def _entry_of(self, term: str) -> str:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import trietok
-from trietok.errors import MissingDependencyError
+from trietok.errors import MissingDependencyError, NotSupportedError
 
 
 def package(name: str, needed_by: str) -> Any:
@@ -34,6 +34,20 @@ def has_methods_of_its_own(tokenizer: Any) -> bool:
     """Whether a class of a user's changes how texts are encoded."""
     moment = tokenizer._now()
     return not moment.is_plain or moment.goes_by_methods
+
+
+def refuse_what_no_file_says(tokenizer: Any, name: str) -> None:
+    """Raise a NotSupportedError for a fast tokenizer that finds added tokens as they were before they were added again.
+
+    A copy, and whatever reads its tokenizer.json, would find them in other texts, or skip others when decoding.
+    """
+    if tokenizer.profile == "fast" and tokenizer._table.added.remembers(tokenizer.basic_tokenizer):
+        raise NotSupportedError(
+            f"this {type(tokenizer).__name__} looks for an added token as it was before it was added again with "
+            "other flags, or before the normalization was changed, which no file says; save the tokenizer, load it, "
+            f"and pass {name} what was loaded, which has the ids that transformers gives then",
+            name=name,
+        )
 
 
 def kind_of(value: Any) -> str:

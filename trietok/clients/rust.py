@@ -10,7 +10,7 @@ import tempfile
 from typing import Any
 
 from trietok import log
-from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package
+from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package, refuse_what_no_file_says
 from trietok.errors import InputTypeError, NotSupportedError, brief, told_as
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.locking.export_file import export
@@ -28,14 +28,15 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
 
     Args:
         tokenizer: a tokenizer of the fast profile; later changes of it do not change what is made.
-        allow_differences: take one of the slow profile, too. The Rust tokenizer gives some texts other ids:
+        allow_differences: take one of the slow profile, too, or one that finds tokens as they were before they were
+            added again. The Rust tokenizer gives some texts other ids:
             `docs/profiles.md` lists what differs, a warning in the log names examples, and `trietok.export` finds those
             among your own texts.
 
     Raises:
         InputTypeError: it is no `BertTokenizer` or relative of trietok.
-        NotSupportedError: it is of the slow profile, and `allow_differences` is False; or a Rust tokenizer cannot be
-            what it is, and the message names what.
+        NotSupportedError: it is of the slow profile, or finds tokens as they were before they were added again, and
+            `allow_differences` is False; or a Rust tokenizer cannot be what it is, and the message names what.
         VocabularyError: the ids cannot be kept: the vocabulary has holes or a token on two lines.
         MissingDependencyError: the package tokenizers is not installed.
 
@@ -57,6 +58,8 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer would not call",
                 name="to_rust",
             )
+        if not allow_differences:
+            refuse_what_no_file_says(tokenizer, "to_rust")
         if tokenizer.profile == "slow" and not allow_differences:
             fast = fast_class_of(class_of_ours(tokenizer))
             if fast is None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
 from trietok import log
-from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package
+from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package, refuse_what_no_file_says
 from trietok.clients.rust import to_rust
 from trietok.errors import InputTypeError, NotSupportedError, brief
 from trietok.files.settings import GENERIC_FAST, JAPANESE
@@ -59,8 +59,8 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
 
     Raises:
         InputTypeError: it is no tokenizer of trietok.
-        NotSupportedError: transformers has no class that would read it with the same ids once it is saved, and
-            `allow_differences` is False.
+        NotSupportedError: transformers has no class that would read it with the same ids once it is saved, or it finds
+            added tokens as they were before they were added again, and `allow_differences` is False.
         MissingDependencyError: transformers is not installed.
 
     >>> import trietok
@@ -85,6 +85,8 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 f"{_why_not(tokenizer)}, or pass allow_differences=True if transformers is not to read what you save",
                 name="to_transformers",
             )
+        if not allow_differences:
+            refuse_what_no_file_says(tokenizer, "to_transformers")
         kind = class_for(type(tokenizer))
         missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
         if missed and not _is_four():
@@ -185,7 +187,6 @@ class ForTransformers(_Ours):
     _processor_class: str | None = None
     _in_target_context_manager: bool = False
     _auto_class: str | None = None
-    _pad = None  # transformers' method, which nothing calls: a tokenizer that has one of its own pads by it
 
     @property
     def is_fast(self) -> Literal[True]:

@@ -5,7 +5,8 @@ In: dicts of lists or tensors. Out: a `BatchEncoding`. The rules are those of `p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError
@@ -43,12 +44,15 @@ def pad(
     return_attention_mask: bool | None = None,
     return_tensors: Tensors = None,
     verbose: bool = True,
+    *,
+    pad_row: Callable[..., Mapping[str, Any]] | None = None,
 ) -> BatchEncoding:
     """Pad encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
 
     Args:
         padder: defines the padding values, the side, and the column whose length is padded.
         encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
+        pad_row: pads one text in place of `pad_one`; it takes the arguments of that function by their names.
 
     The other arguments are those of a call. Tensors come back as tensors of their kind.
 
@@ -66,12 +70,15 @@ def pad(
     values, kind = _as_lists(values, main)
     max_length, pad_to_multiple_of = as_int(max_length), as_int(pad_to_multiple_of)
     strategies = resolve_strategies(padder, padding, None, max_length, pad_to_multiple_of, verbose)
-    wanted = return_attention_mask
-    with_mask = "attention_mask" in padder.model_input_names if wanted is None else wanted
-    how = (pad_to_multiple_of, padding_side, with_mask)
+    how: dict[str, Any] = {
+        "pad_to_multiple_of": pad_to_multiple_of,
+        "padding_side": padding_side,
+        "return_attention_mask": return_attention_mask,
+    }
+    pad_row = pad_row or partial(pad_one, padder)
     rows = values[main]
     if not isinstance(rows[0], (list, tuple)):
-        padded = pad_one(padder, values, strategies.padding, strategies.max_length, *how)
+        padded = pad_row(values, max_length=strategies.max_length, padding_strategy=strategies.padding, **how)
         return BatchEncoding(padded, tensor_type=return_tensors or kind)
     for key, value in values.items():
         if len(value) != len(rows):
@@ -82,25 +89,29 @@ def pad(
     batch: dict[str, list[Any]] = {}
     for index in range(len(rows)):
         row = {key: value[index] for key, value in values.items()}
-        for key, value in pad_one(padder, row, to, length, *how).items():
+        for key, value in pad_row(row, max_length=length, padding_strategy=to, **how).items():
             batch.setdefault(key, []).append(value)
     return BatchEncoding(batch, tensor_type=return_tensors or kind)
 
 
 def pad_one(
     padder: Padder,
-    values: dict[str, Any],
-    strategy: PaddingStrategy,
-    max_length: int | None,
-    pad_to_multiple_of: int | None,
-    padding_side: Side | None,
-    with_mask: bool,
+    encoded_inputs: Mapping[str, Any],
+    max_length: int | None = None,
+    padding_strategy: PaddingStrategy = PaddingStrategy.DO_NOT_PAD,
+    pad_to_multiple_of: int | None = None,
+    padding_side: Side | None = None,
+    return_attention_mask: bool | None = None,
 ) -> dict[str, Any]:
     """Pad one text, and give it its attention mask where it has none."""
+    values, strategy = dict(encoded_inputs), PaddingStrategy(padding_strategy)
     main = padder.model_input_names[0]
     length = len(values[main])
+    with_mask = return_attention_mask
+    if with_mask is None:
+        with_mask = "attention_mask" in padder.model_input_names
     if with_mask and "attention_mask" not in values:
-        values = {**values, "attention_mask": [1] * length}
+        values["attention_mask"] = [1] * length
     if strategy is PaddingStrategy.DO_NOT_PAD:
         return values
     if strategy is PaddingStrategy.MAX_LENGTH and max_length is not None:

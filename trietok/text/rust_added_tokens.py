@@ -232,6 +232,27 @@ class RustAddedTokens(AddedTokens):
             return None  # each token has a pattern, so no two have the same one
         return list(self.decoder) if order_counts(self.decoder, self.basic) else None
 
+    def remembers(self, basic: RustBasicTokenizer) -> bool:
+        """Whether texts are searched for what no file says: tokens as they were before they were added again.
+
+        Args:
+            basic: the tokenizer that normalizes, as a file says it.
+
+        >>> token = AddedToken("a", special=True)
+        >>> tokens = RustAddedTokens({5: token})
+        >>> again = tokens.with_tokens({5: AddedToken("a", single_word=True)})
+        >>> tokens.remembers(tokens.basic), again.remembers(tokens.basic)
+        (False, True)
+        """
+        said = RustAddedTokens(self.decoder.flat(), self.max_id, basic)
+        return any(
+            dict(here.flat()) != dict(there.flat())
+            for here, there in (
+                (self.raw.contents, said.raw.contents),
+                (self.normalized.contents, said.normalized.contents),
+            )
+        ) or set(self._first_special.flat()) != set(said._first_special.flat())
+
     # ---- searching for them -----------------------------------------------------------------------------------------
 
     @property

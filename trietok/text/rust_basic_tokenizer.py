@@ -13,7 +13,7 @@ from functools import cache
 
 from trietok.text import rust_characters
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.characters import TranslationTable, normalize
+from trietok.text.characters import TranslationTable
 from trietok.text.rust_characters import character_class, is_in
 
 
@@ -190,7 +190,7 @@ class RustWordSplitter(RustBasicTokenizer):
 
     def normalize(self, text: str) -> str:
         text = super().normalize(text)
-        return normalize("NFC", text) if self.composes_at_last and not text.isascii() else text
+        return rust_characters.nfc(text) if self.composes_at_last and not text.isascii() else text
 
     def words(self, normalized: str) -> list[str]:
         """Cut a normalized text at whitespace, and around punctuation."""

@@ -1,8 +1,8 @@
 """The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
 
 In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and
-NFD and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and each
-class is parsed by itself.
+NFD, NFC and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and
+each class is parsed by itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import itertools
 import pathlib
 import unicodedata
 from bisect import bisect_right
+from typing import Literal
 
 from trietok.text.characters import normalize
 
@@ -75,34 +76,58 @@ def lower_case() -> dict[int, str]:
     return table
 
 
-_same_in_python: set[str] = set()  # characters met, of the basic plane, whose NFD is the same in Python and Rust
+_same_in_python: set[str] = set()  # characters met, of the basic plane, with the same normal forms in Python and Rust
 
 
 def nfd(text: str) -> str:
     """The canonical decomposition of Unicode 9: newer characters are neither decomposed nor moved.
 
-    Python may know more characters, but no other decompositions. So each stretch of characters that Rust decomposes or
-    reorders is decomposed by Python, by itself.
-
     >>> nfd("é") == "e\\u0301", nfd("\\U00011938") == "\\U00011938"
     (True, True)
+    """
+    return _by_python("NFD", text)
+
+
+def nfc(text: str) -> str:
+    """The canonical composition of Unicode 9: no newer character comes of it, and newer marks stay where they are.
+
+    >>> nfc("e\\u0301") == "é", nfc("e\\u08d3\\u0301") == "e\\u08d3\\u0301"
+    (True, True)
+    >>> nfc("\\U00011935\\U00011930") == "\\U00011935\\U00011930"
+    True
+    """
+    return _by_python("NFC", text)
+
+
+def combining_class(char: str) -> int:
+    """The class by which marks are put in order; 0 for those that are newer than Unicode 9."""
+    return unicodedata.combining(char) if is_in("nonstarters", char) else 0
+
+
+def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
+    """A normal form by Python, which may know more characters, but gives the others the same form.
+
+    So each stretch between newer characters that Python decomposes or reorders is normalized by itself.
     """
     new = set(text) - _same_in_python
     if new:
         same = {char for char in new if _is_same_in_python(char)}
         _same_in_python.update(char for char in same if char < "\U00010000")
         if len(same) < len(new):
-            stretches = itertools.groupby(text, _is_moved)
-            return "".join(_python_nfd("".join(chars)) if moved else "".join(chars) for moved, chars in stretches)
-    return _python_nfd(text)
+            stretches = ("".join(chars) for _, chars in itertools.groupby(text, _is_same_in_python))
+            return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
+    return _stretch(form, text)
 
 
-_python_nfd = functools.partial(normalize, "NFD")
-
-
-def _is_moved(char: str) -> bool:
-    return is_in("decomposed", char) or is_in("nonstarters", char)
+def _stretch(form: Literal["NFC", "NFD"], text: str) -> str:
+    """A normal form of characters that are the same in Python, without the newer characters that they compose to."""
+    whole = normalize(form, text)
+    newer = {ord(char): normalize("NFD", char) for char in set(whole).difference(text) if not _is_same_in_python(char)}
+    return whole.translate(newer) if newer else whole
 
 
 def _is_same_in_python(char: str) -> bool:
-    return _is_moved(char) or not (unicodedata.combining(char) or unicodedata.decomposition(char))
+    if is_in("decomposed", char) or is_in("nonstarters", char):
+        return True
+    taken_apart = unicodedata.decomposition(char)
+    return not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<"))

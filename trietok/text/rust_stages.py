@@ -166,16 +166,16 @@ def composed(aligned: AlignedText) -> AlignedText:
     One of its parts that another character brought along, as a later part of its decomposition, had no span to drop.
     """
     text = aligned.text
-    if text.isascii() or normalize("NFC", text) == text:
+    if text.isascii() or rust_characters.nfc(text) == text:
         return aligned
     chars: list[str] = []
     taken: list[int] = []  # how many spans each character takes; 0 for that of the character before
     starter: int | None = None
     last_class = 0
     for char, is_first in _in_order(text):
-        combining_class = unicodedata.combining(char)
+        combining_class = rust_characters.combining_class(char)
         if starter is not None and (len(chars) == starter + 1 or last_class < combining_class):
-            joined = normalize("NFC", chars[starter] + char)
+            joined = rust_characters.nfc(chars[starter] + char)
             if len(joined) == 1:
                 chars[starter] = joined
                 taken[starter] += is_first

@@ -32,8 +32,18 @@ from trietok.inputs.argument_types import (
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of
-from trietok.inputs.options import VERY_LARGE_INTEGER, CallOptions, Padding, Side, Truncation, reject_replaced
+from trietok.inputs.options import (
+    VERY_LARGE_INTEGER,
+    CallOptions,
+    Padding,
+    Side,
+    Truncation,
+    reject_replaced,
+    resolve_strategies,
+)
 from trietok.inputs.pad import pad as inputs_pad
+from trietok.inputs.pad import pad_one
+from trietok.inputs.padding import PaddingStrategy
 from trietok.inputs.profiles import SLOW, Profile
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors, TensorType, to_python
@@ -45,7 +55,8 @@ from trietok.text.decoding import clean_up_tokenization
 from trietok.text.memory import MayBeSpaced
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
 from trietok.tokenizer import chat, methods
-from trietok.tokenizer.moment import NEVER, Derived, Moment
+from trietok.tokenizer.hooks import DECODE_HOOKS, INPUT_HOOKS, PAD_HOOKS, is_replaced
+from trietok.tokenizer.moment import NEVER, Derived, Moment, frozen
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 if TYPE_CHECKING:
@@ -173,6 +184,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         if not moment.is_now(self):
             moment = self.__dict__["_moment"] = Moment(self, moment)
         return moment
+
+    def _pinned(self) -> Self:
+        """The tokenizer as it is now, for a method that makes several calls; see `Moment.pinned`."""
+        pinned: Self = self._now().pinned(self)
+        return pinned
 
     # ---- what each kind of tokenizer defines ------------------------------------------------------------------------
 
@@ -386,7 +402,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     ) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
-            return methods.encode_item(self, encoder, text, text_pair, options)
+            return methods.encode_item(moment.by_methods(self), encoder, text, text_pair, options)
         return moment.builder.plan(options).one(encoder, *self._item(text, text_pair, options.is_split_into_words))
 
     def _encode_batch(
@@ -394,7 +410,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     ) -> BatchEncoding:
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
-            return methods.encode_batch(self, encoder, items, options)
+            return methods.encode_batch(moment.by_methods(self), encoder, items, options)
         return moment.builder.plan(options).batch(encoder, items)
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
@@ -426,12 +442,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         ('##aff', ('##a', '##af', '##aff'))
         """
         with brief:
-            moment = self._now()
             if text_pair is not None:
                 if pair is not None:
                     raise InputError("pair and text_pair are the same; give one of them")
                 pair = text_pair
-            input_ids = self(text, pair, **options)["input_ids"]
+            pinned = self._pinned()
+            moment = pinned._now()
+            input_ids = pinned(text, pair, **options)["input_ids"]
             words = bool(options.get("is_split_into_words"))
             for given in (text, pair):
                 if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
@@ -668,10 +685,11 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
         """
         with brief:
-            moment = self._now()
+            pinned = self._pinned()
+            moment = pinned._now()
             ids = self._ids_of_spans(moment, spans)
             pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
-            return self.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
+            return pinned.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
 
     def _ids_of_spans(self, moment: Moment, spans: Sequence[str | Untrusted]) -> Ids:
         trusted, untrusted = moment.encoder_for({}), moment.encoder_for(PLAIN_TEXT)
@@ -722,8 +740,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         with brief:
             moment = self._now()
             if moment.prepares_by_methods:
-                return methods.prepare(self, ids, pair_ids, options, prepend_batch_axis)
-            return moment.builder_of_ids(self).plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+                return methods.prepare(moment.by_methods(self), ids, pair_ids, options, prepend_batch_axis)
+            return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def warn_once(self, key: str, message: str) -> None:
         """Log a warning, unless one with the same key has been logged."""
@@ -760,8 +778,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
     def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
         """What `template` says: 0 for the first sequence with its special tokens, 1 for the second, in BERT."""
-        unset = [role for role, token in self._table.roles.items() if token is None]
-        template: Template = getattr(self, "template", BERT)
+        state = frozen(self)
+        unset = [role for role, token in state._table.roles.items() if token is None]
+        template: Template = getattr(state, "template", BERT)
         return template.token_type_ids(token_ids_0, token_ids_1, unset)
 
     def get_special_tokens_mask(
@@ -786,7 +805,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     @property
     def max_len_single_sentence(self) -> int:
         """The longest text the model takes, in tokens, without the special tokens."""
-        return self.model_max_length - self.num_special_tokens_to_add(pair=False)
+        state: Self = frozen(self, INPUT_HOOKS)
+        return state.model_max_length - state.num_special_tokens_to_add(pair=False)
 
     @max_len_single_sentence.setter
     def max_len_single_sentence(self, value: int) -> None:
@@ -795,7 +815,8 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     @property
     def max_len_sentences_pair(self) -> int:
         """The longest pair the model takes, in tokens of both texts, without the special tokens."""
-        return self.model_max_length - self.num_special_tokens_to_add(pair=True)
+        state: Self = frozen(self, INPUT_HOOKS)
+        return state.model_max_length - state.num_special_tokens_to_add(pair=True)
 
     @max_len_sentences_pair.setter
     def max_len_sentences_pair(self, value: int) -> None:
@@ -833,7 +854,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """
         with brief:
             return inputs_pad(
-                self,
+                frozen(self, PAD_HOOKS),
                 encoded_inputs,
                 padding,
                 max_length,
@@ -842,7 +863,44 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 return_attention_mask,
                 return_tensors,
                 verbose,
+                pad_row=self._pad if is_replaced(self, ("_pad",)) else None,
             )
+
+    def _pad(
+        self,
+        encoded_inputs: Mapping[str, Any],
+        max_length: int | None = None,
+        padding_strategy: PaddingStrategy = PaddingStrategy.DO_NOT_PAD,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_attention_mask: bool | None = None,
+    ) -> dict[str, Any]:
+        """Pad one text; a subclass may override it: `pad` calls it for each text, and so do the calls of slow classes.
+
+        Unlike that of transformers it returns another dict, and does not change the one that it is given.
+        """
+        return pad_one(
+            frozen(self),
+            encoded_inputs,
+            max_length,
+            padding_strategy,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+        )
+
+    def _get_padding_truncation_strategies(
+        self,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        verbose: bool = True,
+        **kwargs: Any,
+    ) -> tuple[PaddingStrategy, TruncationStrategy, int | None, dict[str, Any]]:
+        """The strategies of a call, the length that they use, and the keywords that are left."""
+        state = frozen(self)
+        return (*resolve_strategies(state, padding, truncation, max_length, pad_to_multiple_of, verbose), kwargs)
 
     apply_chat_template = chat.apply_chat_template
     encode_message_with_chat_template = chat.encode_message_with_chat_template
@@ -893,8 +951,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     ) -> list[str]:
         """`decode` for every sequence of a list, or every row of an array or tensor of shape (batch, sequence)."""
         with brief:
+            tokenizer = frozen(self, DECODE_HOOKS)
             return [
-                self.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs)
+                tokenizer.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs)
                 for sequence in sequences
             ]
 

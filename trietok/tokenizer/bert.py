@@ -33,7 +33,8 @@ from trietok.text.stages import Stages, require_text
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import editing
-from trietok.tokenizer.hooks import is_replaced
+from trietok.tokenizer.hooks import ROLE_HOOKS, is_replaced
+from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
@@ -182,10 +183,10 @@ class BertTokenizer(PreTrainedTokenizer):
             lowers=bool(getattr(self, "do_lower_case", False)),
         )
 
-    def _snapshot_of_wordpiece(self, wordpiece: WordpieceTokenizer, table: TokenTable) -> WordpieceTokenizer:
-        """WordPiece with the vocabulary of `table`; another thread may have replaced the vocabulary since."""
+    def _snapshot_of_wordpiece(self, wordpiece: Any, table: TokenTable) -> Any:
+        """WordPiece with the vocabulary of `table`; another thread may have replaced the vocabulary, or be about to."""
         snapshot = wordpiece.snapshot()
-        if any(snapshot.vocab is entries for entries in (self.vocab, self._derived.get("earlier_entries"))):
+        if any(snapshot.vocab is entries for entries in (self.vocab, *self._derived.get("entries", ()))):
             snapshot.vocab = table.entries
         return snapshot
 
@@ -397,8 +398,8 @@ class BertTokenizer(PreTrainedTokenizer):
     def _set_vocabulary(self, tokens: Iterable[str | None]) -> None:
         """Replace the vocabulary."""
         vocabulary = Vocabulary(tokens)
-        # A thread that reads while one follows the other may still need the state before.
-        self._derived["earlier_entries"] = self._changes.committed.entries
+        # The table's own vocabularies, by which `_snapshot_of_wordpiece` knows one that the user has given the stage.
+        self._derived["entries"] = self._changes.committed.entries, vocabulary.token_to_id
         self._changes.table = self._table.replace(vocabulary=vocabulary)
         stage = getattr(self, self._stage_names[1])
         self._changes.at_commit(lambda: setattr(stage, "vocab", vocabulary.token_to_id))
@@ -602,11 +603,12 @@ class BertTokenizer(PreTrainedTokenizer):
         >>> tokenizer.pieces("The [SEP] end")
         ('the [SEP] end', [('the ', False), ('[SEP]', True), (' end', False)])
         """
-        table = self._table
+        state = frozen(self)
+        table: TokenTable = state._table
         lowered = (
-            table.added.lower_between(text, table.special_tokens) if getattr(self, "do_lower_case", False) else text
+            table.added.lower_between(text, table.special_tokens) if getattr(state, "do_lower_case", False) else text
         )
-        if self.split_special_tokens:
+        if state.split_special_tokens:
             return lowered, [(lowered, False)] if lowered else []
         return lowered, table.added.pieces(lowered)
 
@@ -667,7 +669,9 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
         """One sequence or a pair with the special tokens of `template`: [CLS] A [SEP], or [CLS] A [SEP] B [SEP]."""
-        return self.template.input_ids(self, token_ids_0, token_ids_1)
+        state = frozen(self, ROLE_HOOKS)
+        ids: Ids = state.template.input_ids(state, token_ids_0, token_ids_1)
+        return ids
 
     def get_special_tokens_mask(
         self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False

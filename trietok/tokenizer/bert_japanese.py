@@ -212,9 +212,7 @@ class BertJapaneseTokenizer(BertTokenizer):
         if not isinstance(word, (BasicTokenizer, MorphemeTokenizer, type(None))):
             return None
         if not live:
-            word, subword = None if word is None else word.snapshot(), subword.snapshot()
-            if any(subword.vocab is entries for entries in (self.vocab, self._derived.get("earlier_entries"))):
-                subword.vocab = table.entries
+            word, subword = None if word is None else word.snapshot(), self._snapshot_of_wordpiece(subword, table)
         characters = subword if isinstance(subword, CharacterTokenizer) else None
         wordpiece = subword if isinstance(subword, WordpieceTokenizer) else None
         unknown = str(table.roles["unk_token"])

@@ -12,6 +12,7 @@ from trietok.errors import InputError, InputTypeError, brief
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
+from trietok.tokenizer.moment import frozen
 
 if TYPE_CHECKING:
     from trietok.tokenizer.chat_templates import Rendered
@@ -98,7 +99,8 @@ def apply_chat_template(
     """
     with brief:
         _check(return_dict, tokenize, return_assistant_tokens_mask, add_generation_prompt, continue_final_message)
-        template = _choose(self.chat_template, chat_template, tools is not None)
+        state = self._pinned() if tokenize else frozen(self)  # template, special tokens and ids are of one state
+        template = _choose(state.chat_template, chat_template, tools is not None)
         is_batch = isinstance(conversation, (list, tuple)) and bool(conversation) and _is_chat(conversation[0])
         chats = list(conversation) if is_batch else [conversation]
         _check_chats(chats)
@@ -117,14 +119,14 @@ def apply_chat_template(
             documents,
             add_generation_prompt,
             continue_final_message,
-            {**self.special_tokens_map, **kwargs},
+            {**state.special_tokens_map, **kwargs},
             return_assistant_tokens_mask,
         )
         texts = [chat.text for chat in rendered]
         text = texts if is_batch else texts[0]
         if not tokenize:
             return text
-        encoding: BatchEncoding = self(
+        encoding: BatchEncoding = state(
             text,
             padding=padding,
             truncation=truncation,
@@ -217,10 +219,11 @@ def encode_message_with_chat_template(
             if kwargs.get(name, usual) != usual:
                 raise InputError(f"the ids of one message are a list; leave {name} out")
         before = conversation_history or []
-        ids: list[int] = self.apply_chat_template([*before, message], **kwargs)
+        state = self._pinned()
+        ids: list[int] = state.apply_chat_template([*before, message], **kwargs)
         if not before:
             return ids
-        first: list[int] = self.apply_chat_template(before, **kwargs)
+        first: list[int] = state.apply_chat_template(before, **kwargs)
         same = next((place for place, (a, b) in enumerate(zip(first, ids, strict=False)) if a != b), len(first))
         return ids[same:]
 

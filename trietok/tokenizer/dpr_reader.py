@@ -15,6 +15,8 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.tensors import Tensors, to_python
 from trietok.text.alignment import Ids
+from trietok.tokenizer.hooks import DECODE_HOOKS
+from trietok.tokenizer.moment import frozen
 
 # The output of the model for the rows: scores of shape (passages, sequence), twice, and (passages,).
 DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")
@@ -63,7 +65,8 @@ class DPRReaderMixin:
         >>> tokenizer.decode(rows.input_ids[1])
         '[CLS] what is it? [SEP] a word [SEP] it is new.'
         """
-        plain: Any = super().__call__  # type: ignore[misc]
+        pinned: Any = self._pinned()
+        plain: Any = super(DPRReaderMixin, pinned).__call__  # type: ignore[misc]
         if titles is None or texts is None:
             second = texts if titles is None else titles
             return plain(  # type: ignore[no-any-return]
@@ -88,9 +91,9 @@ class DPRReaderMixin:
         stop = max_length if truncation else None
         rows: dict[str, list[Ids]] = {"input_ids": [(a + b)[:stop] for a, b in zip(fronts, ends, strict=True)]}
         if return_attention_mask is not False:
-            pad = self.pad_token_id
+            pad = pinned.pad_token_id
             rows["attention_mask"] = [[int(token_id != pad) for token_id in row] for row in rows["input_ids"]]
-        return self.pad(  # type: ignore[no-any-return]
+        return pinned.pad(  # type: ignore[no-any-return]
             rows, padding=padding, max_length=max_length, return_tensors=return_tensors
         )
 
@@ -128,17 +131,18 @@ class DPRReaderMixin:
         >>> tokenizer.decode_best_spans(rows, scores, num_spans=1)[0].text
         'old people'
         """
+        state = frozen(self, DECODE_HOOKS)
         start_logits, end_logits, relevance = reader_output[:3]
         predictions: list[DPRSpanPrediction] = []
         for doc_id in sorted(range(len(relevance)), key=relevance.__getitem__, reverse=True):
             row = list(to_python(reader_input["input_ids"][doc_id]))
-            first, end = self._passage(row, doc_id)
+            first, end = state._passage(row, doc_id)
             starts, ends = start_logits[doc_id], end_logits[doc_id]
             for start, last in _best_spans(
                 starts[first:end], ends[first:end], max_answer_length, num_spans_per_passage
             ):
                 start, last = start + first, last + first
-                text = self.decode(row[start : last + 1])
+                text = state.decode(row[start : last + 1])
                 score = starts[start] + ends[last]
                 predictions.append(DPRSpanPrediction(score, relevance[doc_id], doc_id, start, last, text))
             if len(predictions) >= num_spans:

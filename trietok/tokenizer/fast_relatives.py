@@ -173,6 +173,11 @@ class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
         }
 
     @property
+    def template(self) -> Template:
+        # Only what is made of ids; texts go by the Rust template. They differ once one of the roles is changed.
+        return Template.of("bos $A eos", "bos $A eos eos $B eos")
+
+    @property
     def rust_template(self) -> Template:
         return Template.of("cls $A sep", "cls $A sep sep $B:1 sep:1")
 

@@ -29,6 +29,18 @@ TEXT_HOOKS = (
     "vocab",
 )
 CALL_HOOKS = ("encode_plus", "batch_encode_plus")
+# From ids to texts.
+DECODE_HOOKS = (
+    "decode",
+    "_decode",
+    "convert_ids_to_tokens",
+    "_convert_id_to_token",
+    "convert_tokens_to_string",
+    "clean_up_tokenization",
+    "all_special_tokens",
+    "vocab",
+    "ids_to_tokens",
+)
 # From ids to what a call returns.
 INPUT_HOOKS = (
     "prepare_for_model",
@@ -41,6 +53,7 @@ INPUT_HOOKS = (
     "get_special_tokens_mask",
     "pad_token_type_id",
 )
+PAD_HOOKS = ("_pad", "pad_token", "pad_token_id", "pad_token_type_id")
 # Roles that a user's class answers for itself.
 ROLE_HOOKS = tuple(
     name
@@ -78,16 +91,29 @@ class HookEncoder(TextEncoder):
         tokenizer: the tokenizer whose methods are called.
         table: its tokens at one moment.
         stages: the stages that texts would go through if no method were replaced; None for a class without stages.
+        as_text: whether special tokens are text, unless the options say otherwise.
         options: keywords of a call that concern its texts.
     """
 
     def __init__(
-        self, tokenizer: Any, table: TokenTable, stages: Stages | None, options: Mapping[str, Any] | None = None
+        self,
+        tokenizer: Any,
+        table: TokenTable,
+        stages: Stages | None,
+        as_text: bool,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._tokenizer = tokenizer
         self._table = table
         self._stages = stages
+        self._as_text = as_text
         self._options = dict(options or {})
+
+    def _table_now(self) -> TokenTable:
+        """The tokens: those of the moment, unless the user's `prepare_for_tokenization` may have added some."""
+        prepares = is_replaced(self._tokenizer, ("prepare_for_tokenization",))
+        table: TokenTable = self._tokenizer._table if prepares else self._table
+        return table
 
     def with_options(self, options: Mapping[str, Any], is_split_into_words: bool, known: Sequence[str]) -> HookEncoder:
         """The encoder for a call with other keywords; an error looks among the known ones for what may be meant.
@@ -103,11 +129,15 @@ class HookEncoder(TextEncoder):
             reject_unknown(unknown, known)
         if is_split_into_words:
             options = {**options, "is_split_into_words": True}
-        return HookEncoder(self._tokenizer, self._table, self._stages, options) if options else self
+        return HookEncoder(self._tokenizer, self._table, self._stages, self._as_text, options) if options else self
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
         """The ids of tokens, by `convert_tokens_to_ids`."""
-        ids: list[int] = self._tokenizer.convert_tokens_to_ids(tokens)
+        is_own = is_replaced(self._tokenizer, ("convert_tokens_to_ids",))
+        tokenizer = self._tokenizer
+        ids: list[int] = (
+            tokenizer.convert_tokens_to_ids(tokens) if is_own else tokenizer._ids_of(self._table_now(), tokens)
+        )
         return ids
 
     def ids(self, text: str) -> list[int]:
@@ -115,8 +145,11 @@ class HookEncoder(TextEncoder):
         if self._tokenizer.profile == "fast":
             stages, text = self._prepared_stages(text)
             return stages.ids(text)
-        ids: list[int] = self._tokenizer.convert_tokens_to_ids(self._tokenizer.tokenize(text, **self._options))
-        return ids
+        return self.ids_of_tokens(self._tokens_by_methods(text))
+
+    def _tokens_by_methods(self, text: str) -> list[str]:
+        is_own = is_replaced(self._tokenizer, ("tokenize",))
+        return self._tokenizer.tokenize(text, **self._options) if is_own else self.tokens(text)
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`: prepared, lower-cased, cut at the added tokens; `_tokenize` cuts the parts between."""
@@ -125,13 +158,13 @@ class HookEncoder(TextEncoder):
             stages, text = self._prepared_stages(text)
             return stages.tokens(text)
         tokenizer, options = self._tokenizer, dict(self._options)
-        as_text = options.pop("split_special_tokens", tokenizer.split_special_tokens)
+        as_text = options.pop("split_special_tokens", self._as_text)
         policy = special_policy(self._table.special_contents, options) if options else None
         text, unknown = tokenizer.prepare_for_tokenization(text, **options)
         reject_unknown(unknown)
         if policy is not None:
             return self._tokens_by_policy(text, policy)
-        table = tokenizer._table  # after `prepare_for_tokenization`, which may add tokens
+        table = self._table_now()
         text = self._lowered(text, table.added, table.special_tokens)
         if as_text:
             return list(tokenizer._tokenize(text)) if text else []
@@ -196,7 +229,7 @@ class HookEncoder(TextEncoder):
         if self._tokenizer.profile == "fast":
             return stages.locate(prepared)
         located = stages.locate(text)
-        if located.tokens != self._tokenizer.tokenize(text, **self._options):
+        if located.tokens != self._tokens_by_methods(text):
             raise NotSupportedError(
                 f"{kind} has stages of its own, so where its tokens came from cannot be told",
                 name="return_offsets_mapping",
@@ -212,7 +245,7 @@ class HookEncoder(TextEncoder):
         """The stages for these options, and the text as `prepare_for_tokenization` leaves it."""
         assert self._stages is not None  # called only if there are some
         options = dict(self._options)
-        as_text = options.pop("split_special_tokens", self._tokenizer.split_special_tokens)
+        as_text = options.pop("split_special_tokens", self._as_text)
         policy = special_policy(self._table.special_contents, options) if options else None
         text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
         reject_unknown(unknown)

@@ -18,13 +18,50 @@ from trietok.inputs.profiles import SLOW
 from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
 from trietok.inputs.truncation import TruncationStrategy, check_room
 from trietok.text.alignment import Ids
+from trietok.tokenizer.hooks import INPUT_HOOKS, ROLE_HOOKS, is_replaced
 
 if TYPE_CHECKING:
+    from trietok.inputs.builder import InputBuilder
     from trietok.inputs.call_inputs import Encoder
+
+_METHODS = frozenset((*INPUT_HOOKS, *ROLE_HOOKS))
+
+
+class OfOneState:
+    """A tokenizer at one moment: methods that the user has replaced are the tokenizer's own, all else is as it was.
+
+    Args:
+        tokenizer: the tokenizer.
+        state: it, at the moment.
+        builder: that of the moment.
+    """
+
+    def __init__(self, tokenizer: Any, state: Any, builder: InputBuilder) -> None:
+        self._tokenizer = tokenizer
+        self._state = state
+        self.builder = builder
+
+    def __getattr__(self, name: str) -> Any:
+        names = ("pad", "_pad") if name == "pad" else (name,)
+        is_own = name in _METHODS and is_replaced(self._tokenizer, names)
+        return getattr(self._tokenizer if is_own else self._state, name)
+
+    @property
+    def kind(self) -> str:
+        """The name of its class."""
+        return type(self._tokenizer).__name__
+
+    def row(self, ids: Ids, pair_ids: Ids | None, prepend_batch_axis: bool = False, **options: Any) -> BatchEncoding:
+        """What `prepare_for_model` returns."""
+        if is_replaced(self._tokenizer, ("prepare_for_model",)):
+            more = {"prepend_batch_axis": True} if prepend_batch_axis else {}
+            row: BatchEncoding = self._tokenizer.prepare_for_model(ids, pair_ids, **options, **more)
+            return row
+        return prepare(self, ids, pair_ids, CallOptions(**options), prepend_batch_axis)
 
 
 def prepare(
-    tokenizer: Any, ids: Ids, pair_ids: Ids | None, options: CallOptions, prepend_batch_axis: bool
+    tokenizer: OfOneState, ids: Ids, pair_ids: Ids | None, options: CallOptions, prepend_batch_axis: bool
 ) -> BatchEncoding:
     """What `prepare_for_model` returns, by the methods for truncation, template, masks and padding."""
     if options.return_offsets_mapping:
@@ -81,7 +118,9 @@ def prepare(
     return BatchEncoding(values, tensor_type=options.return_tensors, prepend_batch_axis=prepend_batch_axis)
 
 
-def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions) -> BatchEncoding:
+def encode_item(
+    tokenizer: OfOneState, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions
+) -> BatchEncoding:
     """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
     _strategies(tokenizer, options.of_ints())  # raises for invalid options before the text is read
     words = options.is_split_into_words
@@ -89,12 +128,12 @@ def encode_item(tokenizer: Any, encoder: Encoder, text: Any, text_pair: Any, opt
     pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
     asked = options._replace(return_offsets_mapping=False)._asdict()
     del asked["is_split_into_words"]
-    encoding = tokenizer.prepare_for_model(ids, pair_ids, **asked, prepend_batch_axis=True)
+    encoding = tokenizer.row(ids, pair_ids, True, **asked)
     texts = (text,) if text_pair is None else (text, text_pair)
     return _with_details(tokenizer, encoding, encoder, [texts], options, one=True)
 
 
-def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
+def encode_batch(tokenizer: OfOneState, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
     """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
     options = options.of_ints()
     strategies = _strategies(tokenizer, options)
@@ -104,7 +143,7 @@ def encode_batch(tokenizer: Any, encoder: Encoder, items: Any, options: CallOpti
     for index, (first, second) in enumerate(SLOW.batch_of(items, words)):
         where = f"item {index} of the batch"
         texts.append((first,) if second is None else (first, second))
-        row = tokenizer.prepare_for_model(
+        row = tokenizer.row(
             ids_of(encoder, first, words, where),
             None if second is None else ids_of(encoder, second, words, where),
             add_special_tokens=options.add_special_tokens,
@@ -149,17 +188,17 @@ def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _strategies(tokenizer: Any, options: CallOptions) -> Strategies:
+def _strategies(tokenizer: OfOneState, options: CallOptions) -> Strategies:
     return resolve_strategies(
         tokenizer, *options[1:4], pad_to_multiple_of=options.pad_to_multiple_of, verbose=options.verbose
     )
 
 
-def _wants(tokenizer: Any, name: str, asked: bool | None) -> bool:
+def _wants(tokenizer: OfOneState, name: str, asked: bool | None) -> bool:
     return name in tokenizer.model_input_names if asked is None else asked
 
 
-def _with_template(tokenizer: Any, ids: Ids, pair_ids: Ids | None, add_special_tokens: bool) -> dict[str, Ids]:
+def _with_template(tokenizer: OfOneState, ids: Ids, pair_ids: Ids | None, add_special_tokens: bool) -> dict[str, Ids]:
     if add_special_tokens:
         return {
             "input_ids": _without_none(tokenizer, tokenizer.build_inputs_with_special_tokens(ids, pair_ids)),
@@ -169,7 +208,7 @@ def _with_template(tokenizer: Any, ids: Ids, pair_ids: Ids | None, add_special_t
     return {"input_ids": sequence, "token_type_ids": [0] * len(sequence)}
 
 
-def _without_none(tokenizer: Any, ids: Ids) -> Ids:
+def _without_none(tokenizer: OfOneState, ids: Ids) -> Ids:
     """`ids`; an error if one of them is None, which the template gives for a role without a token."""
     if None in ids:
         roles = [role for role in ("cls_token", "sep_token") if getattr(tokenizer, f"{role}_id") is None]
@@ -179,7 +218,7 @@ def _without_none(tokenizer: Any, ids: Ids) -> Ids:
 
 
 def _with_details(
-    tokenizer: Any,
+    tokenizer: OfOneState,
     encoding: BatchEncoding,
     encoder: Encoder,
     texts: list[tuple[Any, ...]],
@@ -193,7 +232,7 @@ def _with_details(
         if options.return_offsets_mapping:
             raise NotSupportedError("tokens and ids stand for no text that could have offsets", name="offset_mapping")
         return encoding
-    plan = tokenizer._now().builder.plan(options)
+    plan = tokenizer.builder.plan(options)
     encoding.work_out_by(plan, (encoder, texts, one))
     if options.return_offsets_mapping:
         details = plan.encodings((encoder, texts, one), encoding["input_ids"])
@@ -204,13 +243,13 @@ def _with_details(
     return encoding
 
 
-def _require_same_ids(tokenizer: Any, details: list[Any], input_ids: Any, one: bool) -> None:
+def _require_same_ids(tokenizer: OfOneState, details: list[Any], input_ids: Any, one: bool) -> None:
     """Raise where a method of the user's has made other ids than the details are of."""
     given = to_python(to_python(input_ids))  # twice: rows of different lengths are an array of arrays
     rows = [given] if one and not (given and isinstance(given[0], list)) else given
     if [each.ids for each in details] != rows:
         raise NotSupportedError(
-            f"{type(tokenizer).__name__} has methods of its own that give other ids than its texts, so where its "
+            f"{tokenizer.kind} has methods of its own that give other ids than its texts, so where its "
             "tokens came from cannot be told",
             name="return_offsets_mapping",
         )

@@ -27,8 +27,8 @@ from trietok.tokenizer.hooks import (
     HookEncoder,
     is_replaced,
 )
-from trietok.tokenizer.methods import pieces_by_methods
-from trietok.tokenizer.token_table import TokenTable
+from trietok.tokenizer.methods import OfOneState, pieces_by_methods
+from trietok.tokenizer.token_table import Changes, TokenTable
 
 
 class _NoStage(Changeable):
@@ -66,41 +66,49 @@ class Moment:
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
-        # The version is watched, and its mark read, before all else: a change while the moment is made gives the
-        # version another mark, so the next call makes another moment.
         self.version: Version = tokenizer._version
-        type(tokenizer).watch_class(self.version)
-        stages_of_words = [tokenizer.__dict__.get(name) for name in tokenizer._stage_names]
-        for stage in stages_of_words:
-            if isinstance(stage, Changeable):
-                stage.watch(self.version)
-        self.mark = self.version.mark
-        self.table: TokenTable = tokenizer._changes.committed
-        self.has_foreign_stage = has_foreign_stage = any(
-            stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
-            for stage in stages_of_words
-        )
-        basic: Any
-        wordpiece: Any
-        basic, wordpiece = (stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words)
-        self.basic = basic
-        self.never_split = frozenset(getattr(basic, "never_split", None) or ())
-        self._never_split_given = copy.copy(getattr(basic, "never_split", None))  # of its own type, to compare with
-        self.names = list(tokenizer.model_input_names)
-        self._split_special_tokens = bool(tokenizer.split_special_tokens)
+        stages_of_words: list[Any] = []
+        attributes: dict[str, Any] = {}
+
+        def read() -> None:
+            # Whatever is read here is watched first: a change of it gives the version another mark, so that all is read
+            # again, or the next call makes another moment. What may change in place is copied before it is used.
+            type(tokenizer).watch_class(self.version)
+            attributes.clear()
+            attributes.update(tokenizer.__dict__)
+            stages_of_words[:] = [attributes.get(name) for name in tokenizer._stage_names]
+            for stage in stages_of_words:
+                if isinstance(stage, Changeable):
+                    stage.watch(self.version)
+            self.table: TokenTable = tokenizer._changes.committed
+            self.names = list(tokenizer.model_input_names)
+            self.has_foreign_stage = any(
+                stage is not None and (not isinstance(stage, Changeable) or is_replaced(stage, STAGE_HOOKS))
+                for stage in stages_of_words
+            )
+            basic, wordpiece = (stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words)
+            self.basic: Any = basic
+            self._never_split_given = copy.copy(getattr(basic, "never_split", None))  # of its own type, to compare with
+            self._stages_rest_on = (basic, basic.mark, wordpiece, wordpiece.mark)
+            if not self.has_foreign_stage:
+                snapshots = [None if stage is None else stage.snapshot() for stage in stages_of_words]
+                attributes.update(zip(tokenizer._stage_names, snapshots, strict=True))
+
+        self.mark = read_at_once(self.version, read)
+        has_foreign_stage, self._attributes = self.has_foreign_stage, attributes
+        state = self._state = _standing(tokenizer, attributes, self.table)
+        self.never_split = frozenset(self._never_split_given or ())
+        self._split_special_tokens = bool(state.split_special_tokens)
         self.goes_by_methods = not tokenizer._has_stages or (
             is_replaced(tokenizer, TEXT_HOOKS) or (has_foreign_stage and tokenizer.profile == "slow")
         )
         # Everything that ids depend on: an encoder stays valid as long as this is equal.
         self._rests_on = (
             self.table,
-            basic,
-            basic.mark,
-            wordpiece,
-            wordpiece.mark,
+            *self._stages_rest_on,
             self.never_split,
             self.goes_by_methods or has_foreign_stage,
-            *(getattr(tokenizer, name, None) for name in _OPTIONS),
+            *(getattr(state, name, None) for name in _OPTIONS),
         )
         if before.encoder is not None and before._rests_on == self._rests_on and not self.goes_by_methods:
             self.encoder: TextEncoder = before.encoder
@@ -119,7 +127,7 @@ class Moment:
         # For the fast paths of `PreTrainedTokenizerBase.encode` and of a call for a text alone.
         self.chunk_ids = None
         self.default_plan: QuickPlan | None = None
-        limited = isinstance(tokenizer.model_max_length, (int, float))  # else a call says so
+        limited = isinstance(state.model_max_length, (int, float))  # else a call says so
         if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
             plan = self.builder.plan(DEFAULTS)
             if isinstance(plan, QuickPlan):
@@ -127,51 +135,72 @@ class Moment:
                 self.chunk_ids = self.encoder.chunk_ids
                 self.front, self.back, self.limit = plan.front, plan.back, plan.limit
 
-    def builder_of_ids(self, tokenizer: Any) -> InputBuilder:
+    @property
+    def builder_of_ids(self) -> InputBuilder:
         """The builder for `prepare_for_model`, which follows the slow profile's rules in both profiles."""
         if self.builder.settings.windows is SLOW:
             return self.builder
         if self._builder_of_ids is None:
-            pieces = [tokenizer._template_pieces(self.table, pair) for pair in (False, True)]
+            pieces = [self._state._template_pieces(self.table, pair) for pair in (False, True)]
             counts = (self.builder.special_count(False), self.builder.special_count(True))
             settings = self.builder.settings._replace(windows=SLOW)
-            warn = tokenizer.warn_once
+            warn = self.builder.warn_once
             self._builder_of_ids = InputBuilder(settings, *pieces, warn_once=warn, special_counts=counts)
         return self._builder_of_ids
+
+    def pinned(self, tokenizer: Any) -> Any:
+        """The tokenizer for a method that makes several calls: a copy whose calls all use this moment.
+
+        The methods of a user's class that encode are still called on the tokenizer itself. It is returned where such a
+        class answers whole calls, which may change it.
+        """
+        if self.calls_methods or is_replaced(tokenizer, ("__call__", "prepare_for_model")):
+            return tokenizer
+        copied = _standing(tokenizer, {**self._attributes, "model_input_names": self.names}, self.table)
+        held = copied.__dict__["_moment"] = object.__new__(Moment)
+        version = copied._version
+        given = {"version": version, "mark": version.mark, "basic": _NO_STAGE, "_never_split_given": frozenset()}
+        held.__dict__.update({"_itself": tokenizer, **self.__dict__, **given})
+        return copied
+
+    def by_methods(self, tokenizer: Any) -> OfOneState:
+        """The tokenizer for `methods`, which call what the user has replaced, and take all else from this moment."""
+        return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder)
 
     def _splits_special(self, encoder: TextEncoder) -> bool:
         return self._split_special_tokens and not isinstance(encoder, HookEncoder)
 
     def _new_builder(self, tokenizer: Any) -> InputBuilder:
-        table = self.table
+        table, state = self.table, self._state
         pad_token = table.roles.get("pad_token")
         settings = InputSettings(
-            model_input_names=tuple(tokenizer.model_input_names),
-            padding_side=tokenizer.padding_side,
-            truncation_side=tokenizer.truncation_side,
-            model_max_length=tokenizer.model_max_length,
-            pad_token_id=_pad_id(tokenizer, table),
+            model_input_names=tuple(self.names),
+            padding_side=state.padding_side,
+            truncation_side=state.truncation_side,
+            model_max_length=state.model_max_length,
+            pad_token_id=_pad_id(state, table),
             pad_token=None if pad_token is None else str(pad_token),
-            pad_token_type_id=tokenizer.pad_token_type_id,
-            windows=tokenizer._input_rules,
+            pad_token_type_id=state.pad_token_type_id,
+            windows=state._input_rules,
         )
         if self.builds_by_methods:
             pieces = [pieces_by_methods(tokenizer, pair) for pair in (False, True)]
         else:
-            pieces = [tokenizer._input_pieces(table, pair) for pair in (False, True)]
+            pieces = [state._input_pieces(table, pair) for pair in (False, True)]
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
     def _new_encoder(self, tokenizer: Any, has_foreign_stage: bool, before: TextEncoder | None) -> TextEncoder:
-        stages = tokenizer._stages_of(self.table, has_foreign_stage)
+        state = self._state
+        stages = state._stages_of(self.table, has_foreign_stage)
         if self.goes_by_methods or stages is None:
-            return HookEncoder(tokenizer, self.table, stages)
+            return HookEncoder(tokenizer, self.table, stages, self._split_special_tokens)
         kind: type[ChunkEncoder] = tokenizer._encoder_class
         if has_foreign_stage or not kind.can_remember(stages):
             return TextEncoder(stages)
         assert self.table.vocabulary is not None  # stages have one
         words = self.table.pieces_mark, self.table.special_set, self._rests_on[1:]
         earlier = before if isinstance(before, ChunkEncoder) and before.words_are_of == words else None
-        return kind(stages, self.table.vocabulary, tokenizer.cache_limit, words, earlier)
+        return kind(stages, self.table.vocabulary, state.cache_limit, words, earlier)
 
     def is_now(self, tokenizer: Any) -> bool:
         """Whether the tokenizer is unchanged since; called before every call."""
@@ -222,6 +251,45 @@ class Moment:
         if isinstance(encoder, HookEncoder):
             return encoder.stages_for
         return lambda text: (encoder.stages, text)
+
+
+_MOST_TRIES = 10_000  # of reading one state: more are made only where reading itself changes something
+
+
+def read_at_once(version: Version, read: Callable[[], None]) -> object:
+    """Read several parts of a tokenizer, again and again until none has changed meanwhile; the mark of that state."""
+    for _ in range(_MOST_TRIES):
+        mark = version.mark
+        read()
+        if version.mark is mark:
+            break
+    return mark
+
+
+def frozen(tokenizer: Any, hooks: tuple[str, ...] = ()) -> Any:
+    """A copy of a tokenizer to read several parts of: its attributes and tokens are of one state, and stay so.
+
+    Where a user has replaced one of the methods `hooks` it is the tokenizer itself.
+    """
+    if hooks and is_replaced(tokenizer, hooks):
+        return tokenizer
+    attributes: dict[str, Any] = {}
+    tables: list[TokenTable] = []
+
+    def read() -> None:
+        attributes.clear()
+        attributes.update(tokenizer.__dict__)
+        tables[:] = [tokenizer._changes.table]
+
+    read_at_once(tokenizer._version, read)
+    return _standing(tokenizer, attributes, tables[0])
+
+
+def _standing(tokenizer: Any, attributes: Mapping[str, Any], table: TokenTable) -> Any:
+    copied = object.__new__(type(tokenizer))
+    version = Version()
+    copied.__dict__.update(attributes, _changes=Changes(table, version), _own_version=version, _moment=NEVER)
+    return copied
 
 
 def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:

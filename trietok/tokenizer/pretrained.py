@@ -30,7 +30,7 @@ from trietok.text.trie import Trie
 from trietok.tokenizer import editing
 from trietok.tokenizer.base import PreTrainedTokenizerBase
 from trietok.tokenizer.hooks import is_replaced
-from trietok.tokenizer.moment import NEVER, Derived
+from trietok.tokenizer.moment import NEVER, Derived, frozen
 from trietok.tokenizer.token_table import Token, TokenTable
 
 
@@ -434,7 +434,9 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
 
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
         """The ids of tokens, all from one state of the tokenizer if no method is overridden."""
-        return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
+        if is_replaced(self, ("_convert_token_to_id_with_added_voc",)):
+            return [self._convert_token_to_id_with_added_voc(token) for token in tokens]
+        return [self._id_in(table, token) for token in tokens]
 
     @property
     def all_special_ids(self) -> list[int]:
@@ -447,9 +449,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self._ids_of(table, self.all_special_tokens if is_own else table.special_tokens)
 
     def _convert_token_to_id_with_added_voc(self, token: str | None) -> int | None:
+        return self._id_in(self._table, token)
+
+    def _id_in(self, table: TokenTable, token: str | None) -> int | None:
         if token is None:
             return None
-        added = self._table.added.encoder.get(token)
+        added = table.added.encoder.get(token)
         return self._convert_token_to_id(token) if added is None else added
 
     def _convert_token_to_id(self, token: str) -> int | None:
@@ -512,16 +517,17 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs, OF_DECODING)
-        table = self._table
+        state = frozen(self)
+        table = state._table
         tokens = self._tokens_to_join(table, token_ids, skip_special_tokens)
         if isinstance(tokens, str):
             tokens = [tokens]
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in table.special_set]
         separator = " " if spaces_between_special_tokens else ""
-        text = join_tokens(tokens, self._standing_alone(table), self.convert_tokens_to_string, separator)
+        text = join_tokens(tokens, state._standing_alone(table), self.convert_tokens_to_string, separator)
         if clean_up_tokenization_spaces is None:
-            clean_up_tokenization_spaces = self.clean_up_tokenization_spaces
+            clean_up_tokenization_spaces = state.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up_tokenization_spaces else text
 
     def _standing_alone(self, table: TokenTable) -> frozenset[str]:

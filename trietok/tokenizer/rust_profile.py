@@ -36,6 +36,8 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import editing
 from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.hooks import is_replaced
+from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
@@ -358,11 +360,7 @@ class RustProfile(BertTokenizer):
             for token in table.special_tokens_extended
             if (self._saved.get(str(token)) != token if isinstance(token, AddedToken) else token not in there)
         ]
-        marked = {
-            role: [_marked(token) for token in value] if isinstance(value, list) else _marked(value)
-            for role, value in table.roles.items()
-        }
-        self._changes.table = table.replace(roles=marked)
+        self._changes.table = table.replace(roles=self._marked_roles())
         self._add_tokens(to_add, special_tokens=True)
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
@@ -458,21 +456,19 @@ class RustProfile(BertTokenizer):
     ) -> str:
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs, OF_DECODING)
-        table = self._table
+        state = frozen(self)
+        table = state._table
         tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
         if skip_special_tokens:
             assert isinstance(table.added, RustAddedTokens)  # it began with such
             special = table.added.contents_special
             tokens = [token for token in tokens if token not in special]
-        text = self.convert_tokens_to_string(tokens)
+        joins = self if is_replaced(self, ("convert_tokens_to_string",)) else state
+        text = joins.convert_tokens_to_string(tokens)
         clean_up = clean_up_tokenization_spaces
         if clean_up is None:
-            clean_up = self.clean_up_tokenization_spaces
+            clean_up = state.clean_up_tokenization_spaces
         return self.clean_up_tokenization(text) if clean_up else text
-
-
-def _marked(token: Any) -> Any:
-    return token.as_special() if isinstance(token, AddedToken) else token
 
 
 def _settled(name: str, value: Any) -> Any:

@@ -8,7 +8,7 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from trietok import log
@@ -200,6 +200,11 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     # ---- all of them ----------------------------------------------------------------------------------------------
 
     @property
+    def _special_tokens_map(self) -> Roles:
+        """Every role with its token as it was given, or None; what is written into it counts, as in transformers."""
+        return Roles(self)
+
+    @property
     def special_tokens_map(self) -> dict[str, str | list[str]]:
         """The role of every special token that is set: role → token, `additional_special_tokens` → list of tokens."""
         return {
@@ -363,10 +368,23 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def sanitize_special_tokens(self) -> int:
         """Add every special token the vocabulary lacks; kept because transformers 4 has it.
 
+        The `AddedToken` of a role is marked as special from then on, as adding marks it in transformers.
+
         Returns:
             The number of tokens that are new to the vocabulary.
         """
-        return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
+        with self._changes.changing():
+            self._changes.table = self._table.replace(roles=self._marked_roles())
+            return self.add_tokens(self.all_special_tokens_extended, special_tokens=True)
+
+    def _marked_roles(self) -> dict[str, Any]:
+        """The roles, with every `AddedToken` among them marked as special."""
+
+        def marked(token: Any) -> Any:
+            return self._as_special(token) if isinstance(token, AddedToken) else token
+
+        roles = self._table.roles.items()
+        return {role: list(map(marked, value)) if isinstance(value, list) else marked(value) for role, value in roles}
 
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
         """Add more roles, such as `{"image_token": "<image>"}`."""
@@ -376,6 +394,74 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         with self._changes.changing():  # all at once: the table is copied once, not once for each role
             values = {role: _checked_role(role, token) for role, token in special_tokens.items()}
             self._changes.table = self._table.replace(roles={**self._table.roles, **values})
+
+
+class Roles(MutableMapping[str, Any]):
+    """The roles of a tokenizer: role → token, list of tokens, or None. A change of it, or of the list, is one of roles.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> roles = tokenizer._special_tokens_map
+    >>> roles["bos_token"] = "[CLS]"
+    >>> roles["additional_special_tokens"].append("[SUBJ]")
+    >>> tokenizer.bos_token, tokenizer.additional_special_tokens
+    ('[CLS]', ['[SUBJ]'])
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def __getitem__(self, role: str) -> Any:
+        value = self._tokenizer._table.roles[role]
+        return RoleTokens(value, self) if role == ADDITIONAL else value
+
+    def __setitem__(self, role: str, value: Any) -> None:
+        self._set({**self._tokenizer._table.roles, role: _checked_role(role, value)})
+
+    def __delitem__(self, role: str) -> None:
+        roles = dict(self._tokenizer._table.roles)
+        del roles[role]
+        self._set(roles)
+
+    def _set(self, roles: dict[str, Any]) -> None:
+        changes = self._tokenizer._changes
+        with changes.changing():
+            changes.table = changes.table.replace(roles=roles)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tokenizer._table.roles)
+
+    def __len__(self) -> int:
+        return len(self._tokenizer._table.roles)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class RoleTokens(list[Any]):
+    """The tokens of `additional_special_tokens`; a change of the list is one of the role."""
+
+    def __init__(self, tokens: Iterable[Any], roles: Roles) -> None:
+        super().__init__(tokens)
+        self._roles = roles
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+
+def _noted(name: str) -> Any:
+    """A method of `list` that changes it, and then the role."""
+
+    def change(self: RoleTokens, *args: Any, **kwargs: Any) -> Any:
+        given = getattr(list, name)(self, *args, **kwargs)
+        self._roles[ADDITIONAL] = list(self)
+        return given
+
+    return change
+
+
+for _name in "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__".split():
+    setattr(RoleTokens, _name, _noted(_name))
 
 
 def _role_of(name: str) -> tuple[str, bool]:
