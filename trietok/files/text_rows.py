@@ -85,7 +85,7 @@ class TextFile(NamedTuple):
             FileError: it cannot be found.
         """
         if is_elsewhere(self.name):
-            return elsewhere.status(self.name, fresh=True) != (self.size, self.mtime_ns)
+            return not elsewhere.status(self.name, fresh=True).is_of(elsewhere.Status(self.size, self.mtime_ns))
         return TextFile.at(self.name) != self
 
 
