@@ -135,7 +135,8 @@ def _nanoseconds(time: Any) -> int:
                 return _number_of(time)
     if isinstance(time, datetime):
         time = time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
-        return (time - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1) * 1000
+        microseconds: int = (time - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
+        return microseconds * 1000
     return round(time * 1_000_000) * 1000 if isinstance(time, (int, float)) else _number_of(str(time))
 
 

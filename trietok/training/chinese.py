@@ -8,8 +8,9 @@ what was removed, so every sub-word stands in the text as it is. Only the spaces
 character by itself, end no chain. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to
 right; then the next. The vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its
 occurrences from its two parts, and a part without occurrences is dropped. In 天天 both parts are the same character,
-which loses two occurrences a merge. It ends when the vocabulary has its size, after `num_merges`, or when the best pair
-occurs once; a pair that would make a sub-word of more bytes than a line of a vocab.txt may have is never merged. Then punctuation is put back as single tokens.
+which loses two occurrences a merge. No merge makes a sub-word of more bytes than a line of a vocab.txt may have. It
+ends when the vocabulary has its size, after `num_merges`, or when the best pair occurs once. Then punctuation is put
+back as single tokens.
 
 A pair's count is the number of places where it occurs, so 天天天 holds 天天 twice, though one merge uses both up. Of
 equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order

@@ -13,7 +13,7 @@ from trietok.errors import InputError, VocabularyError
 from trietok.text.vocab_txt import LONGEST_LINE
 from trietok.training.pairs import bytes_of
 
-_MOST_OF_CHARACTER = 4  # bytes
+_LARGEST_CHARACTER = 4  # bytes
 
 
 class Options(NamedTuple):
@@ -47,9 +47,7 @@ class Options(NamedTuple):
             raise InputError("a special token is empty; give it at least one character, or leave it out")
         marks = f"{self.continuing_subword_prefix or ''}{self.end_of_word_suffix or ''}"
         sizes = {"a special token": max(map(bytes_of, map(str, self.special_tokens)), default=0)}
-        sizes["a character with continuing_subword_prefix and end_of_word_suffix"] = (
-            bytes_of(marks) + _MOST_OF_CHARACTER
-        )
+        sizes["a character with continuing_subword_prefix or end_of_word_suffix"] = _LARGEST_CHARACTER + bytes_of(marks)
         for what, size in sizes.items():
             if size > LONGEST_LINE:
                 raise InputError(
