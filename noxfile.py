@@ -174,9 +174,10 @@ def interop(session: nox.Session) -> None:
 
 @nox.session
 def engines(session: nox.Session) -> None:
-    """Ray Data, Spark, HuggingFace datasets, Dask and Polars."""
-    _install(session, "[ray,spark,datasets]", TORCH, "dask", "polars", *PYTEST)
-    files = ("tests/corpus/test_corpus_engines.py", "tests/batches/test_training_batches.py")
+    """Ray Data, Spark, HuggingFace datasets, Dask and Polars; and S3, by a server on this machine."""
+    _install(session, "[ray,spark,datasets,s3]", TORCH, "dask", "polars", "moto[server]", "boto3", *PYTEST)
+    corpus = ("tests/corpus/test_corpus_engines.py", "tests/corpus/test_s3.py")
+    files = (*corpus, "tests/batches/test_training_batches.py")
     session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", *session.posargs)
 
 

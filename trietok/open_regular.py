@@ -1,4 +1,4 @@
-"""Opening the files of a tokenizer: regular files of a limited size, and nothing else.
+"""Opening the files of a tokenizer or a model: regular files of a limited size, and nothing else.
 
 In: a path. Out: the open file, or its bytes. A pipe, a device or a socket under the name of a tokenizer's file would
 keep a reader waiting for ever or never end; it is refused before anything is read from it.
@@ -14,6 +14,7 @@ from typing import BinaryIO
 from trietok.errors import FileError, FileFormatError
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
+ANY_SIZE = 1 << 62
 
 
 def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> BinaryIO:
@@ -27,7 +28,7 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
     b'[UNK]\\n'
     >>> open_regular("/dev/null")
     Traceback (most recent call last):
-    trietok.errors.FileError: /dev/null is not a regular file; a tokenizer's files are read from regular files only
+    trietok.errors.FileError: /dev/null is not a regular file; only regular files are read
 
     Args:
         path: the file.
@@ -89,9 +90,7 @@ def _check(status: os.stat_result, name: str, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(status.st_mode):
-        raise FileError(
-            f"{name} is not a regular file; a tokenizer's files are read from regular files only", path=name
-        )
+        raise FileError(f"{name} is not a regular file; only regular files are read", path=name)
     if status.st_size > limit:
         raise _too_large(name, status.st_size, limit)
 

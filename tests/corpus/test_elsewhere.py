@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -37,6 +38,96 @@ class Broken(fsspec.get_filesystem_class("memory")):
 
     def cat_file(self, path, start=None, end=None, **options):
         return b"the "
+
+
+class Telling(fsspec.get_filesystem_class("memory")):
+    """A store that says of a file one thing in a list, which it remembers, and another when it is asked for the file.
+
+    `listed` and `asked` make what it says of the time of the last change.
+    """
+
+    protocol = "telling"
+    store = {}
+    remembered = {}
+    listed = asked = None
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.removeprefix("telling://"))
+
+    def glob(self, path, detail=False, **options):
+        for name in super().glob(path, **options):
+            told = super().info(name)
+            self.remembered[name] = told | type(self).listed(told.pop("created"))
+        return self.remembered if detail else [*self.remembered]
+
+    def info(self, path, **options):
+        path = self._strip_protocol(path)
+        if path in self.remembered:
+            return self.remembered[path]
+        found = super().info(path, **options)
+        return found | type(self).asked(found.pop("created"))
+
+    def invalidate_cache(self, path=None):
+        self.remembered.clear()
+
+
+@pytest.fixture
+def telling():
+    """The store, with a file."""
+    fsspec.register_implementation("telling", Telling, clobber=True)
+    store = fsspec.filesystem("telling")
+    store.store.clear()
+    store.remembered.clear()
+    store.pipe_file("/a.txt", b"the\npeople\n")
+    store.store["/a.txt"].created = datetime(2024, 5, 6, 7, 8, 9, 250000, tzinfo=timezone.utc)
+    return store
+
+
+EAST = timezone(timedelta(hours=9), "East")
+FORMS = {
+    "objects of two zones": (lambda t: {"LastModified": t.astimezone(EAST)}, lambda t: {"LastModified": t}),
+    "to the second and to less": (lambda t: {"LastModified": t}, lambda t: {"LastModified": t.replace(microsecond=0)}),
+    "to the millisecond": (lambda t: {"updated": t}, lambda t: {"updated": t.replace(microsecond=250999)}),
+    "a text and an object": (lambda t: {"updated": t.isoformat()[:-6] + "Z"}, lambda t: {"updated": t}),
+    "a text as of HTTP": (lambda t: {"mtime": t}, lambda t: {"Last-Modified": f"{t:%a, %d %b %Y %H:%M:%S} GMT"}),
+    "seconds": (lambda t: {"mtime": t.timestamp()}, lambda t: {"mtime": int(t.timestamp())}),
+    "without a zone": (lambda t: {"mtime": t.replace(tzinfo=None)}, lambda t: {"mtime": t}),
+    "quotes around an ETag": (lambda t: {"etag": f"0x{t:%f}", "mtime": t}, lambda t: {"ETag": f'"0x{t:%f}"'}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_times_in_the_forms_of_lists_and_of_single_answers(english, tmp_path, telling, monkeypatch, form):
+    """What a list and a later answer say of one state of a file is the same, in whatever zone and fineness."""
+    listed, asked = FORMS[form]
+    monkeypatch.setattr(Telling, "listed", staticmethod(listed))
+    monkeypatch.setattr(Telling, "asked", staticmethod(asked))
+    manifest = encode_files("telling://*.txt", tmp_path / "out", english, workers=1)
+    assert manifest["totals"]["rows"] == 2
+    assert encode_files("telling://a.txt", tmp_path / "one", english, workers=1)["totals"]["rows"] == 2
+
+    def change(state):  # as many bytes, a second and a quarter later
+        telling.pipe_file("/a.txt", b"the\nPeople\n")
+        telling.store["/a.txt"].created = datetime(2024, 5, 6, 7, 8, 10, 500000, tzinfo=timezone.utc)
+
+    with pytest.raises(FileError, match=r"telling://.*a\.txt has changed while it was read"):
+        encode_files("telling://*.txt", tmp_path / "changes", english, workers=1, progress=change)
+
+
+def test_an_object_that_changes_between_the_list_and_the_reading(english, tmp_path, telling, monkeypatch):
+    forms = {"listed": lambda t: {"mtime": t}, "asked": lambda t: {"mtime": t.replace(microsecond=0)}}
+    for name, form in forms.items():
+        monkeypatch.setattr(Telling, name, staticmethod(form))
+    original = elsewhere.first_bytes
+
+    def first_bytes(name, number):
+        telling.store["/a.txt"].created = datetime(2024, 5, 6, 7, 8, 10, tzinfo=timezone.utc)
+        return original(name, number)
+
+    monkeypatch.setattr(elsewhere, "first_bytes", first_bytes)
+    with pytest.raises(FileError, match="has changed while it was read"):
+        encode_files("telling://*.txt", tmp_path / "out", english, workers=1)
 
 
 @pytest.fixture

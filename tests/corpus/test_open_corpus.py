@@ -131,5 +131,5 @@ def test_what_is_no_corpus(english, tmp_path):
         ):
             open_corpus(tmp_path / "ids")
     (tmp_path / "ids" / "manifest.json").write_text("[]")
-    with pytest.raises(FileFormatError, match=r"manifest\.json is damaged, or is not a manifest"):
+    with pytest.raises(FileFormatError, match=r"manifest\.json holds a JSON list, not an object .*; put the file back"):
         open_corpus(tmp_path / "ids")

@@ -35,6 +35,7 @@ from trietok.files.formats import CONFIG_FILE, read_json_object, write_json
 from trietok.files.new_directory import checked_new, new_directory
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.log import warning
+from trietok.open_regular import ANY_SIZE, open_regular
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -275,7 +276,9 @@ def _count(shape: tuple[int, ...]) -> int:
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[BinaryIO]:
     try:
-        file = open(path, "rb")  # noqa: SIM115
+        file = open_regular(path, ANY_SIZE)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
     with file:
@@ -307,7 +310,7 @@ def _check_written(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) 
 
 def _write_generation_config(checkpoint: Checkpoint, plan: RowPlan, tokenizer: Any, folder: Path) -> None:
     path = checkpoint.directory / GENERATION_CONFIG_FILE
-    if path.is_file():
+    if checkpoint.has_generation_config:
         values = read_json_object(path)
         ids = moved_ids(values, plan, where=GENERATION_CONFIG_FILE, tokenizer=tokenizer, is_model=False)
         write_json(folder / GENERATION_CONFIG_FILE, {**values, **ids})

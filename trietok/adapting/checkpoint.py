@@ -19,6 +19,7 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     read_json_object,
+    read_json_text,
 )
 from trietok.files.safetensors import Header, SafetensorsError, check_layout, read_header
 
@@ -68,20 +69,34 @@ class Checkpoint(NamedTuple):
         """Whether the directory holds a tokenizer, too."""
         return any((self.directory / name).is_file() for name in (VOCAB_FILE, TOKENIZER_FILE))
 
+    @property
+    def has_generation_config(self) -> bool:
+        """Whether the directory holds one of its own: all that it says would be written anew."""
+        name = GENERATION_CONFIG_FILE
+        return (self.directory / name).is_file() and _is_inside(self.directory, name)
+
     def other_files(self) -> tuple[list[str], list[str]]:
         """The files beside the model's and the tokenizer's own: those that stay true, and those that do not.
+
+        What a symbolic link brings from outside the directory is of the latter: it may be any file of this machine. A
+        link into the blobs of a hub's cache, of which the directory is a snapshot, stays inside.
 
         Weights stay true only in the folders of a sentence-transformers model, such as `2_Dense`; elsewhere they are
         weights of the same model, and what lies beside them in a folder speaks of it. Hidden files, and what is no
         regular file, are none of either.
         """
-        own = {CONFIG_FILE, GENERATION_CONFIG_FILE, *self.shards} | TOKENIZER_FILES
+        own = {CONFIG_FILE, *self.shards} | TOKENIZER_FILES
+        own |= {GENERATION_CONFIG_FILE} if self.has_generation_config else set()
         own |= set() if self.shard_index is None else {INDEX_FILE}
         modules = _module_folders(self.directory)
         others = sorted(name for name in _files(self.directory) if name not in own)
         weights = {name for name in others if name.endswith(_WEIGHTS) and name.split("/")[0] not in modules}
         folders = {os.path.dirname(name) for name in weights} - {""}
-        left_out = [name for name in others if name in weights or os.path.dirname(name) in folders]
+        left_out = [
+            name
+            for name in others
+            if name in weights or os.path.dirname(name) in folders or not _is_inside(self.directory, name)
+        ]
         return [name for name in others if name not in set(left_out)], left_out
 
 
@@ -109,11 +124,11 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
         )
     index = None
     names = [WEIGHTS_FILE]
-    if not (path / WEIGHTS_FILE).is_file():
-        if not (path / INDEX_FILE).is_file():
-            raise _no_weights(path, config)
+    if not (path / WEIGHTS_FILE).is_file() and os.path.lexists(path / INDEX_FILE):
         index = read_json_object(path / INDEX_FILE)
         names = _shard_names(index, path / INDEX_FILE)
+    elif not os.path.lexists(path / WEIGHTS_FILE):
+        raise _no_weights(path, config)
     shards = {name: _header(path / name, index is not None) for name in names}
     checkpoint = Checkpoint(path, config, shards, index, rows)
     if index is not None:
@@ -122,15 +137,17 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
 
 
 def _header(path: Path, is_shard: bool) -> Header:
-    if is_shard and not path.is_file():
-        raise FileError(f"{path} is missing, and {INDEX_FILE} names it; copy the model again", path=path)
     try:
         header = read_header(path)
         check_layout(header)
         return header
     except SafetensorsError as error:
         raise FileFormatError(f"{path}: {error}; copy it again", path=path) from None
+    except FileError:
+        raise
     except OSError as error:
+        if is_shard and isinstance(error, FileNotFoundError):
+            raise FileError(f"{path} is missing, and {INDEX_FILE} names it; copy the model again", path=path) from None
         raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
 
 
@@ -168,7 +185,8 @@ def _no_weights(path: Path, config: dict[str, Any]) -> FileError:
             f"{path} holds no {WEIGHTS_FILE}; there is {inner}: give the directory of that file", path=path
         )
     architectures = config.get("architectures")
-    name = architectures[0] if isinstance(architectures, list) and architectures else "AutoModel"
+    name = architectures[0] if isinstance(architectures, list) and architectures else None
+    name = name if isinstance(name, str) and name.isidentifier() else "AutoModel"  # it will stand in a command
     return FileError(
         f"{path} holds its weights as {', '.join(found[:5])}, and trietok changes {WEIGHTS_FILE} only; convert them: "
         f"python -c \"from transformers import {name} as M; M.from_pretrained('{path}').save_pretrained('NEW_DIR')\", "
@@ -187,12 +205,19 @@ def _files(directory: Path) -> Iterator[str]:
                 yield path.relative_to(directory).as_posix()
 
 
+def _is_inside(directory: Path, name: str) -> bool:
+    """Whether a file of a directory is in it where links lead, or among the blobs of the cache it is a snapshot of."""
+    root, file = (Path(os.path.realpath(path)) for path in (directory, directory / name))
+    caches = [folder.parent / "blobs" for folder in root.parents if folder.name == "snapshots"]
+    return any(place in file.parents for place in (root, *caches))
+
+
 def _module_folders(directory: Path) -> set[str]:
     """The folders of a sentence-transformers model, whose weights are layers of their own."""
     import json
 
     try:
-        modules = json.loads((directory / MODULES_FILE).read_text(encoding="utf-8"))
+        modules = json.loads(read_json_text(directory / MODULES_FILE))
         return {module["path"].strip("/").split("/")[0] for module in modules} - {""}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):  # none, or none of theirs
         return set()

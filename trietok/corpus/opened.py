@@ -6,7 +6,6 @@ when a row of theirs is asked for.
 
 from __future__ import annotations
 
-import json
 import operator
 import os
 from bisect import bisect_right
@@ -19,7 +18,7 @@ from typing import Any, overload
 from trietok.corpus.opened_shards import OpenShard, arrow_dataset_of, open_shard
 from trietok.corpus.row_encoder import IDS
 from trietok.corpus.row_sources import RowSource, RowSources
-from trietok.corpus.run_directory import MANIFEST, MANIFEST_FORMAT
+from trietok.corpus.run_directory import MANIFEST, MANIFEST_FORMAT, check_manifest, read_manifest
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError
 
 _OPEN_SHARDS = 64
@@ -34,7 +33,7 @@ def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
     Raises:
         FileError: there is no finished corpus, or a file of it is missing.
         FileFormatError: it was made by another version of trietok, or a file of it has another size than the manifest
-            says.
+            says, or the manifest is damaged.
 
     >>> import pathlib, tempfile, trietok
     >>> from trietok.corpus import open_corpus
@@ -217,26 +216,23 @@ def _open(paths: list[list[Path]], file_format: str, lists: tuple[str, ...], num
 def _manifest_in(directory: Path) -> dict[str, Any]:
     path = directory / MANIFEST
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if manifest["format"] != MANIFEST_FORMAT:
-            raise FileFormatError(
-                f"{path} is of the format {manifest['format']}, and what this version of trietok reads is "
-                f"{MANIFEST_FORMAT}; encode the texts once more",
-                path=path,
-            )
-        files = [file for shard in manifest["shards"] for file in shard["files"]]
-        sizes = [(directory / file["name"], file["bytes"]) for file in files]
+        os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileError(
             f"{directory} holds no finished corpus: it has no {path.name}; encode-files makes one", path=path
         ) from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
-    except FileFormatError:
-        raise
-    except (ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{path} is damaged, or is not a manifest: {error!r}", path=path) from error
-    for file, size in sizes:
+    manifest = read_manifest(path)
+    if manifest.get("format") != MANIFEST_FORMAT:
+        raise FileFormatError(
+            f"{path} is of the format {manifest.get('format')}, and what this version of trietok reads is "
+            f"{MANIFEST_FORMAT}; encode the texts once more",
+            path=path,
+        )
+    check_manifest(manifest, path)
+    files = [file for shard in manifest["shards"] for file in shard["files"]]
+    for file, size in [(directory / file["name"], file["bytes"]) for file in files]:
         try:
             is_whole = file.stat().st_size == size
         except OSError as error:

@@ -6,17 +6,20 @@ groups used last are held.
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
+from trietok.corpus.parquet_rows import check_rows
 from trietok.corpus.row_encoder import IDS
 from trietok.corpus.shard_files import KEPT, NPY_HEADER, joined
+from trietok.corpus.shard_plan import unreadable_table
 from trietok.errors import FileFormatError
-from trietok.files.text_rows import import_pyarrow
+from trietok.files.text_rows import import_pyarrow, open_parquet
 
 _ROW_GROUPS = 4
 
@@ -67,7 +70,7 @@ def arrow_dataset_of(shards: Iterable[OpenShard], names: Sequence[str]) -> Any:
         schema = pa.unify_schemas(schemas, promote_options="permissive")
     except pa.ArrowException as error:
         raise FileFormatError(f"the shards have columns of different types: {error}", path="") from error
-    return dataset.dataset(files, schema=schema, format="parquet")
+    return dataset.dataset(files, schema=schema, format=dataset.ParquetFileFormat(page_checksum_verification=True))
 
 
 class _Flat:
@@ -116,9 +119,21 @@ def _mapped(path: Path, header: int) -> memoryview[int]:
         return memoryview(file.read_buffer())[header:]
 
 
-def _read_group(file: Any, name: str, group: int) -> Any:
-    column = file.read_row_group(group, columns=[name]).column(0).combine_chunks()
+def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
+    with _damage_told(path):
+        column = file.read_row_group(group, columns=[name]).column(0).combine_chunks()
+        check_rows(len(column), file.metadata.row_group(group).num_rows)
     return column.chunk(0) if hasattr(column, "num_chunks") else column
+
+
+@contextlib.contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Have an error of reading a Parquet file, such as a page unlike its checksum, say which file, and what to do."""
+    try:
+        yield
+    except (import_pyarrow().ArrowException, OSError) as error:
+        advice = "; encode-files --resume --verify makes it again"
+        raise unreadable_table(str(path), error, advice) from error
 
 
 class _Parquet:
@@ -126,12 +141,12 @@ class _Parquet:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = import_pyarrow("pyarrow.parquet").ParquetFile(path)
+        self._file = open_parquet(str(path))
         metadata = self._file.metadata
         self.schema = self._file.schema_arrow.remove_metadata()
         self._ends = list(accumulate(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)))
         # Not a method of this object: in a circle of references it would keep its file open until these are collected.
-        self._group = lru_cache(_ROW_GROUPS * len(self.schema))(partial(_read_group, self._file))
+        self._group = lru_cache(_ROW_GROUPS * len(self.schema))(partial(_read_group, self._file, path))
 
     def _value(self, name: str, row: int) -> Any:
         group = bisect_right(self._ends, row)
@@ -147,4 +162,7 @@ class _Parquet:
         return self._value(name, row).as_py()
 
     def table(self) -> Any:
-        return self._file.read()
+        with _damage_told(self.path):
+            table = self._file.read()
+            check_rows(len(table), self._file.metadata.num_rows)
+            return table

@@ -40,10 +40,26 @@ def read_batches(table: Any, row_groups: Sequence[int], names: list[str]) -> Ite
         table: a ParquetFile.
         row_groups: their numbers.
         names: the columns to read.
+
+    Raises:
+        OSError, pyarrow.ArrowException: from the iterator, where the file is damaged.
     """
     size = _rows_of_batch(table, row_groups, names)
-    batches: Iterator[Any] = table.iter_batches(size, row_groups, columns=names, use_threads=False)
-    return batches
+    rows = 0
+    for batch in table.iter_batches(size, row_groups, columns=names, use_threads=False):
+        rows += len(batch)
+        yield batch
+    check_rows(rows, sum(table.metadata.row_group(group).num_rows for group in row_groups))
+
+
+def check_rows(read: int, wanted: int) -> None:
+    """Raise where fewer rows were read than there should be: the checksum of a page does not cover its header.
+
+    Raises:
+        OSError: there were fewer, or more.
+    """
+    if read != wanted:
+        raise OSError(f"it has {wanted:,} rows there, and {read:,} could be read")
 
 
 def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> int:

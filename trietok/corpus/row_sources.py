@@ -6,12 +6,11 @@ of a file follow one another, and the rows that were skipped are listed.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.run_directory import REJECTS
+from trietok.corpus.run_directory import REJECTS, rejected_rows
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.text.changes import cached_property
 
@@ -67,11 +66,13 @@ class RowSources:
     def _kept_before(self) -> list[list[int]]:
         """For each row that was skipped, shard by shard, how many rows of the shard before it were not."""
         try:
-            rows = [json.loads(line)["row"] for line in self._rejects.read_bytes().splitlines()]
+            rows = rejected_rows(self._rejects.read_bytes().splitlines())
         except OSError as error:
             raise FileError(f"cannot read {self._rejects}: {error.strerror}", path=self._rejects) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise FileFormatError(f"{self._rejects} is damaged: {error!r}", path=self._rejects) from error
+        except ValueError as error:
+            raise FileFormatError(
+                f"{self._rejects} is damaged: {error}; --resume makes it again", path=self._rejects
+            ) from error
         if len(rows) != sum(shard["rejected"] for shard in self._shards):
             raise FileFormatError(
                 f"{self._rejects} does not list the rows that the manifest counts; --resume makes it again",

@@ -13,15 +13,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, RECORD, REJECTED, STATE_FOLDER, write_whole
+from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.text_inputs import Source
-from trietok.errors import FileError, InputError
+from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.formats import read_json_object
 from trietok.files.saves.lock import DirectoryBusyError, alone
 from trietok.files.whole import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 
@@ -87,6 +90,8 @@ class RunDirectory:
         self._out = out
         self._state = out / STATE_FOLDER
         self._plan = plan
+        options = plan["options"]
+        self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
         self._earlier: dict[str, _Kept] = {}  # its shards, whole or not
         self._shards: dict[str, _Kept] = {}
@@ -103,6 +108,7 @@ class RunDirectory:
 
         Raises:
             FileError: it cannot be read or written.
+            FileFormatError: what it holds of a run is damaged.
             InputError: it holds something else, or another run.
         """
         self._make()
@@ -157,18 +163,22 @@ class RunDirectory:
             if not resume:
                 raise InputError(f"{out} holds a run already; resume it (--resume), or give another directory")
             if begun:
-                unfinished = _read_manifest(state / MANIFEST)
-                if unfinished.get("format") != MANIFEST_FORMAT:
-                    self._compare(unfinished)
-                self._put_in_place(unfinished)
+                self._put_in_place(self._read_manifest(state / MANIFEST))
             if (out / MANIFEST).exists():
-                self._manifest = _read_manifest(out / MANIFEST)
+                self._manifest = self._read_manifest(out / MANIFEST)
                 self._compare(self._manifest)
             else:
-                self._compare(_read_manifest(state / PLAN))
+                self._compare(read_manifest(state / PLAN))
         self._refuse_other_files()
         if self._manifest is None:
             write_whole(state / PLAN, json.dumps(self._plan))
+
+    def _read_manifest(self, path: Path) -> dict[str, Any]:
+        manifest = read_manifest(path)
+        if manifest.get("format") != MANIFEST_FORMAT:
+            self._compare(manifest)
+        check_manifest(manifest, path)
+        return manifest
 
     def _compare(self, earlier: dict[str, Any]) -> None:
         """Raise if the run in the directory has another plan."""
@@ -198,7 +208,10 @@ class RunDirectory:
             key = path.name.removesuffix(RECORD)
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError:  # the system stopped before it was on the disk
+                _check(record, _RECORD, "record")
+                if [file["suffix"] for file in record["files"]] != self._suffixes:
+                    continue
+            except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
             self._note(key, _Kept(record, self._state / key), verify)
             if not verify:
@@ -223,7 +236,8 @@ class RunDirectory:
         wanted = [(key, record["rejected"]) for key, record in _shards_of(manifest) if record["rejected"]]
         try:
             lines = (self._out / REJECTS).read_bytes().splitlines(keepends=True) if wanted else []
-        except OSError:
+            rejected_rows(lines)
+        except (OSError, ValueError):
             return False
         if len(lines) != sum(number for _, number in wanted):
             return False
@@ -363,14 +377,130 @@ def _part(number: int) -> str:
     return f"{_PART}{number:05}"
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+# ---- what a manifest has to be --------------------------------------------------------------------------------------
+
+_OTHERWISE = "put the file back as it was, or encode the texts into another directory"
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The values of a manifest, or of a plan, which are still to be checked.
+
+    Raises:
+        FileError, FileFormatError: it cannot be read, or holds no object of JSON.
+    """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        values = None
-    if not isinstance(values, dict):
-        raise InputError(f"{path} is missing or damaged; encode into another directory")
-    return values
+        return read_json_object(path)
+    except FileFormatError as error:
+        raise FileFormatError(f"{str(error).rstrip('.')}; {_OTHERWISE}", path=path) from None
+
+
+class _Kind(NamedTuple):
+    """A kind of value: what a message calls it, and whether a value is one."""
+
+    name: str
+    fits: Callable[[Any], bool]
+
+
+_TEXT = _Kind("a text", lambda value: isinstance(value, str))
+_COUNT = _Kind("a whole number from 0", lambda value: type(value) is int and value >= 0)
+_SIZE = _Kind("a whole number from 1", lambda value: type(value) is int and value >= 1)
+_NUMBER = _Kind("a whole number", lambda value: type(value) is int)
+_TRUTH = _Kind("true or false", lambda value: isinstance(value, bool))
+_SHA256 = _Kind("a SHA-256", lambda value: isinstance(value, str) and bool(re.fullmatch("[0-9a-f]{64}", value)))
+_READ = {
+    **{"name": _TEXT, "size": _COUNT, "mtime_ns": _NUMBER, "sha256": _SHA256},
+    "kind": _Kind("parquet, jsonl or txt", lambda value: value in ("parquet", "jsonl", "txt")),
+}
+# How often each is counted; one that a shard may lack has a question mark.
+_NUMBERS = {**dict.fromkeys((*_COUNTS[:-1], "longest_text"), _COUNT), f"{_COUNTS[-1]}?": _COUNT}
+_RECORD = {"input": _READ, **_NUMBERS, "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}]}
+_MANIFEST = {
+    **dict.fromkeys(("trietok", "pyarrow"), _TEXT),
+    "tokenizer": {"class": _TEXT, "fingerprint": _TEXT},
+    "options": {
+        **{"column": _TEXT, "drop_last": _TRUTH, "shard_bytes": _SIZE, "columns?": [_TEXT], "keep?": [_TEXT]},
+        "file_format": _Kind(" or ".join(FORMATS), lambda value: value in FORMATS),
+        "pack": _Kind("null or a whole number from 1", lambda value: value is None or _SIZE.fits(value)),
+        "call": _Kind(
+            "an object of texts", lambda value: isinstance(value, dict) and all(map(_TEXT.fits, value.values()))
+        ),
+    },
+    "inputs": [{**_READ, "copy": _COUNT, "shards": _COUNT}],
+    "set_aside": [{"name": _TEXT, "reason": _TEXT}],
+    "totals": dict.fromkeys((*_COUNTS, "longest_text"), _COUNT),
+    "shards": [{"input": _TEXT, **_NUMBERS, "files": [{"name": _TEXT, "bytes": _COUNT, "sha256": _SHA256}]}],
+}
+
+
+def _check(value: Any, wanted: Any, where: str) -> None:
+    """Raise ValueError where a value of JSON is not what is wanted: a `_Kind`, or a list or an object of such."""
+    if isinstance(wanted, _Kind):
+        if not wanted.fits(value):
+            raise ValueError(f"{where} is {value!r:.60}, not {wanted.name}")
+    elif not isinstance(value, type(wanted)):
+        raise ValueError(f"{where} is {value!r:.60}, not {'a list' if isinstance(wanted, list) else 'an object'}")
+    elif isinstance(wanted, list):
+        for number, one in enumerate(value):
+            _check(one, wanted[0], f"{where}[{number}]")
+    else:
+        for key, inner in wanted.items():
+            name = key.removesuffix("?")
+            if name in value:
+                _check(value[name], inner, f"{where}.{name}")
+            elif name == key:
+                raise ValueError(f"{where} has no {name!r}")
+
+
+def check_manifest(manifest: dict[str, Any], path: Path) -> None:
+    """Raise where the values of a manifest are not what they have to be, or do not agree with each other.
+
+    Raises:
+        FileFormatError: they are not.
+    """
+    try:
+        _check(manifest, _MANIFEST, "the manifest")
+        _check_sums(manifest)
+    except ValueError as error:
+        raise FileFormatError(f"{path} is damaged: {error}; {_OTHERWISE}", path=path) from None
+
+
+def _check_sums(manifest: dict[str, Any]) -> None:
+    """Raise ValueError where numbers or names that follow from each other do not agree."""
+    options, shards, totals = manifest["options"], manifest["shards"], manifest["totals"]
+    names = [entry["name"] for entry in manifest["inputs"] for _ in range(min(entry["shards"], len(shards) + 1))]
+    if names != [shard["input"] for shard in shards]:
+        raise ValueError(f"it has {len(shards):,} shards, and they are not those of its inputs, file by file")
+    sums = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
+    sums["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
+    for name, total in sums.items():
+        if totals[name] != total:
+            raise ValueError(f"its total of {name} is {totals[name]:,}, and the shards have {total:,}")
+    ends = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
+    for number, shard in enumerate(shards):
+        if [file["name"] for file in shard["files"]] != [_part(number) + end for end in ends]:
+            raise ValueError(f"shard {number} names other files than {', '.join(_part(number) + end for end in ends)}")
+        rows = shard["texts"] if options["pack"] is None else -(-shard["tokens"] // options["pack"])
+        if (_COUNTS[-1] in shard) != (options["pack"] is not None):
+            raise ValueError(f"shard {number} has {_COUNTS[-1]} where it has no pack, or the other way round")
+        if shard["rows"] != rows:
+            raise ValueError(f"shard {number} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
+
+
+def rejected_rows(lines: list[bytes]) -> list[int]:
+    """The numbers of the rows that lines of `rejects.jsonl` tell of.
+
+    Raises:
+        ValueError: a line does not tell of a row.
+    """
+    try:
+        entries = [json.loads(line) for line in lines]
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    _check(entries, [{"row": _COUNT, "reason": _TEXT}], REJECTS)
+    return [entry["row"] for entry in entries]
+
+
+# ---- keys -----------------------------------------------------------------------------------------------------------
 
 
 def _sources_of(manifest: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Source]]:

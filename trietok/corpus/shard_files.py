@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -50,6 +50,18 @@ class Content(NamedTuple):
     columns: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     is_typed: bool = True
+
+
+def suffixes(file_format: str, columns: Sequence[str], keep: Sequence[str]) -> list[str]:
+    """How the names of a shard's files end, in their order.
+
+    >>> suffixes("npy", ["attention_mask"], ["id"])
+    ['.npy', '.index.npy', '.attention_mask.npy', '.kept.parquet']
+    """
+    suffix = f".{file_format}"
+    if file_format == "parquet":
+        return [suffix]
+    return [suffix, f".index{suffix}", *(f".{name}{suffix}" for name in columns), *([KEPT] if keep else [])]
 
 
 class ParquetShard:
@@ -130,7 +142,7 @@ class FlatShard:
     most_ids: int | None = None  # of a row: any number
 
     def __init__(self, folder: Path, stem: str, content: Content, suffix: str) -> None:
-        names = [suffix, f".index{suffix}", *(f".{name}{suffix}" for name in content.columns)]
+        names = suffixes(suffix[1:], content.columns, ())
         self.paths = {name: folder / f"{stem}{name}" for name in names}
         self._with_header = suffix == ".npy"
         self._ids, self._index, *others = (path.open("wb") for path in self.paths.values())
@@ -235,6 +247,7 @@ class _ParquetTable:
                     compression="zstd",
                     use_dictionary=[*self._content.keep] or False,
                     write_statistics=False,
+                    write_page_checksum=True,
                 )
             except import_pyarrow().ArrowNotImplementedError as error:  # of objects without keys within others
                 raise FileFormatError(f"a column to keep cannot be written: {error}", path="") from error

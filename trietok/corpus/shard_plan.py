@@ -208,13 +208,13 @@ def _batches_of(file: TextFile, table: Any, group: int, names: list[str]) -> Ite
     try:
         yield from read_batches(table, [group], names)
     except (import_pyarrow().ArrowException, OSError) as error:
-        raise unreadable_table(file, error) from error
+        raise unreadable_table(file.name, error) from error
 
 
-def unreadable_table(file: TextFile, error: Exception) -> FileFormatError:
+def unreadable_table(name: str, error: Exception, advice: str = "") -> FileFormatError:
     """The error for a Parquet file that is damaged behind its schema."""
     reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
-    return FileFormatError(f"{file.name} cannot be read: {reason}", path=file.name)
+    return FileFormatError(f"{name} cannot be read: {reason}{advice}", path=name)
 
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:

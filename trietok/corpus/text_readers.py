@@ -215,4 +215,4 @@ def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterato
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, (FileError, FileFormatError)):
             raise
-        raise unreadable_table(stretch.file, error) from error
+        raise unreadable_table(stretch.file.name, error) from error

@@ -19,7 +19,9 @@ from trietok.errors import FileError, MissingDependencyError
 _CHAIN = "::"  # between the parts of a name that fsspec reads one through the other
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 _BUFFER = 1 << 20  # bytes
-_VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
+_ETAGS = ("ETag", "etag")
+_TIMES = ("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modified", "modify", "created")
+_FINENESSES = (10**9, 10**6, 10**3, 1)  # of the times that stores give, in nanoseconds
 
 
 class Status(NamedTuple):
@@ -27,12 +29,20 @@ class Status(NamedTuple):
 
     Attributes:
         size: in bytes.
-        version: a number that changes with the file: nanoseconds where the store gives a time as a number, else made of
-            what it says.
+        version: a number that changes with the file: made of its ETag, or nanoseconds where the store gives a time.
     """
 
     size: int
     version: int
+
+    def is_of(self, other: Status) -> bool:
+        """Whether both can be of one state of a file: a store may list times to the second, or to less of it.
+
+        >>> Status(3, 1_700_000_000_250_000_000).is_of(Status(3, 1_700_000_000_000_000_000))
+        True
+        """
+        fineness = max(next(unit for unit in _FINENESSES if not one.version % unit) for one in (self, other))
+        return (self.size, self.version // fineness) == (other.size, other.version // fineness)
 
 
 def is_elsewhere(name: str) -> bool:
@@ -78,24 +88,62 @@ def status(name: str, fresh: bool = False) -> Status:
         FileError: there is no such file, it is a directory, or its size is not known.
         MissingDependencyError: what reads from there is not installed.
     """
-    import hashlib  # most names are of files here, and take none of it
-
     files, path = _store(name)
     try:
         with _as_os_error(name):
             if fresh:
                 files.invalidate_cache()
             found = files.info(path)
-            version = [found[key] for key in _VERSIONS if found.get(key) is not None] or [files.ukey(path)]
+            version = _version(found) or _number_of(files.ukey(path))
     except OSError as error:
         raise FileError(f"cannot read {name}: {error.strerror}", path=name) from error
     if found["type"] == "directory":
         raise FileError(f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt", path=name)
     if found.get("size") is None:
         raise FileError(f"cannot read {name}: its size is not known; copy it to this machine", path=name)
-    if isinstance(version[0], float):
-        return Status(found["size"], int(version[0] * 1e9))
-    return Status(found["size"], int(hashlib.sha256(str(version).encode()).hexdigest()[:12], 16))
+    return Status(found["size"], version)
+
+
+def _version(found: dict[str, Any]) -> int:
+    """The version of a file by what a store says of it; 0 where it says none.
+
+    A glob's answer and one about a single file come from different requests: of one time they may give different
+    objects, zones and texts, and put quotes around an ETag or not.
+    """
+    for key in _ETAGS:
+        if found.get(key):
+            return _number_of(str(found[key]).removeprefix("W/").strip('"'))
+    return next((_nanoseconds(found[key]) for key in _TIMES if found.get(key)), 0)
+
+
+def _nanoseconds(time: Any) -> int:
+    """A time as a number: a `datetime`, seconds, or a text as JSON or HTTP has it. One without a zone is in UTC.
+
+    >>> _nanoseconds("2024-05-06T07:08:09.120Z"), _nanoseconds("Mon, 06 May 2024 07:08:09 GMT")
+    (1714979289120000000, 1714979289000000000)
+    """
+    from datetime import datetime, timedelta, timezone  # most names are of files here, and take none of it
+    from email.utils import parsedate_to_datetime
+
+    if isinstance(time, str):
+        try:
+            time = datetime.fromisoformat(re.sub("[Zz]$", "+00:00", time))
+        except ValueError:
+            try:
+                time = parsedate_to_datetime(time)
+            except (ValueError, TypeError):  # TypeError: from Python 3.10 to 3.12, for some texts
+                return _number_of(time)
+    if isinstance(time, datetime):
+        time = time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
+        microseconds: int = (time - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
+        return microseconds * 1000
+    return round(time * 1_000_000) * 1000 if isinstance(time, (int, float)) else _number_of(str(time))
+
+
+def _number_of(text: str) -> int:
+    import hashlib
+
+    return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
 
 def first_bytes(name: str, number: int) -> bytes:

@@ -12,6 +12,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from trietok.files.formats import doubled_keys
+from trietok.open_regular import ANY_SIZE, open_regular
+
 LONGEST_HEADER = 10_000_000  # bytes: a hundred thousand tensors
 
 # Bytes of an element. Types of less than a byte each are left out: no model of the family has them.
@@ -22,6 +25,7 @@ ELEMENT_BYTES = {
     **dict.fromkeys(("I8", "U8", "BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 1),
 }
 _METADATA = "__metadata__"
+_MOST_DIMENSIONS = 64
 
 
 class SafetensorsError(ValueError):
@@ -75,10 +79,10 @@ def read_header(path: str | os.PathLike[str]) -> Header:
     """The header of a file, as far as it can be understood; `check_layout` says whether it is consistent.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or is no regular file (FileError).
         SafetensorsError: it is cut off, or is no such file.
     """
-    with open(path, "rb") as file:
+    with open_regular(path, ANY_SIZE) as file:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if LONGEST_HEADER < length <= size - 8:
@@ -87,10 +91,18 @@ def read_header(path: str | os.PathLike[str]) -> Header:
             raise SafetensorsError(f"the file has {size} bytes, which do not hold a header of {length}: it is cut off")
         raw = file.read(length)
     try:
-        values = json.loads(raw)
+        text = raw.decode("utf-8")
+        values = json.loads(text, object_pairs_hook=_without_doubles)
         if not isinstance(values, dict):
             raise ValueError
+        if "\\u" in text:
+            json.dumps(values, ensure_ascii=False).encode("utf-8")
         tensors = {name: _tensor(value) for name, value in values.items() if name != _METADATA}
+    except SafetensorsError:
+        raise
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise SafetensorsError(f"its header holds {half!r}, half of a surrogate pair, which is not UTF-8") from None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise SafetensorsError("its header is not that of a .safetensors file") from None
     end = max((tensor.end for tensor in tensors.values()), default=0)
@@ -155,12 +167,21 @@ def header_bytes(tensors: Mapping[str, tuple[str, tuple[int, ...]]], metadata: M
     return len(raw).to_bytes(8, "little") + raw
 
 
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if doubled := doubled_keys(pairs):
+        raise SafetensorsError(f"its header has {doubled[0]!r} twice")
+    return dict(pairs)
+
+
 def _tensor(value: Any) -> Tensor:
-    start, end = _whole_numbers(value["data_offsets"])[:2]
+    start, end = _whole_numbers(value["data_offsets"])
     return Tensor(value.get("dtype"), _whole_numbers(value["shape"]), start, end)
 
 
 def _whole_numbers(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(type(number) is int and number >= 0 for number in value):
+    # Far more, and far larger, than any tensor has; the product of a million numbers would take for ever.
+    if not isinstance(value, list) or len(value) > _MOST_DIMENSIONS:
+        raise ValueError
+    if not all(type(number) is int and 0 <= number < ANY_SIZE for number in value):
         raise ValueError
     return tuple(value)

@@ -85,7 +85,7 @@ class TextFile(NamedTuple):
             FileError: it cannot be found.
         """
         if is_elsewhere(self.name):
-            return elsewhere.status(self.name, fresh=True) != (self.size, self.mtime_ns)
+            return not elsewhere.status(self.name, fresh=True).is_of(elsewhere.Status(self.size, self.mtime_ns))
         return TextFile.at(self.name) != self
 
 
@@ -244,7 +244,7 @@ def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
 
 
 def open_parquet(path: str, extra: str = "corpus") -> Any:
-    """A Parquet file, to be read stretch by stretch.
+    """A Parquet file, to be read stretch by stretch; a page that is not as its checksum says is an OSError of reading.
 
     Raises:
         FileError, FileFormatError: it cannot be read, or is none.
@@ -253,7 +253,9 @@ def open_parquet(path: str, extra: str = "corpus") -> Any:
     pyarrow = import_pyarrow(extra=extra)
     try:
         source = elsewhere.open_bytes(path) if is_elsewhere(path) else path
-        return import_pyarrow("pyarrow.parquet", extra).ParquetFile(source, buffer_size=_BLOCK, pre_buffer=False)
+        return import_pyarrow("pyarrow.parquet", extra).ParquetFile(
+            source, buffer_size=_BLOCK, pre_buffer=False, page_checksum_verification=True
+        )
     except pyarrow.ArrowInvalid as error:
         raise FileFormatError(f"{path} is not a Parquet file: {error}", path=path) from None
     except OSError as error:

@@ -221,6 +221,9 @@ class TextReader:
                             raise _error(f"{path}, row {row}", text, path, None, repair)
                         if text is not None:
                             yield TextRow(text, row)
+                if number != table.metadata.num_rows:  # the checksum of a page does not cover its header
+                    rows = table.metadata.num_rows
+                    raise FileFormatError(f"{path} has {rows:,} rows, and {number:,} could be read", path=path)
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
 

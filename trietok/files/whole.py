@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from trietok.files.rights import rights_to_keep
-from trietok.open_regular import open_regular
+from trietok.open_regular import ANY_SIZE, open_regular
 
 TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
 UNFINISHED = (TEMPORARY, "temporary-")  # 0.2.0 did not hide them
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _LOST = FULL | {errno.EIO}  # after these, what was written may not be on the disk
-_ANY_SIZE = 1 << 62
 
 
 @contextlib.contextmanager
@@ -107,7 +106,7 @@ def _new_file(path: str, private: bool) -> int:
 def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
     """The SHA-256 of a regular file, in hexadecimal; `from_disk`: not of what memory holds of it, where that can be."""
     digest = hashlib.sha256()
-    with open_regular(path, limit=_ANY_SIZE) as file:
+    with open_regular(path, limit=ANY_SIZE) as file:
         if from_disk:
             with contextlib.suppress(OSError, AttributeError):  # not every system lets it be forgotten
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

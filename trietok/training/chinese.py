@@ -8,8 +8,9 @@ what was removed, so every sub-word stands in the text as it is. Only the spaces
 character by itself, end no chain. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to
 right; then the next. The vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its
 occurrences from its two parts, and a part without occurrences is dropped. In 天天 both parts are the same character,
-which loses two occurrences a merge. It ends when the vocabulary has its size, after `num_merges`, or when the best pair
-occurs once. Then punctuation is put back as single tokens.
+which loses two occurrences a merge. No merge makes a sub-word of more bytes than a line of a vocab.txt may have. It
+ends when the vocabulary has its size, after `num_merges`, or when the best pair occurs once. Then punctuation is put
+back as single tokens.
 
 A pair's count is the number of places where it occurs, so 天天天 holds 天天 twice, though one merge uses both up. Of
 equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order
@@ -39,7 +40,7 @@ from trietok.text.characters import (
     is_whitespace,
 )
 from trietok.training.most_frequent import MostFrequent
-from trietok.training.pairs import Pairs
+from trietok.training.pairs import Pairs, Sizes
 from trietok.training.progress import COUNTING_WORDS, MERGING, OnProgress, Progress
 from trietok.training.spelling import alphabet
 from trietok.training.word_counts import require_texts
@@ -266,6 +267,7 @@ class _Merging:
     def __init__(self, chains: Mapping[str, int], characters: Mapping[str, int]) -> None:
         self.names = sorted(characters)  # of sub-words, by id
         self.ids = {name: number for number, name in enumerate(self.names)}
+        self.sizes = Sizes(self.names)
         self.occurrences = [characters[name] for name in self.names]  # by id
         to_symbols = {ord(name): chr(number) for name, number in self.ids.items()}
         longer = [chain for chain in chains if len(chain) > 1]
@@ -300,7 +302,7 @@ class _Merging:
             if count < 2:
                 break
             merged = self._id(left_name + right_name)
-            made, new = self.pairs.merge(pair, chr(merged), where.pop(pair))
+            made, new = self.pairs.merge(pair, chr(merged), where.pop(pair), self.sizes.limit(merged))
             pair_counts[pair] = 0
             for come_up, in_chains in new.items():
                 where[come_up] = where[come_up] + in_chains if come_up in where else in_chains
@@ -325,6 +327,7 @@ class _Merging:
             self.ids[name] = len(self.names)
             self.names.append(name)
             self.occurrences.append(0)
+            self.sizes.add(name)
         return self.ids[name]
 
     def _moved(self, left: int, right: int, merged: int, made: int) -> int:

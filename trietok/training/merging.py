@@ -24,7 +24,7 @@ from typing import NamedTuple
 from trietok.errors import VocabularyError
 from trietok.text.bulk import bulk
 from trietok.training.most_frequent import MostFrequent
-from trietok.training.pairs import Pairs
+from trietok.training.pairs import Pairs, Sizes
 from trietok.training.progress import MERGING, OnProgress, Progress
 from trietok.training.spelling import Options, Spelling
 
@@ -66,6 +66,7 @@ class _Merging:
         self.prefix = options.continuing_subword_prefix or ""
         self.lengths = [1] * len(self.tokens)  # in characters
         self.longest = options.max_token_length
+        self.sizes = Sizes(self.tokens)
 
     def run(self) -> list[Merge]:
         pair_counts = self.pairs.counts
@@ -111,15 +112,19 @@ class _Merging:
                 )
             self.tokens.append(token)
             self.lengths.append(0)
+            self.sizes.add(token)
         self.lengths[merged] = self.lengths[left] + self.lengths[right]  # also of a special token that words make
         return merged
 
     def _limit(self, merged: int) -> Callable[[str], bool] | None:
         """Whether a token beside a merged one would make too long a token with it.
 
-        As in tokenizers 0.22.2 the limit is one that a token stays below, and two characters are never too long.
+        As in tokenizers 0.22.2 `max_token_length` is one that a token stays below, and two characters are never too
+        long.
         """
-        longest, lengths = self.longest, self.lengths
+        longest, lengths, too_large = self.longest, self.lengths, self.sizes.limit(merged)
         if longest is None:
-            return None
-        return lambda token: lengths[ord(token)] + lengths[merged] >= longest
+            return too_large
+        return lambda token: (
+            lengths[ord(token)] + lengths[merged] >= longest or (too_large is not None and too_large(token))
+        )

@@ -11,15 +11,48 @@ the pair and their neighbours: all merges together take O(n) there for n tokens.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import add
 
+from trietok.text.vocab_txt import LONGEST_LINE
 from trietok.training.progress import COUNTING_PAIRS, OnProgress, Progress
 
 LONG = 1_000  # tokens
 _WORDS_PER_REPORT = 20_000
 
 Found = dict[str, list[int]]  # a token beside merged pairs → how often it stands there, then in which words
+
+
+class Sizes:
+    """How many bytes each token has, so that no merge makes one that the readers of vocabularies refuse.
+
+    Args:
+        tokens: those there are, in the order of their ids.
+    """
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self._bytes: list[int] = []
+        self._largest = 0
+        for token in tokens:
+            self.add(token)
+
+    def add(self, token: str) -> None:
+        """Note the next token."""
+        self._bytes.append(bytes_of(token))
+        self._largest = max(self._largest, self._bytes[-1])
+
+    def limit(self, merged: int) -> Callable[[str], bool] | None:
+        """Whether a token, as `chr(id)`, makes a too long one with a token that was merged; None if none can.
+
+        A prefix that the right one of the two loses is counted, since which of them is the right one is not known.
+        """
+        sizes, room = self._bytes, LONGEST_LINE - self._bytes[merged]
+        return None if self._largest <= room else lambda token: sizes[ord(token)] > room
+
+
+def bytes_of(token: str) -> int:
+    """How many bytes a token takes in a file."""
+    return len(token) if token.isascii() else len(token.encode("utf-8", "surrogatepass"))
 
 
 class Pairs:

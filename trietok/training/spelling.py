@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from trietok.errors import InputError, VocabularyError
+from trietok.text.vocab_txt import LONGEST_LINE
+from trietok.training.pairs import bytes_of
+
+_LARGEST_CHARACTER = 4  # bytes
 
 
 class Options(NamedTuple):
@@ -28,7 +32,7 @@ class Options(NamedTuple):
         """Raise for invalid options.
 
         Raises:
-            InputError: an option is out of range, or a special token is empty.
+            InputError: an option is out of range, or a special token is empty or too long to be loaded.
         """
         numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 1, "max_token_length": 1}
         for name, least in numbers.items():
@@ -41,6 +45,14 @@ class Options(NamedTuple):
             raise InputError(f"special_tokens is a list of tokens, not one string: {self.special_tokens!r}")
         if "" in map(str, self.special_tokens):
             raise InputError("a special token is empty; give it at least one character, or leave it out")
+        marks = f"{self.continuing_subword_prefix or ''}{self.end_of_word_suffix or ''}"
+        sizes = {"a special token": max(map(bytes_of, map(str, self.special_tokens)), default=0)}
+        sizes["a character with continuing_subword_prefix or end_of_word_suffix"] = _LARGEST_CHARACTER + bytes_of(marks)
+        for what, size in sizes.items():
+            if size > LONGEST_LINE:
+                raise InputError(
+                    f"{what} has {size:,} bytes, and a token of a vocabulary may have {LONGEST_LINE:,}; make it shorter"
+                )
 
 
 class Spelling(NamedTuple):

@@ -1,0 +1,221 @@
+"""Corpora of which a byte or a value is not what it was: an error that says so, or exactly the right rows."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import random
+import shutil
+
+import pytest
+
+from tests.corpus.shards import ids_of, rows_in, write
+from trietok import FileError, FileFormatError, TextFiles, TrietokError, encode_files
+from trietok.corpus import open_corpus
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ROWS = {"a.jsonl": ["The people", "of the", "United States"], "b.jsonl": ["in order"], "c.jsonl": ["in order"]}
+FORMS = {
+    "parquet": {},
+    "npy": {"file_format": "npy", "keep": ["id"], "return_attention_mask": True},
+    "packed": {"pack": 4},
+}
+GONE = object()
+OTHERS = (None, "x", -1, 10**30, [], {}, True, GONE)
+
+
+@pytest.fixture(params=FORMS)
+def finished(english, tmp_path, request):
+    """A finished run: how it was called, its directory, its rows."""
+    for name, texts in ROWS.items():
+        write(tmp_path / name, texts)
+    with open(tmp_path / "a.jsonl", "a") as file:
+        file.write("[1]\n")
+    options = {"workers": 1, "shard_bytes": 50, "on_error": "skip", **FORMS[request.param]}
+
+    def run(out, **more):
+        return encode_files(tmp_path / "*.jsonl", out, english, **options, **more)
+
+    run(tmp_path / "whole")
+    return run, tmp_path / "whole", rows_in(tmp_path / "whole")
+
+
+def places(value, path=()):
+    """The path of every value in a value of JSON, its own first."""
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(inner, (*path, key))
+
+
+def changed(manifest, path, other):
+    manifest = copy.deepcopy(manifest)
+    inner = manifest
+    for key in path[:-1]:
+        inner = inner[key]
+    if other is GONE:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = other
+    return manifest
+
+
+def outcome(read):
+    """What a function gives, or the error of ours that it raises."""
+    try:
+        return read(), None
+    except TrietokError as error:
+        return None, error
+
+
+def test_any_other_value_in_a_manifest(english, finished):
+    """Each value is replaced in turn, or left out: in the first form by each of the others, else by one of them."""
+    run, whole, rows = finished
+    if len(rows) == 5:
+        assert rows == ids_of(english, [text for texts in ROWS.values() for text in texts])
+    manifest = json.loads((whole / "manifest.json").read_text())
+    errors = {"open": 0, "resume": 0}
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    is_first = "columns" not in manifest["options"] and manifest["options"]["pack"] is None
+    others = {path: OTHERS if is_first else [rng.choice(OTHERS)] for path in places(manifest) if path}
+    cases = [(path, other) for path in others for other in others[path]]
+    for path, other in cases:
+        text = json.dumps(changed(manifest, path, other))
+        (whole / "manifest.json").write_text(text)
+        opened, error = outcome(lambda: list(open_corpus(whole)))
+        if error is None:
+            assert opened == rows, (path, other)
+        else:
+            errors["open"] += 1
+            assert "manifest.json" in str(error) or "part-" in str(error), (path, other, error)
+        _, error = outcome(lambda: run(whole, resume=True))
+        if error is None:
+            assert rows_in(whole) == rows, (path, other)
+            assert json.loads((whole / "manifest.json").read_text()) == manifest, (path, other)
+        else:
+            errors["resume"] += 1
+            assert str(whole) in str(error), (path, other, error)
+            assert "directory" in str(error), (path, other, error)  # what to do
+    assert min(errors.values()) > len(cases) // 2
+
+
+def test_numbers_that_do_not_agree(finished):
+    """Values of the right kind, as a hand may have changed them."""
+    run, whole, _ = finished
+    manifest = json.loads((whole / "manifest.json").read_text())
+    cases = [
+        (("inputs", 2, "shards"), 2, "has .* shards, and they are not those of its inputs"),
+        (("totals", "tokens"), 3, "total of tokens is 3, and the shards have"),
+        (("shards", 0, "input"), manifest["inputs"][1]["name"], "they are not those of its inputs"),
+        (("shards", 0, "files", 0, "name"), "../part-00000.parquet", r"shard 0 names other files than part-00000\."),
+        (("shards", 0, "longest_text"), 10**6, "total of longest_text is"),
+    ]
+    for path, other, said in cases:
+        (whole / "manifest.json").write_text(json.dumps(changed(manifest, path, other)))
+        for read in (lambda: open_corpus(whole), lambda: run(whole, resume=True)):
+            with pytest.raises(FileFormatError, match=rf"manifest\.json is damaged: .*{said}.*; put the file back"):
+                read()
+
+
+@pytest.mark.parametrize("line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4'])
+def test_a_damaged_list_of_skipped_rows(finished, line):
+    run, whole, rows = finished
+    (whole / "rejects.jsonl").write_text(line + "\n")
+    corpus = open_corpus(whole)
+    if corpus.manifest["options"]["pack"] is None:
+        with pytest.raises(FileFormatError, match=r"rejects\.jsonl is damaged: .*; --resume makes it again"):
+            corpus.source(2)
+    run(whole, resume=True)
+    assert rows_in(whole) == rows
+    assert json.loads((whole / "rejects.jsonl").read_text())["row"] == 4
+
+
+def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
+    """Their shards are made again."""
+    run, _, rows = finished
+
+    class Stop(Exception):
+        pass
+
+    def stop(state):
+        raise Stop
+
+    for other in OTHERS:
+        for key in ("input", "rows", "files"):
+            out = tmp_path / "stopped"
+            with pytest.raises(Stop):
+                run(out, progress=stop)
+            (record,) = (out / ".trietok-encode").glob("*.record.json")
+            record.write_text(json.dumps(changed(json.loads(record.read_text()), (key,), other)))
+            run(out, resume=True)
+            assert rows_in(out) == rows
+            shutil.rmtree(out)
+
+
+# ---- pages of Parquet files -----------------------------------------------------------------------------------------
+
+
+def pages(path):
+    """Where the bytes of the columns are in a Parquet file."""
+    metadata = pq.ParquetFile(path).metadata
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            first = min(filter(None, (column.dictionary_page_offset, column.data_page_offset)))
+            yield range(first, first + column.total_compressed_size)
+
+
+def test_a_flipped_bit_of_a_table_with_texts(english, tmp_path):
+    texts = [f"people {number} of the" for number in range(300)]
+    path, options = tmp_path / "a.parquet", {"compression": "none", "use_dictionary": False}
+    pq.write_table(pa.table({"text": texts}), path, write_page_checksum=True, **options)
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace(b"people 150", b"qeople 150"))
+    said = r"a\.parquet.*CRC checksum verification failed"
+    with pytest.raises(FileError, match=said):
+        encode_files(path, tmp_path / "ids", english, workers=1)
+    with pytest.raises(FileError, match=said):
+        list(TextFiles(path))
+    manifest = encode_files([path, write(tmp_path / "b.txt")], tmp_path / "some", english, on_error="skip", workers=1)
+    assert [entry["name"] for entry in manifest["set_aside"]] == [str(path)]
+    path.write_bytes(raw)
+    encode_files(path, tmp_path / "ids", english, workers=1, resume=True)
+    assert rows_in(tmp_path / "ids") == ids_of(english, texts)
+
+
+@pytest.mark.parametrize("keep", [[], ["text"]])
+def test_a_flipped_bit_of_a_shard(english, tmp_path, keep):
+    """The checksums of its pages are written, and verified by whatever reads it."""
+    texts = [f"people {number} of the" for number in range(300)]
+    options = {"workers": 1, "keep": keep, "return_attention_mask": True}
+    encode_files(write(tmp_path / "a.jsonl", texts), tmp_path / "ids", english, **options)
+    path = tmp_path / "ids" / "part-00000.parquet"
+    raw, whole = path.read_bytes(), open_corpus(tmp_path / "ids").arrow_dataset().to_table()
+    bytes_of_pages = [place for column in pages(path) for place in column]
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    checksums = 0
+    for _ in range(60):
+        flipped = bytearray(raw)
+        flipped[rng.choice(bytes_of_pages)] ^= 1 << rng.randrange(8)
+        path.write_bytes(flipped)
+        corpus = open_corpus(tmp_path / "ids")
+        opened, error = outcome(lambda corpus=corpus: [corpus.row(number) for number in range(300)])
+        if error is None:
+            assert opened == whole.to_pylist()
+        else:
+            checksums += "CRC checksum verification failed" in str(error)
+            assert str(path) in str(error)
+            assert "encode-files --resume --verify makes it again" in str(error)
+        table = None
+        with contextlib.suppress(OSError, pa.ArrowException):
+            table = corpus.arrow_dataset().to_table()
+        assert table is None or table.equals(whole) or len(table) < len(whole)
+    assert checksums > 20
+    encode_files(tmp_path / "a.jsonl", tmp_path / "ids", english, resume=True, verify=True, **options)
+    assert path.read_bytes() == raw

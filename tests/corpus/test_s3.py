@@ -1,0 +1,76 @@
+"""Objects of S3, by a server of that protocol on this machine, in several time zones."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.commands import environment
+from tests.corpus.shards import ids_of, rows_in
+from trietok import FileError, encode_files
+
+pytestmark = pytest.mark.engines
+
+boto3 = pytest.importorskip("boto3")
+fsspec = pytest.importorskip("fsspec")
+server = pytest.importorskip("moto.server")
+pytest.importorskip("s3fs")
+
+TEXTS = {"a.txt": "the people", "b.txt": "of the states"}
+BODY = "{}\n"
+
+
+@pytest.fixture
+def s3(monkeypatch):
+    """A client of the server, whose lists give times to the millisecond and whose other answers to the second."""
+    models = pytest.importorskip("moto.s3.models")
+    fine = property(lambda key: key.last_modified.strftime("%Y-%m-%dT%H:%M:%S.250Z"))
+    monkeypatch.setattr(models.FakeKey, "last_modified_ISO8601", fine)
+    running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    settings = {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "NO_PROXY": host,
+        "no_proxy": host,
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="bucket")
+    for name, text in TEXTS.items():
+        client.put_object(Bucket="bucket", Key=name, Body=BODY.format(text).encode())
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    yield client
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    running.stop()
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_the_command_in_a_time_zone(english, tmp_path, s3, zone):
+    for number, names in enumerate((["s3://bucket/*.txt"], ["s3://bucket/a.txt", "s3://bucket/b.txt"])):
+        out = tmp_path / str(number)
+        command = [sys.executable, "-m", "trietok", "encode-files", *names, "-o", str(out), "--workers", "1"]
+        for more in ([], ["--resume"]):
+            done = subprocess.run(
+                [*command, *more], env=environment(TZ=zone), capture_output=True, text=True, timeout=120
+            )
+            assert done.returncode == 0, done.stderr
+        assert rows_in(out) == ids_of(english, TEXTS.values())
+        manifest = json.loads((out / "manifest.json").read_text())
+        assert [entry["name"] for entry in manifest["inputs"]] == ["s3://bucket/a.txt", "s3://bucket/b.txt"]
+
+
+def test_an_object_that_changes_after_it_was_listed(english, tmp_path, s3):
+    def change(state):
+        s3.put_object(Bucket="bucket", Key="a.txt", Body=BODY.format("the People").encode())
+
+    with pytest.raises(FileError, match=r"s3://bucket/a\.txt has changed while it was read"):
+        encode_files("s3://bucket/*.txt", tmp_path / "out", english, workers=1, progress=change)
