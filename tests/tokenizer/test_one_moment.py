@@ -132,3 +132,28 @@ def test_a_call_mixes_no_states(make, kind, name):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_mixes_no_states_at_every_line(make, kind, name):
     assert mixed(make, kind, CALLS[name], 10_000) == []
+
+
+@pytest.mark.parametrize("kind", ["BertTokenizer", "BertTokenizerFast"])
+def test_ids_move_around_texts_when_they_move_in_them(tmp_path, kind):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(["a", *SPECIAL, "b", "c"]), encoding="utf-8")
+
+    def keep(tokenizer: Any) -> None:
+        tokenizer.keep_only(range(1, 8))  # every id is one less
+
+    tokenizer = KINDS[kind](path)
+    states = [tokenizer("b c").input_ids]
+    keep(tokenizer)
+    states.append(tokenizer("b c").input_ids)
+    assert states[1] == [token_id - 1 for token_id in states[0]]
+    counting = Stopped()
+    first = KINDS[kind](path)
+    counting.run(lambda: keep(first))
+    for line in range(1, counting.lines + 1):
+        tokenizer = KINDS[kind](path)
+        given: list[Any] = []
+        stopped = Stopped(line, lambda given=given, tokenizer=tokenizer: given.append(tokenizer("b c").input_ids))
+        stopped.run(lambda tokenizer=tokenizer: keep(tokenizer))
+        assert all(each in states for each in given), stopped.place
+        assert tokenizer("b c").input_ids == states[1], stopped.place

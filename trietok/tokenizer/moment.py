@@ -38,7 +38,7 @@ class _NoStage(Changeable):
 
 
 _NO_STAGE: Any = _NoStage()
-_OPTIONS = ("do_basic_tokenize", "do_subword_tokenize", "lower_case", "post_processor", "cache_limit")
+_OPTIONS = ("do_basic_tokenize", "do_subword_tokenize", "lower_case", "cache_limit")
 DEFAULTS = CallOptions()
 
 

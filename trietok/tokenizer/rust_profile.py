@@ -122,7 +122,7 @@ class RustProfile(BertTokenizer):
                     path=vocab_file,
                     token=unknown,
                 )
-            self.post_processor: PostProcessor | None = template_processing_of(self, self.rust_template)
+            self.post_processor = template_processing_of(self, self.rust_template)
             self.decoder: Any = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
@@ -257,7 +257,19 @@ class RustProfile(BertTokenizer):
         return made
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
-        return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
+        processor: PostProcessor | None = table.post_processor
+        return bare_pieces(pair) if processor is None else processor.pieces(pair)
+
+    @property
+    def post_processor(self) -> PostProcessor | None:
+        """What puts special tokens around texts. It changes with the tokens, since it holds ids of theirs."""
+        processor: PostProcessor | None = self._table.post_processor
+        return processor
+
+    @post_processor.setter
+    def post_processor(self, value: PostProcessor | None) -> None:
+        with self._changes.changing():
+            self._changes.table = self._table.replace(post_processor=value)
 
     @property
     def can_save_slow_tokenizer(self) -> bool:

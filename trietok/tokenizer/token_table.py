@@ -28,6 +28,7 @@ class TokenTable:
         added: the added tokens.
         roles: role → token, list of tokens (for `additional_special_tokens`), or None.
         assigned: unused slot of the vocabulary → the token that has its id now.
+        post_processor: in the fast profile, what puts special tokens around texts; it holds their ids.
         pieces_mark: an object that is replaced when a vocabulary entry changes; as long as it is the same, cached ids
             of words are valid.
     """
@@ -38,20 +39,22 @@ class TokenTable:
         added: AddedTokens,
         roles: Mapping[str, Any],
         assigned: Mapping[str, str] | None = None,
+        post_processor: Any = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.added = added
         self.roles = roles
         self.assigned: Mapping[str, str] = assigned or {}
+        self.post_processor = post_processor
         self.pieces_mark = object()
 
     def replace(self, **changes: Any) -> TokenTable:
         """The table with other parts."""
-        parts = {"vocabulary": self.vocabulary, "added": self.added, "roles": self.roles, "assigned": self.assigned}
-        return TokenTable(**{**parts, **changes})
+        names = ("vocabulary", "added", "roles", "assigned", "post_processor")
+        return TokenTable(**{**{name: getattr(self, name) for name in names}, **changes})
 
     def __reduce__(self) -> Any:
-        return TokenTable, (self.vocabulary, self.added, self.roles, self.assigned)
+        return TokenTable, (self.vocabulary, self.added, self.roles, self.assigned, self.post_processor)
 
     def with_tokens(
         self, added: AddedTokens, new: Mapping[int, AddedToken], roles: Mapping[str, Any] | None = None
