@@ -196,8 +196,12 @@ BROKEN = {
     ),
     "chinese is fine": ({**vocab("中", "##中"), CONFIG: {"tokenize_chinese_chars": False}}, set()),
     "deleted": (
-        vocab("a\u200bb", "\ue000"),
-        {("unreachable-deleted", 9, "a\u200bb"), ("unreachable-deleted", 10, "\ue000")},
+        vocab("a\u200bb", "\u200b", "\ue000"),
+        {
+            ("invisible-character", 9, "a\u200bb"),
+            ("unreachable-deleted", 10, "\u200b"),
+            ("unreachable-deleted", 11, "\ue000"),
+        },
     ),
     "space inside": (vocab("a b"), {("unreachable-space", 9, "a b")}),
     "too long": (
@@ -210,6 +214,49 @@ BROKEN = {
         {("unreachable-space", 12, "a b")},
     ),
     "unused slots are no finding": (vocab("[unused1]", "[unused99]", "<unused0>"), set()),
+    "slots with words": (
+        vocab("[unused1]", "new", "[unused3]", "[unused4]"),
+        {("slot-replaced", 10, "new")},
+    ),
+    "the first slots with words": (
+        {"vocab.txt": lines("[PAD]", "new", "newer", "[unused3]", "[unused4]", "[unused5]", *SPECIAL[1:])},
+        {("slot-replaced", 2, "new"), ("slot-replaced", 3, "newer")},
+    ),
+    "runs of slots with other entries between": (vocab("[unused1]", "new", "[unused2]"), set()),
+    "slots assigned": (
+        {
+            **vocab("[unused1]", "new", "[unused3]", "[unused4]"),
+            CONFIG: {**decoder(id9="new"), "trietok": {"assigned_unused": {"[unused2]": "new"}}},
+        },
+        set(),
+    ),
+    "an added piece": ({**vocab(), CONFIG: decoder(id6="##able")}, {("added-shadows", None, "##able")}),
+    "letters of two scripts": (vocab("th\u0435m", "\u03bcm"), {("mixed-scripts", 9, "th\u0435m")}),
+    "a language typed with two scripts": (
+        vocab(*(f"{first}a" for first in "бвгдж"), "th\u0435m", "##a"),
+        {("mixed-scripts", 9 + n, f"{first}a") for n, first in enumerate("бвгдж")}
+        | {("mixed-scripts", 14, "th\u0435m")},
+    ),
+    "two added tokens alike": (
+        {**vocab(), CONFIG: decoder(id8="<A>", id9="<a>")},
+        {("added-shadows", None, "<a>")},
+    ),
+    "an index beside all weights": (
+        {**vocab(), "model.safetensors.index.json": {"weight_map": {"a": "x.bin"}}, "pytorch_model.bin": ""},
+        {("weights-index", None, None)},
+    ),
+    "shorter than the model": (
+        {
+            **vocab(),
+            CONFIG: {"model_max_length": 51, "truncation_side": "left"},
+            "config.json": {"max_position_embeddings": 512},
+        },
+        {("short-length", None, None), ("left-side", None, None)},
+    ),
+    "inputs left out": (
+        {**vocab(), CONFIG: {"model_input_names": ["input_ids"]}},
+        {("model-input-names", None, None)},
+    ),
     "several at once": (
         {**vocab("un", "x ", "Zoo", ""), "config.json": {"vocab_size": 11}},
         {

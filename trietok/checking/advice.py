@@ -22,7 +22,6 @@ _NEW_JSON = "remove tokenizer.json, then BertTokenizerFast.from_pretrained(DIR).
 _NOTHING_LOADS = "nothing loads"
 _OTHER_IDS = "BertTokenizerFast and BertTokenizer give different ids for one text, and one of them is not the model's"
 _NO_WORD = "an embedding row that no text uses, which costs memory and nothing else"
-_LEAVE = "nothing; published vocabularies have such entries"
 _CONFIG = "in tokenizer_config.json"
 _RECORD = "a tokenizer that gives new tokens other ids than the one that was saved"
 
@@ -81,6 +80,10 @@ ADVICE = {
         "decoding with skip_special_tokens drops the word",
         '{file}: "special": false in the entry of {token!r}, or name it in additional_special_tokens',
     ),
+    "role-unused": Advice(
+        "the {role} has a row that no training has changed, so the model makes nothing of it",
+        '{file}: "{role}": the token that the model was trained with, or take the key out for the default',
+    ),
     # ids
     "id-clash": Advice("two tokens share one embedding row; nothing loads", _RENUMBER),
     "added-id-differs": Advice("one token has two ids; nothing loads", _RENUMBER),
@@ -92,6 +95,14 @@ ADVICE = {
     "added-cuts-words": Advice(
         "such words become fragments, and every text gets longer and worse",
         'tokenizer.remove_tokens([{token!r}]), or "single_word": true in its entry in {file}',
+    ),
+    "added-shadows": Advice(
+        "the ids of texts are others than the model was trained with wherever the token stands in a word or alone",
+        "tokenizer.remove_tokens([{token!r}]), unless it is meant so",
+    ),
+    "added-edge-space": Advice(
+        "it is not found at the end of a text or beside punctuation, and takes the space out of others",
+        '{file}: the token without the space; "lstrip" and "rstrip" are for spaces around it',
     ),
     "id-hole": Advice("transformers gives the next new token the id len(tokenizer), which is taken", _RENUMBER),
     "id-past-model": Advice(
@@ -113,12 +124,27 @@ ADVICE = {
     "uncased-vocabulary": Advice(
         "every word with a capital is cut into wrong pieces or unknown", f'{_CONFIG}: "do_lower_case": true'
     ),
+    "accented-vocabulary": Advice(
+        "words with such letters become other words, pieces or unknown", f'{_CONFIG}: "strip_accents": false'
+    ),
+    "unaccented-vocabulary": Advice(
+        "words with accents are cut into pieces or unknown", f'{_CONFIG}: "strip_accents": null, or true'
+    ),
+    "chinese-vocabulary": Advice(
+        "Chinese texts get other ids than the model was trained with",
+        f'{_CONFIG}: "tokenize_chinese_chars" the other way round, and "handle_chinese_chars" in tokenizer.json',
+    ),
+    "left-side": Advice(
+        "BERT's positions count from the left, and were trained with padding at the right",
+        f'{_CONFIG}: "right", or take the key out',
+    ),
+    "chat-template": Advice("apply_chat_template raises", "correct the template at the line named"),
     "never-split-unknown": Advice(
         "the word is kept whole and becomes the unknown token",
         f"{_CONFIG}: take {{token!r}} out of never_split, or tokenizer.add_tokens([{{token!r}}])",
     ),
     "model-input-names": Advice(
-        "tokenizer.pad and every collator raise: they take the first name for the main input",
+        "tokenizer.pad and collators raise where the first name is another, and calls give only what is named",
         f'{_CONFIG}: "model_input_names": ["input_ids", "token_type_ids", "attention_mask"], or take the key out',
     ),
     # tokenizer.json
@@ -143,6 +169,11 @@ ADVICE = {
         "fast tokenizers put other special tokens, or token type ids, around texts than the model was trained with",
         _NEW_JSON,
     ),
+    "tokenizer-json-length": Advice(
+        "`tokenizers`, and servers that read the file with it, do so with every text; trietok and transformers do what "
+        "each call asks for",
+        'nothing if it is meant; else {file}: "truncation": null and "padding": null',
+    ),
     "fast-does-not-load": Advice("AutoTokenizer, which takes the fast class, raises", "see the message"),
     # config.json and weights
     "model-token-id": Advice(
@@ -152,6 +183,10 @@ ADVICE = {
         "truncation leaves texts longer than the model can take, which raise an index error",
         f'{_CONFIG}: "model_max_length": the number of max_position_embeddings',
     ),
+    "short-length": Advice(
+        "truncation cuts texts shorter than the model needs",
+        "{file}: the length that the model was trained with, such as its max_position_embeddings",
+    ),
     "model-types": Advice(
         "the model raises an index error for pairs",
         f'{_CONFIG}: "model_input_names": ["input_ids", "attention_mask"], if the model has no token types',
@@ -160,6 +195,16 @@ ADVICE = {
         "the template or the inputs are not those of the model", "put the model's own config.json or tokenizer there"
     ),
     "weights-unreadable": Advice("the model does not load", "copy or download {file} again"),
+    "weights-index": Advice(
+        "a model that is loaded by the index does not load", "copy or download what {file} names, or the index again"
+    ),
+    "weights-shape": Advice(
+        "the model does not load: the shapes differ", "put the model's own config.json or weights there"
+    ),
+    "sentence-module": Advice(
+        "sentence-transformers does not load the model, or makes wrong vectors of it",
+        "put the model's own {file} and folders there",
+    ),
     "weights-too-few-rows": Advice(
         "the model raises an index error when an id from {token_id} to {other_id} comes",
         "model.resize_token_embeddings(tokenizer.embedding_rows()), then model.save_pretrained(DIR)",
@@ -195,7 +240,27 @@ ADVICE = {
     "record-false": Advice(
         _RECORD, "BertTokenizer.from_pretrained(DIR).save_pretrained(DIR) writes the record anew; or take the key out"
     ),
-    # entries that no text can give
+    # entries that are damaged, or that no text can give
+    "mixed-scripts": Advice(
+        "no text with the word as it is written gives the entry: its words are cut into pieces",
+        "write the word in one script; an entry of a model that was trained with it stays",
+    ),
+    "invisible-character": Advice(
+        "no word of a text equals it", "replace the entry by the word without the character; its id stays"
+    ),
+    "damaged-entry": Advice("no word of a text equals it", "replace the entry by what was meant; its id stays"),
+    "letter-missing": Advice(
+        "such words become the unknown token, whatever their other letters are",
+        "put the model's own vocab.txt there, or tokenizer.add_wordpieces([{token!r}]) and train the new row",
+    ),
+    "slot-replaced": Advice(
+        "the row is a slot's, which published models never trained",
+        "nothing if you chose the word and train the model with it; else put the model's own vocabulary there",
+    ),
+    "unreachable-space": Advice(
+        "no text gives it: words are split at whitespace",
+        "tokenizer.add_tokens([...]) finds phrases; an entry of a vocabulary has no space inside",
+    ),
     **dict.fromkeys(
         (
             "unreachable-case",
@@ -204,10 +269,9 @@ ADVICE = {
             "unreachable-punctuation",
             "unreachable-chinese",
             "unreachable-deleted",
-            "unreachable-space",
             "unreachable-length",
             "unreachable-prefix",
         ),
-        Advice(_NO_WORD, _LEAVE),
+        Advice(_NO_WORD, "nothing in a published vocabulary; write an entry of your own as the tokenizer writes words"),
     ),
 }

@@ -6,6 +6,7 @@ In: findings. Out: a `CheckReport`, which is read as attributes, as JSON or as t
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
@@ -41,6 +42,14 @@ TITLES = {
     "tokenizer-json-added": "tokenizer.json and tokenizer_config.json disagree about added tokens",
     "tokenizer-json-setting": "tokenizer.json does other things to a text than slow tokenizers",
     "model-token-id": "config.json has the id of another token",
+    "added-shadows": "an added token keeps an entry from being given, or is one",
+    "letter-missing": "letters or signs are no entries, so words with them are unknown",
+    "mixed-scripts": "entries mix letters of several scripts",
+    "invisible-character": "entries hold a character that nobody sees",
+    "damaged-entry": "entries look damaged",
+    "slot-replaced": "entries stand in the place of unused slots",
+    "weights-shape": "sizes of the weights are not those of config.json",
+    "weights-index": "an index names shards or tensors that are not there",
     "record-false": "trietok's record in tokenizer_config.json contradicts the files",
     "weights-unreadable": "files of weights cannot be read",
     "save-abandoned": "a save was cut short",
@@ -65,8 +74,9 @@ TITLES = {
     "unreachable-prefix": "no text can give this, because nothing follows the prefix of continuing pieces",
 }
 
+_USUAL = ("unreachable-chinese", "unreachable-punctuation")
 _SINGLY = 5  # so many findings of one code are shown one by one
-_EXAMPLES = 6  # of unreachable tokens
+_EXAMPLES = 6  # of entries that no text gives
 _REPAIRS = 3  # so many different ones are shown for one code
 
 
@@ -182,37 +192,53 @@ class CheckReport:
         return [finding for finding in self.findings if finding.severity == severity]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values, for JSON: every finding is in it."""
-        counts = {f"{severity}s": len(self._of(severity)) for severity in SEVERITIES}
+        """The report as plain values, for JSON: every finding is in it, and is counted in `counts` by its code."""
         return {
             "path": self.path,
             "ok": self.ok,
-            **counts,
+            "healthy": self.is_healthy,
+            **{f"{severity}s": self.count(severity) for severity in SEVERITIES},
+            "counts": dict(Counter(finding.code for finding in self.findings)),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
     @property
+    def is_healthy(self) -> bool:
+        """Whether there is neither an error nor a warning."""
+        return not any(self.count(severity) for severity in SEVERITIES[:2])
+
+    def count(self, severity: Severity) -> int:
+        """How many findings of a severity there are; all notes of one code count as one."""
+        found = self._of(severity)
+        return len({finding.code for finding in found} if severity == "note" else found)
+
+    @property
     def summary(self) -> str:
-        """How many findings of each severity there are.
+        """How many findings of each severity there are, all notes of one code being one; and whether all is well.
 
         >>> CheckReport("a", [Finding("note", "auto-map", "...")]).summary
-        'no errors, no warnings, 1 note'
+        'healthy: no errors, no warnings, 1 note'
         """
-        return ", ".join(counted(len(self._of(severity)), severity) for severity in SEVERITIES)
+        counts = ", ".join(counted(self.count(severity), severity) for severity in SEVERITIES)
+        return f"healthy: {counts}" if self.is_healthy else counts
 
-    def groups(self) -> Iterator[tuple[str, str, list[str]]]:
-        """The findings as they are shown: severity, code, and lines of text; many of one code are summed up."""
+    def groups(self, every: bool = False) -> Iterator[tuple[str, str, list[str]]]:
+        """The findings as they are shown: severity, code, and lines of text; unless `every`, many are summed up."""
         by_code: dict[tuple[str, str], list[Finding]] = {}
         for finding in self.findings:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), findings in by_code.items():
-            yield severity, code, [*_shown(code, findings), *_advised(findings)]
+            yield severity, code, [*_shown(code, findings, every), *_advised(findings)]
 
-    def __str__(self) -> str:
+    def text(self, every: bool = False) -> str:
+        """The report as lines of text: `str(report)`, or with each finding by itself."""
         lines = [f"{self.path}: {self.summary}"]
-        for severity, code, shown in self.groups():
+        for severity, code, shown in self.groups(every):
             lines += [f"{severity}: {code}", *(f"  {line}" for line in shown)]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _repr_html_(self) -> str:
         from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
@@ -230,6 +256,10 @@ def counted(number: int, noun: str) -> str:
     return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
 
 
+def _entries(number: int) -> str:
+    return f"{number:,} {'entry' if number == 1 else 'entries'}"
+
+
 def _order(finding: Finding) -> tuple[int, str, int, int]:
     line = finding.line_number or 0
     return SEVERITIES.index(finding.severity), finding.code, line, finding.token_id or 0
@@ -237,7 +267,7 @@ def _order(finding: Finding) -> tuple[int, str, int, int]:
 
 def _advised(findings: list[Finding]) -> Iterator[str]:
     """What follows from findings of one code, and what repairs them; of many a few."""
-    if findings[0].severity == "note":
+    if _are_folded(findings):
         return
     for word, sentences in (
         ("so", [finding.consequence for finding in findings]),
@@ -246,14 +276,21 @@ def _advised(findings: list[Finding]) -> Iterator[str]:
         yield from (f"{word}: {sentence}" for sentence in list(dict.fromkeys(sentences))[:_REPAIRS])
 
 
-def _shown(code: str, findings: list[Finding]) -> Iterator[str]:
-    if code.startswith("unreachable-"):
+def _are_folded(findings: list[Finding]) -> bool:
+    """Whether they are of a kind that published vocabularies have hundreds of, or too many to be shown."""
+    first = findings[0]
+    return first.severity == "note" and (
+        first.code in _USUAL or (first.code.startswith("unreachable-") and len(findings) > _SINGLY)
+    )
+
+
+def _shown(code: str, findings: list[Finding], every: bool) -> Iterator[str]:
+    if _are_folded(findings) and not every:
         examples = " ".join(f"{finding.token!r}" for finding in findings[:_EXAMPLES])
         more = " ..." if len(findings) > _EXAMPLES else ""
-        yield f"{counted(len(findings), 'token')}: {TITLES[code]}"
-        yield f"{examples}{more}"
+        yield f"{_entries(len(findings))}: {TITLES[code]}, such as {examples}{more}"
         return
-    several = len(findings) > _SINGLY
+    several = len(findings) > _SINGLY and not every
     if several:
         yield f"{counted(len(findings), 'finding')}: {TITLES.get(code, code)}"
     for finding in findings[: _SINGLY - 2 if several else None]:

@@ -24,8 +24,11 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 @options.output("With --fix: the directory to write, new or empty.")
 @click.option("--renumber", is_flag=True, help="With --fix: drop duplicate and blank lines, which moves ids.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every finding.")
+@click.option("--all", "every", is_flag=True, help="Show each finding, and not a few of many alike.")
 @click.pass_context
-def check(ctx: click.Context, path: str, fix: bool, output: str | None, renumber: bool, as_json: bool) -> None:
+def check(
+    ctx: click.Context, path: str, fix: bool, output: str | None, renumber: bool, as_json: bool, every: bool
+) -> None:
     """Find contradictions in a tokenizer's files, and repair them.
 
     NAME_OR_DIR is a tokenizer's directory, a vocab.txt or a built-in name, and stays as it is; --fix writes a repaired
@@ -52,15 +55,15 @@ def check(ctx: click.Context, path: str, fix: bool, output: str | None, renumber
         if as_json:
             write_line(json_line(result.to_dict()))
         elif on_terminal():
-            _write_table(report, result if fix else None)
+            _write_table(report, result if fix else None, every)
         else:
-            for line in str(result).split("\n"):
+            for line in (report.text(every) if result is report else str(result)).split("\n"):
                 write_line(visible(line))
     if not report.ok:
         raise click.exceptions.Exit(_FOUND)
 
 
-def _write_table(report: trietok.CheckReport, result: trietok.FixResult | None) -> None:
+def _write_table(report: trietok.CheckReport, result: trietok.FixResult | None, every: bool) -> None:
     """For a terminal: a row for each kind of finding."""
     from rich.console import Console  # only where somebody looks
     from rich.table import Table
@@ -82,7 +85,7 @@ def _write_table(report: trietok.CheckReport, result: trietok.FixResult | None) 
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        for severity, code, lines in report.groups():
+        for severity, code, lines in report.groups(every):
             text = Text("\n".join(map(visible, lines)))
             table.add_row(Text(severity, style=_STYLES[severity]), Text(code, style="bold"), text)
         console.print(table)

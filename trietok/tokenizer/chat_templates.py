@@ -184,9 +184,28 @@ def _jinja2() -> Any:
     return jinja2
 
 
+def syntax_error(template: str) -> tuple[int, str] | None:
+    """The line at which a template does not parse, and why; None if it does, or without jinja2. Runs nothing."""
+    try:
+        jinja2 = _jinja2()
+        _environment().parse(template)
+    except MissingDependencyError:
+        return None
+    except jinja2.TemplateSyntaxError as error:
+        return error.lineno, str(error.message)
+    except RecursionError:
+        return 1, "it is nested too deeply"
+    return None
+
+
 @lru_cache(maxsize=32)
 def _compiled(template: str) -> Any:
-    """The template, compiled in the environment that templates are written for."""
+    return _environment().from_string(template)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
+    """The environment that templates are written for."""
     jinja2 = _jinja2()
 
     class Generation(jinja2.ext.Extension):  # type: ignore[misc, name-defined]
@@ -212,7 +231,7 @@ def _compiled(template: str) -> Any:
     )
     environment.filters["tojson"] = _to_json
     environment.globals.update(raise_exception=_raise, strftime_now=_now)
-    return environment.from_string(template)
+    return environment
 
 
 def _to_json(

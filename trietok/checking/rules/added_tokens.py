@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from trietok.checking.files import DECODER
-from trietok.checking.report import Finding
+from trietok.checking.report import Finding, Severity
 from trietok.checking.rules.facts import Facts
 from trietok.checking.rules.roles import is_ordinary
 from trietok.files.formats import ADDED_TOKENS_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE
 from trietok.text.added_token import AddedToken
 from trietok.tokenizer.bert import filling
 
-_SHORT = 3  # a longer token is part of few words
 _FEWEST_WORDS = 50  # fewer tell nothing
-_CUT_SHARE = 0.1  # of the words
+_MANY_CUT = 20  # words: a name or a term that is chosen with care is part of fewer
+_SHOWN = 5  # words
 
 
 def contradictions(facts: Facts) -> Iterator[Finding]:
@@ -94,26 +93,64 @@ def _is_word(facts: Facts, content: str) -> bool:
 
 
 def tokens_that_cut_words(facts: Facts) -> Iterator[Finding]:
-    """An added token that is part of many of the vocabulary's words, and is cut out of each.
+    """An added token that is part of the vocabulary's words, and is cut out of each; many of them are a mistake.
 
-    Cost: O(letters of the vocabulary), and only where an added token is so short that it can be.
+    Cost: O(letters of the vocabulary) for each length that an added token of letters has.
     """
-    short: dict[str, list[tuple[int, AddedToken, str]]] = {}
-    lowers = bool(facts.setting("do_lower_case"))
+    by_content: dict[str, tuple[int, AddedToken, str]] = {}
     for token_id, token, name in facts.added:
-        if len(token.content) <= _SHORT and not token.single_word and is_ordinary(token.content):
-            searched = token.content.lower() if lowers and not token.special else token.content
-            short.setdefault(searched, []).append((token_id, token, name))
-    words = [word for word in facts.words if len(word) > 1] if short else []
+        if not token.single_word and is_ordinary(token.content):
+            by_content.setdefault(_searched(facts, token), (token_id, token, name))
+    lengths = sorted({len(content) for content in by_content})
+    words = [word for word in facts.words if len(word) > 1] if lengths else []
     if len(words) < _FEWEST_WORDS:
         return
-    cut: Counter[str] = Counter()
+    cut: dict[str, list[str]] = {}
     for word in words:
-        ends = range(len(word))
-        cut.update({part for i in ends for n in range(1, _SHORT + 1) if (part := word[i : i + n]) in short} - {word})
-    for searched, tokens in short.items():
-        if cut[searched] >= _CUT_SHARE * len(words):
-            for token_id, token, name in tokens:
-                message = f"{token.content!r} is an added token and is cut out of every word that holds it: "
-                message += f"{cut[searched]} of the vocabulary's {len(words)} words are never given whole"
-                yield Finding("warning", "added-cuts-words", message, name, token=token.content, token_id=token_id)
+        parts = {word[i : i + n] for n in lengths if n < len(word) for i in range(len(word) - n + 1)}
+        for part in parts & by_content.keys():
+            cut.setdefault(part, []).append(word)
+    for content, its_words in cut.items():
+        token_id, token, name = by_content[content]
+        message = f"{token.content!r} is an added token and is cut out of every word that holds it: "
+        message += f"{len(its_words)} of the vocabulary's {len(words)} words are never given whole, such as "
+        message += ", ".join(map(repr, its_words[:_SHOWN]))
+        severity: Severity = "warning" if len(its_words) >= _MANY_CUT else "note"
+        yield Finding(severity, "added-cuts-words", message, name, token=token.content, token_id=token_id)
+
+
+def _searched(facts: Facts, token: AddedToken) -> str:
+    """What is looked for in texts: a token that is not special is lower-cased with them."""
+    return token.content.lower() if facts.setting("do_lower_case") and not token.special else token.content
+
+
+def shadows(facts: Facts) -> Iterator[Finding]:
+    """An added token that keeps an entry, or another added token, from being given; or that only whitespace tells."""
+    special = {*facts.roles.values(), *facts.additional}
+    first: dict[str, tuple[str, int]] = {}
+    for token_id, token, name in facts.added:
+        content, searched = token.content, _searched(facts, token)
+        known: dict[str, Any] = {"file": name, "token": content, "token_id": token_id}
+        if content.strip() != content:
+            message = (
+                f"the added token {content!r} has whitespace before or after it, and is found only together with it"
+            )
+            yield Finding("warning", "added-edge-space", message, **known)
+        other, other_id = first.setdefault(searched, (content, token_id))
+        entry_id = facts.line_ids.get(searched)
+        if other != content and other_id != token_id:
+            message = (
+                f"the added tokens {other!r} and {content!r} are both searched as {searched!r}, so one is never given"
+            )
+            yield Finding("warning", "added-shadows", message, other_token=other, other_id=other_id, **known)
+        elif entry_id is not None and entry_id != token_id and searched != content:
+            message = (
+                f"the added token {content!r}, id {token_id}, is searched as {searched!r}, so the entry of that name"
+            )
+            message += f", id {entry_id}, is never given"
+            yield Finding("warning", "added-shadows", message, other_token=searched, other_id=entry_id, **known)
+        elif entry_id == token_id and content.startswith("##") and content not in special:
+            message = (
+                f"the added token {content!r} is a piece of the vocabulary, and is now found in texts as it is written"
+            )
+            yield Finding("note", "added-shadows", message, **known)

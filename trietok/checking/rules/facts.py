@@ -23,6 +23,7 @@ from trietok.tokenizer.special_tokens import EXTRA
 
 ROLES = tuple(role for role in BertTokenizer.SPECIAL_TOKENS_ATTRIBUTES if role != ADDITIONAL)
 UNKNOWN = "unk_token"
+_FEW = 8
 
 Rule = Callable[["Facts"], Iterator[Finding]]
 
@@ -86,6 +87,11 @@ class Facts:
         value = self.files.config.get(name, default)
         return value if value is None or isinstance(value, bool) else default  # there is a finding about any other
 
+    def setting_of(self, name: str, default: str) -> str:
+        """A setting that is a word."""
+        value = self.files.config.get(name, default)
+        return value if isinstance(value, str) else default
+
     def has(self, token: str | None) -> bool:
         """Whether the vocabulary or an added token is `token`."""
         return token in self.line_ids or token in self.added_ids
@@ -116,3 +122,13 @@ class Facts:
     def is_filled(self, token_id: int) -> bool:
         """Whether the line of an id holds nothing but what trietok writes for an id without a token."""
         return token_id in self.holes and self.by_line.get(token_id) in (filling(token_id), "")
+
+
+def shortest_useful(facts: Facts) -> int:
+    """So many tokens that a few of a text are left beside the special tokens of a pair."""
+    return special_places(facts) + _FEW
+
+
+def special_places(facts: Facts) -> int:
+    """How many special tokens stand around a pair."""
+    return 3 if facts.slow is None else sum(part.kind != "sequence" for part in facts.slow.template.pair)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from trietok.checking.files import DECODER
-from trietok.checking.report import Finding
+from trietok.checking.report import Finding, Severity
 from trietok.checking.rules.facts import Facts
-from trietok.files.formats import CONFIG_FILE, RECORD, TOKENIZER_CONFIG_FILE
+from trietok.files.formats import CHAT_TEMPLATE_FILE, CONFIG_FILE, RECORD, TOKENIZER_CONFIG_FILE
 from trietok.files.settings import ANY_KIND, GENERIC_FAST, JAPANESE, WORDPIECE_FAMILY
+from trietok.text.characters import is_chinese_char
+from trietok.tokenizer.chat_templates import syntax_error
 
 # Other names of options, such as those that tokenizer.json has for them.
 _OTHER_NAMES = {
@@ -21,6 +24,10 @@ _OTHER_NAMES = {
 _FEWEST_CASED = 100  # fewer words with letters that have two cases tell nothing
 _CASED_SHARE = 0.25  # of all words: below it the vocabulary is mainly of a script without case, as Chinese
 _FEWEST_CAPITALS = 20
+_FEWEST_ACCENTED = 20  # entries: fewer may be slips, and are notes of their own
+_FEWEST_ASCII = 5000  # entries without an accent: a vocabulary of so many has some, unless they were stripped
+_FEWEST_CHINESE = 100
+_KNOWN_INPUTS = {"input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "position_ids"}
 _CAPITALS_SHARE = 0.05  # of the words with case: a cased vocabulary has far more, an uncased one none
 
 
@@ -93,6 +100,48 @@ def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     yield Finding("warning", code, message, file=TOKENIZER_CONFIG_FILE)
 
 
+def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """Stripping accents from the words of a vocabulary that has them, and keeping them where it has none."""
+    if facts.slow is None or facts.setting("do_basic_tokenize") is False or hasattr(facts.slow, "stage_settings"):
+        return
+    lowers, strips = bool(facts.setting("do_lower_case")), facts.setting("strip_accents")
+    if strips is None and case_told_by(facts).lowers is not None and case_told_by(facts).lowers != lowers:
+        return  # it follows from lower-casing, which has a finding
+    value = {None: "null", True: "true", False: "false"}[strips]
+    accented = [word for word in facts.words if not word.isascii() and unicodedata.normalize("NFD", word) != word]
+    known: dict[str, Any] = {"file": TOKENIZER_CONFIG_FILE}
+    if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
+        message = (
+            f"strip_accents is {value}, which takes letters apart and accents off, and {len(accented):,} entries have "
+        )
+        message += f"such letters, as {', '.join(map(repr, accented[:3]))}: no text gives them"
+        yield Finding("warning", "accented-vocabulary", message, token=accented[0], **known)
+    elif strips is False and not accented and sum(word.isascii() for word in facts.words) >= _FEWEST_ASCII:
+        message = "strip_accents is false, so accents stay in texts, and no entry has one"
+        yield Finding("warning", "unaccented-vocabulary", message, **known)
+
+
+def chinese_of_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """Chinese characters as words of their own where the vocabulary has words of several, and the reverse."""
+    alone = several = 0
+    for word in facts.words:
+        if not word.isascii() and any(is_chinese_char(ord(char)) for char in word):
+            alone, several = alone + (len(word) == 1), several + (len(word) > 1)
+    splits = bool(facts.setting("tokenize_chinese_chars"))
+    if facts.setting("do_basic_tokenize") is False or alone + several < _FEWEST_CHINESE:
+        return
+    if facts.slow is None or hasattr(facts.slow, "stage_settings") or (several * 100 > alone) != splits:
+        return
+    if splits:
+        message = f"tokenize_chinese_chars is true, so no text gives the {several:,} entries of several characters"
+    else:
+        message = (
+            f"tokenize_chinese_chars is false, and the vocabulary has {alone:,} entries of one Chinese character and "
+        )
+        message += f"{several:,} of several: it was made with each character as a word"
+    yield Finding("warning", "chinese-vocabulary", message, file=TOKENIZER_CONFIG_FILE)
+
+
 def words_never_split(facts: Facts) -> Iterator[Finding]:
     """Words in never_split that are no entries."""
     words = facts.files.config.get("never_split")
@@ -105,10 +154,44 @@ def words_never_split(facts: Facts) -> Iterator[Finding]:
 
 
 def model_inputs(facts: Facts) -> Iterator[Finding]:
-    """model_input_names has to begin with input_ids."""
+    """model_input_names has to begin with input_ids, and to name what there is."""
     names = facts.files.config.get("model_input_names")
-    if not isinstance(names, list) or not names or names[0] == "input_ids":
+    if not isinstance(names, list) or not names:
         return
-    problem = "does not begin with" if "input_ids" in names else "does not have"
-    message = f"model_input_names {problem} 'input_ids'; it begins with {names[0]!r:.60}"
-    yield Finding("warning", "model-input-names", message, file=TOKENIZER_CONFIG_FILE)
+
+    def finding(severity: Severity, message: str) -> Finding:
+        return Finding(severity, "model-input-names", f"model_input_names {message}", file=TOKENIZER_CONFIG_FILE)
+
+    if names[0] != "input_ids":
+        problem = "does not begin with" if "input_ids" in names else "does not have"
+        yield finding("warning", f"{problem} 'input_ids'; it begins with {names[0]!r:.60}")
+    for name in names:
+        if isinstance(name, str) and name not in _KNOWN_INPUTS and name != names[0]:
+            yield finding("warning", f"has {name!r:.60}, which no tokenizer of the family gives")
+    lacking = [name for name in facts.kind.model_input_names if name not in names and name != "input_ids"]
+    if lacking:
+        yield finding("note", f"does not have {' and '.join(map(repr, lacking))}, which {facts.kind.__name__} gives")
+
+
+def sides(facts: Facts) -> Iterator[Finding]:
+    """Padding or truncation at the left, of models that count positions from there."""
+    cases: tuple[tuple[str, Severity, str], ...] = (
+        ("padding_side", "warning", "the first word of a padded text has another position than in training"),
+        ("truncation_side", "note", "long texts lose their beginning"),
+    )
+    for key, severity, why in cases:
+        if facts.files.config.get(key) == "left":
+            yield Finding(severity, "left-side", f"{key} is 'left': {why}", file=TOKENIZER_CONFIG_FILE)
+
+
+def chat_templates(facts: Facts) -> Iterator[Finding]:
+    """Chat templates that do not parse."""
+    templates = None if facts.slow is None else facts.slow.chat_template
+    for name, template in templates.items() if isinstance(templates, dict) else (("", templates),):
+        wrong = syntax_error(template) if isinstance(template, str) else None
+        if wrong is not None:
+            file = TOKENIZER_CONFIG_FILE if "chat_template" in facts.files.config else CHAT_TEMPLATE_FILE
+            message = (
+                f"the chat template {name!r}".removesuffix(" ''") + f" does not parse: line {wrong[0]}: {wrong[1]}"
+            )
+            yield Finding("warning", "chat-template", message, file=file)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from trietok.checking.files import content_of
-from trietok.checking.report import Finding
+from trietok.checking.report import Finding, Severity
 from trietok.checking.rules.facts import ROLES, UNKNOWN, Facts
 from trietok.files.formats import SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE
 from trietok.files.settings import ADDITIONAL
+from trietok.tokenizer.bert import is_unused_slot
 
 _TEMPLATE_ROLES = ("cls_token", "sep_token")  # without them a call has nothing to put around a text
 _USED_ROLES = {"pad_token": "padding", "mask_token": "masking"}
@@ -134,6 +135,21 @@ def ordinary_words_as_roles(facts: Facts) -> Iterator[Finding]:
                 token_id=facts.id_of(token),
                 role=role,
             )
+
+
+def unused_slots_as_roles(facts: Facts) -> Iterator[Finding]:
+    """A role whose token is a slot such as `[unused5]`, whose row no training has changed."""
+    for role, token in facts.roles.items():
+        if is_unused_slot(token) and facts.has(token):
+            severity: Severity = (
+                "warning" if role in _NAMED_ROLES else "note"
+            )  # a decoder's begin and end may be meant so
+            message = f"{role} is {token!r}, a slot of the vocabulary that stands for nothing"
+            default = facts.defaults.get(role)
+            if default is not None and facts.has(default):
+                message += f"; {default!r}, id {facts.id_of(default)}, is there and has no role"
+            known: dict[str, Any] = {"file": _file_of(facts, role), "token": token, "token_id": facts.id_of(token)}
+            yield Finding(severity, "role-unused", message, other_token=default, role=role, **known)
 
 
 def is_ordinary(token: str) -> bool:

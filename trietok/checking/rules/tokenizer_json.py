@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from trietok.checking.files import DECODER
 from trietok.checking.report import Finding
-from trietok.checking.rules.facts import UNKNOWN, Facts
+from trietok.checking.rules.facts import UNKNOWN, Facts, shortest_useful, special_places
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.tokenizer_json.parts import NO_NORMALIZER, TokenizerJson, WordPieceDecoder
+from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.pieces import Piece
 from trietok.inputs.post_processors import template_processing_of
 from trietok.text.added_token import AddedToken
@@ -141,6 +142,8 @@ def _word_pieces(facts: Facts, json: TokenizerJson) -> Iterator[str]:
             f"model.continuing_subword_prefix is {prefix!r}, with which {pieces} entries begin; slow tokenizers have "
             f"{plain.continuing_subword_prefix!r}"
         )
+    elif decoder is None:
+        yield f"decoder is null: decoding leaves {prefix!r} and spaces between the pieces of words"
     elif isinstance(decoder, WordPieceDecoder) and decoder.prefix != prefix:
         yield f"decoder.prefix is {decoder.prefix!r}, and the model's is {prefix!r}: decoding leaves it in the text"
     if json.max_input_chars_per_word != plain.max_input_chars_per_word:
@@ -155,8 +158,45 @@ def _word_pieces(facts: Facts, json: TokenizerJson) -> Iterator[str]:
 
 def _padding(facts: Facts, json: TokenizerJson) -> Iterator[str]:
     said, token = json.padding, facts.roles.get("pad_token")
-    if said is not None and token is not None and said.pad_id != (token_id := facts.id_of(token)):
+    if said is None or token is None:
+        return
+    if said.pad_id != (token_id := facts.id_of(token)):
         yield f"padding.pad_id is {said.pad_id}, and the pad_token {token!r} has the id {token_id}"
+    elif said.pad_token != token:
+        yield f"padding.pad_token is {said.pad_token!r}, and the pad_token is {token!r}"
+    if said.pad_type_id != (type_id := facts.files.config.get("pad_token_type_id", 0)):
+        yield f"padding.pad_type_id is {said.pad_type_id}, and pad_token_type_id is {type_id}"
+
+
+def lengths(facts: Facts) -> Iterator[Finding]:
+    """Truncation and padding that the file keeps, which `tokenizers` applies to every text."""
+    json, positions = facts.files.fast_values, facts.files.model_config.get("max_position_embeddings")
+    if json is None or facts.slow is None:
+        return
+    longest = facts.slow.model_max_length
+
+    def finding(message: str, odd: bool) -> Finding:
+        return Finding("warning" if odd else "note", "tokenizer-json-length", message, file=TOKENIZER_FILE)
+
+    for what, said, length in (
+        ("truncation", json.truncation, json.truncation and json.truncation.max_length),
+        ("padding", json.padding, json.padding and json.padding.strategy),
+    ):
+        if said is None:
+            continue
+        if not isinstance(length, int):
+            yield finding("padding fills every batch up to its longest text", odd=False)
+        elif type(positions) is int and length > positions:
+            yield finding(f"{what} is to {length} tokens, and max_position_embeddings is {positions}", odd=True)
+        else:
+            does = "every text is cut to" if what == "truncation" else "every text is filled up to"
+            than = f"; model_max_length is {longest}" if length != longest < VERY_LARGE_INTEGER else ""
+            yield finding(f"{what}: {does} {length} tokens{than}", odd=length < shortest_useful(facts))
+        side = facts.setting_of(f"{what}_side", "right")
+        if said.direction.lower() != side:
+            yield finding(f"{what}.direction is {said.direction!r}, and {what}_side is {side!r}", odd=True)
+    if json.truncation is not None and 0 < json.truncation.stride >= json.truncation.max_length - special_places(facts):
+        yield finding(f"truncation.stride is {json.truncation.stride}: too much for the length", odd=True)
 
 
 def template(facts: Facts) -> Iterator[Finding]:
