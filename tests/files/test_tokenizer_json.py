@@ -526,7 +526,7 @@ def test_every_way_that_a_refused_save_names_is_one(vocab_file, tmp_path, words,
     path = tmp_path / "saved" / TOKENIZER_FILE
     assert str(refused.value).startswith(f"{path}: ")
     assert refused.value.path == str(path)
-    assert not list((tmp_path / "saved").iterdir())
+    assert not (tmp_path / "saved").exists()
     legacy = tmp_path / "legacy"
     tokenizer.save_pretrained(legacy, legacy_format=True)
     assert "legacy_format=True" in str(refused.value)

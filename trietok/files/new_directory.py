@@ -40,7 +40,7 @@ def save_into(directory: str | os.PathLike[str], save: Callable[[Path], Iterable
     """
     if not os.path.exists(checked_name(directory)):
         try:
-            with new_directory(directory) as staging:
+            with told_as(os.path.realpath(directory), directory), new_directory(directory) as staging:
                 return [Path(directory, path.relative_to(staging)) for path in save(staging)]
         except FileError:
             # Another process has made the directory meanwhile, or the file system renames none; else it fails again,
