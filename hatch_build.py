@@ -41,7 +41,7 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if self.target_name != "wheel" or version == "editable" or os.environ.get("TRIETOK_KERNEL") == "0":
             return
         # By its path: trietok itself cannot be imported before what it depends on is installed.
-        build = runpy.run_path(str(pathlib.Path(self.root, "trietok", "text", "build_kernel.py")))
+        build = runpy.run_path(str(pathlib.Path(self.root, "trietok", "text", "kernel", "build.py")))
         self._folder = tempfile.TemporaryDirectory()
         library = pathlib.Path(self._folder.name, build["LIBRARY"])
         try:
@@ -52,7 +52,7 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"{build['WHEEL_TAG']}-{platform}"
-        build_data["force_include"][str(library)] = f"trietok/text/{build['LIBRARY']}"
+        build_data["force_include"][str(library)] = f"trietok/text/kernel/{build['LIBRARY']}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         folder = getattr(self, "_folder", None)

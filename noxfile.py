@@ -98,7 +98,7 @@ def sanitizers(session: nox.Session) -> None:
     shutil.copytree(ROOT, checkout, ignore=left_out, symlinks=True)
     session.chdir(checkout)
     options = ("-Werror", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
-    session.run("python", "-m", "trietok.text.build_kernel", *options)
+    session.run("python", "-m", "trietok.text.kernel.build", *options)
     libraries = [_library_of_the_compiler(name) for name in ("libasan.so", "libubsan.so")]
     session.run(
         *("python", "-m", "pytest", "-p", "tests.text.kernel_from_the_start", "-q"),

@@ -82,7 +82,7 @@ settings.load_profile("default of these tests")
 @pytest.fixture
 def plain_kernel():
     """For tests of what the plain encoder remembers: no encoder that is made here has a compiled kernel."""
-    from trietok.text.kernel import using_kernel
+    from trietok.text.kernel.chosen import using_kernel
 
     with using_kernel("plain"):
         yield

@@ -24,42 +24,21 @@ __version__ = "0.2.0"
 _HOMES = {
     name: module
     for module, names in {
-        "adapting.adapt": "Adapted adapt",
-        "adapting.add_terms": "AddedTerms add_terms",
-        "adapting.applied": "AppliedRows",
-        "adapting.apply_rows": "apply_rows",
-        "adapting.certificate": "Certificate",
-        "adapting.plan_rows": "plan_rows",
-        "adapting.row_plan": "RowPlan",
-        "adapting.trim": "Trimmed trim",
-        "batches.mlm_collator": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask",
-        "batches.padding_collator": "DataCollatorWithPadding",
-        "checking.check": "check",
-        "checking.fix": "FixResult fix",
-        "checking.report": "CheckReport Finding",
-        "comparing.compare": "compare fingerprint",
-        "comparing.report": "Comparison",
+        "corpus.batches.mlm_collator": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask",
+        "corpus.batches.padding_collator": "DataCollatorWithPadding",
         "corpus.encode_files": "encode_files",
         "corpus.tokenize_batch": "TokenizeBatch",
-        "explaining.explanation": "Explanation",
         "errors": """
             FileError FileFormatError InputError InputTypeError MissingDependencyError NotSupportedError
-            OptionError PositionError SpecialTokenError TokenIdError TokenizerClassError TrietokError UnknownTokenError
-            VocabularyError
+            OptionError PositionError SpecialTokenError TokenIdError TokenizerClassError TrietokError
+            UnknownTokenError VocabularyError
         """,
+        "explaining.explanation": "Explanation",
         "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
         "inputs.padding": "PaddingStrategy",
         "inputs.template": "Template",
         "inputs.tensors": "TensorType",
         "inputs.truncation": "TruncationStrategy",
-        "locking.export_file": "export",
-        "locking.exported": "Exported",
-        "locking.lock_file": "Lock",
-        "locking.make_lock": "lock",
-        "locking.verified": "Verified",
-        "locking.verify_lock": "verify",
-        "suggesting.report": "Suggestion Suggestions",
-        "suggesting.suggest": "add_suggestions suggest_tokens",
         "text.added_token": "AddedToken",
         "text.basic_tokenizer": "BasicTokenizer",
         "text.character_tokenizer": "CharacterTokenizer",
@@ -91,6 +70,27 @@ _HOMES = {
         "tokenizer.unknown_report": "UnknownWord UnknownWords",
         "tokenizer.unknown_words": "find_unknown",
         "training": "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece",
+        "workbench.adapting.adapt": "Adapted adapt",
+        "workbench.adapting.add_terms": "AddedTerms add_terms",
+        "workbench.adapting.applied": "AppliedRows",
+        "workbench.adapting.apply_rows": "apply_rows",
+        "workbench.adapting.certificate": "Certificate",
+        "workbench.adapting.plan_rows": "plan_rows",
+        "workbench.adapting.row_plan": "RowPlan",
+        "workbench.adapting.trim": "Trimmed trim",
+        "workbench.checking.check": "check",
+        "workbench.checking.fix": "FixResult fix",
+        "workbench.checking.report": "CheckReport Finding",
+        "workbench.comparing.compare": "compare fingerprint",
+        "workbench.comparing.report": "Comparison",
+        "workbench.locking.export_file": "export",
+        "workbench.locking.exported": "Exported",
+        "workbench.locking.lock_file": "Lock",
+        "workbench.locking.make_lock": "lock",
+        "workbench.locking.verified": "Verified",
+        "workbench.locking.verify_lock": "verify",
+        "workbench.suggesting.report": "Suggestion Suggestions",
+        "workbench.suggesting.suggest": "add_suggestions suggest_tokens",
     }.items()
     for name in names.split()
 }
@@ -101,7 +101,7 @@ def __getattr__(name: str) -> object:
     if name in _HOMES.values():
         return import_module(f"{__name__}.{name}")
     if name == "kernel":  # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
-        return import_module(f"{__name__}.text.kernel").kernel_at_work()
+        return import_module(f"{__name__}.text.kernel.chosen").kernel_at_work()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -7,7 +7,7 @@ import pytest
 import trietok
 from tests.comparing.parts import reloaded
 from trietok import BertTokenizerFast, InputError, InputTypeError, VocabularyError, add_terms
-from trietok.adapting.add_terms import effects_of_terms
+from trietok.workbench.adapting.add_terms import effects_of_terms
 
 WORDS = ("the", "co", "##v", "##id", "##s", "a", "b", "[unused0]", "[unused1]", "ol", "##ogy")  # ids from 5
 

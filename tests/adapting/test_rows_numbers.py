@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import examples
 from trietok import InputError, RowPlan
-from trietok.adapting import row_blocks
-from trietok.adapting.row_blocks import RowBlocks
+from trietok.workbench.adapting import row_blocks
+from trietok.workbench.adapting.row_blocks import RowBlocks
 
 np = pytest.importorskip("numpy")
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import trietok
 from tests.benchmarking.contenders import write_flash, write_package
 from trietok.benchmarking import CONTENDERS, measure, validate
-from trietok.benchmarking.report import Benchmark, Round, Throughput
-from trietok.engines import worker as engine_worker
+from trietok.workbench.benchmarking.report import Benchmark, Round, Throughput
+from trietok.workbench.engines import worker as engine_worker
 from trietok.errors import FileError, InputError, InputTypeError
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5

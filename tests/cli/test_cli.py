@@ -191,8 +191,8 @@ def test_a_command_imports_what_it_runs():
     unwanted = (
         "trietok.cli.train",
         "trietok.training",
-        "trietok.benchmarking",
-        "trietok.engines",
+        "trietok.workbench.benchmarking",
+        "trietok.workbench.engines",
         "trietok.tokenizer.fast_relatives",
         "trietok.tokenizer.bert_japanese",
     )

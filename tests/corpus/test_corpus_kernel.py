@@ -18,12 +18,12 @@ from trietok.corpus import encode_shard, tokenize_batch
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.text_buffers import lines_of
 from trietok.files.text_rows import texts_of
-from trietok.text.kernel import kernel_at_work, kernels_made, using_kernel
+from trietok.text.kernel.chosen import kernel_at_work, kernels_made, using_kernel
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-pytestmark = pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.build_kernel")
+pytestmark = pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build")
 
 KINDS = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.string())]
 if hasattr(pa, "string_view"):

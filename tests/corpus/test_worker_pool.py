@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from trietok.text.kernel import kernel_at_work
+from trietok.text.kernel.chosen import kernel_at_work
 
 ROOT = pathlib.Path(__file__).parents[2]
 GUARD = 'if __name__ == "__main__":'
@@ -145,7 +145,7 @@ def test_with_a_guard_the_run_that_failed_without_it_goes_through(tmp_path):
     assert not (tmp_path / "ids" / ".trietok-encode").exists()
 
 
-@pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.build_kernel")
+@pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build")
 def test_threads_need_no_guard(tmp_path):
     pytest.importorskip("pyarrow")
     script = started(tmp_path, SCRIPTS["encode_files"], kernel="1")

@@ -12,7 +12,7 @@ import sysconfig
 import tempfile
 
 import trietok
-from trietok.text.build_kernel import LIBRARY
+from trietok.text.kernel.build import LIBRARY
 
 TEXT = "The people, united, en São Paulo!"
 IDS = [2, 134, 289, 32, 509, 32, 266, 408, 120, 1684, 259, 120, 21, 3]

@@ -231,7 +231,7 @@ def test_many_roles_copy_the_table_once(tmp_path, monkeypatch):
 
 
 def test_a_check_lists_a_bounded_number_of_findings(tmp_path, monkeypatch):
-    monkeypatch.setattr("trietok.checking.findings.MOST_OF_ONE_CODE", 10)
+    monkeypatch.setattr("trietok.workbench.checking.findings.MOST_OF_ONE_CODE", 10)
     report = trietok.check(directory(tmp_path, vocab__txt=VOCAB + b"\n" * 100 + b"\x01a\n" * 5))
     blank = [finding for finding in report.findings if finding.code == "blank-line"]
     assert len(blank) == 11

@@ -22,14 +22,14 @@ import trietok
 from tests.text.test_trie import CountedVisits
 from tests.tokenizer import fake_analyzers
 from trietok import AddedToken, google_bert
-from trietok.checking.reach import Reach
+from trietok.workbench.checking.reach import Reach
 from trietok.explaining.differing import why_differ
 from trietok.text import rust_added_tokens
 from trietok.text.alignment import AlignedText
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.character_tokenizer import CharacterTokenizer
 from trietok.text.characters import LONG_RUN, normalize
-from trietok.text.kernel import kernel_at_work, using_kernel
+from trietok.text.kernel.chosen import kernel_at_work, using_kernel
 from trietok.text.rust_basic_tokenizer import RustWordSplitter
 from trietok.text.word_search import FEW_CHARS, WordSearch
 

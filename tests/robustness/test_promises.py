@@ -18,7 +18,7 @@ import pytest
 
 import trietok
 from tests.robustness.mutants import ENTRIES
-from trietok.checking.findings import MOST_OF_ONE_CODE
+from trietok.workbench.checking.findings import MOST_OF_ONE_CODE
 from trietok.errors import MOST_SHOWN
 from trietok.files.chat_templates import MOST_TEMPLATES
 from trietok.files.formats import DEEPEST, MOST_CONTAINERS, MOST_VALUES

@@ -14,9 +14,9 @@ from typing import Any
 
 import trietok
 from tests.text.kernel_cases import compiled_kernel
-from trietok.text import kernel
+from trietok.text.kernel import chosen as kernel
 
-module: Any = sys.modules["trietok.text._kernel"]
+module: Any = sys.modules["trietok.text.kernel._kernel"]
 # More slots, more bytes in the arena and more ids than there is room for at first; handed over, and told by pairs.
 TEXTS = [
     *(f"word{i} [x{i}] {'longer' * 4}{i} é{i}ж" for i in range(700)),

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from tests.text.kernel_cases import Recipe, differences, random_text, write_vocabulary_of_characters
-from trietok.text import kernel
+from trietok.text.kernel import chosen as kernel
 
 BUILT_IN = ("trietok-en", "trietok-zh", "trietok-multi")
 TEXTS = 300  # for each tokenizer

@@ -8,7 +8,7 @@ import os
 import pathlib
 import shutil
 
-from trietok.text import build_kernel
+from trietok.text.kernel import build as build_kernel
 
 _LIBRARY = build_kernel.SOURCE.with_name(build_kernel.LIBRARY)
 _DIGEST = build_kernel.sources_digest().encode()
@@ -16,7 +16,7 @@ _DIGEST = build_kernel.sources_digest().encode()
 
 def _copy_installed() -> None:
     for installed in importlib.metadata.distributions(name="trietok"):
-        library = pathlib.Path(str(installed.locate_file(f"trietok/text/{build_kernel.LIBRARY}")))
+        library = pathlib.Path(str(installed.locate_file(f"trietok/text/kernel/{build_kernel.LIBRARY}")))
         if library.exists() and _DIGEST in library.read_bytes():
             copy = _LIBRARY.with_name(f"{_LIBRARY.name}.{os.getpid()}")
             shutil.copy(library, copy)
@@ -27,4 +27,4 @@ def _copy_installed() -> None:
 if not _LIBRARY.exists():
     _copy_installed()
 elif _DIGEST not in _LIBRARY.read_bytes():
-    raise RuntimeError(f"{_LIBRARY} was made of other sources; run `python -m trietok.text.build_kernel`")
+    raise RuntimeError(f"{_LIBRARY} was made of other sources; run `python -m trietok.text.kernel.build`")

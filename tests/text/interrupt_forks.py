@@ -10,7 +10,7 @@ import signal
 import time
 
 import trietok
-from trietok.text import kernel
+from trietok.text.kernel import chosen as kernel
 
 assert kernel.choose_kernel("compiled", text_before_kernel=0)
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")

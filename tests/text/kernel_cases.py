@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import trietok
-from trietok.text import kernel
+from trietok.text.kernel import chosen as kernel
 
 CHARACTERS = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x33480), *range(0xE0000, 0xE0200), 0x10FFFF)]
 ODD = "≠≮≯ÅÄ\0\t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x7f\x85\xa0\u2028\u2029\u200b\u3000\ufeff\ufffdΣσςİıKſẞßΆ΅ὰάﬀ가각ᄀ ᅡᆨ豈丽"

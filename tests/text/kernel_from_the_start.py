@@ -5,9 +5,9 @@ python -m pytest -p tests.text.kernel_from_the_start
 
 from __future__ import annotations
 
-from trietok.text import kernel
+from trietok.text.kernel import chosen as kernel
 
-assert kernel.choose_kernel("compiled", text_before_kernel=0), "not built: python -m trietok.text.build_kernel"
+assert kernel.choose_kernel("compiled", text_before_kernel=0), "not built: python -m trietok.text.kernel.build"
 
 
 def pytest_terminal_summary(terminalreporter):

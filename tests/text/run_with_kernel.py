@@ -14,15 +14,15 @@ import trietok.text
 
 
 def load(library: str) -> None:
-    """Load a library as `trietok.text._kernel`, before anything has asked for that."""
-    name = "trietok.text._kernel"
+    """Load a library as `trietok.text.kernel._kernel`, before anything has asked for that."""
+    name = "trietok.text.kernel._kernel"
     assert name not in sys.modules
     loader = importlib.machinery.ExtensionFileLoader(name, library)
     spec = importlib.util.spec_from_file_location(name, library, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    sys.modules[name] = trietok.text._kernel = module  # type: ignore[assignment]
+    sys.modules[name] = trietok.text.kernel._kernel = module  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

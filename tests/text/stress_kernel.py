@@ -14,7 +14,7 @@ from array import array
 
 import trietok
 from tests.text.kernel_cases import compiled_kernel
-from trietok.text import kernel
+from trietok.text.kernel import chosen as kernel
 
 THREADS = 4
 ENTRIES = ["a", "##a", "word", "##word", *map(str, range(10)), *(f"##{digit}" for digit in range(10)), "é", "##é", "世"]

@@ -14,7 +14,7 @@ from tests.conftest import SPECIAL
 from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
 from trietok.text import memory as chunk_memory
 from trietok.text import word_search
-from trietok.text.kernel import using_kernel
+from trietok.text.kernel.chosen import using_kernel
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
 PIECES += [

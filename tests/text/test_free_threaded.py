@@ -19,7 +19,7 @@ FREE_THREADED = os.environ.get("TRIETOK_FREE_THREADED_PYTHON")
 ENCODES = """
 import sys, trietok
 ids = trietok.BertTokenizer.from_pretrained("trietok-en").encode("the people")
-print(ids, trietok.kernel, "trietok.text._kernel" in sys.modules)
+print(ids, trietok.kernel, "trietok.text.kernel._kernel" in sys.modules)
 """
 IMPORTS_ALL = """
 import json, sys, trietok

@@ -34,11 +34,11 @@ from tests.text.kernel_cases import (
     random_text,
     write_vocabulary_of_characters,
 )
-from trietok.text import kernel
-from trietok.text.rows import ListRows
+from trietok.text.kernel import chosen as kernel
+from trietok.text.kernel.plain import ListRows
 
 pytestmark = pytest.mark.skipif(
-    kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.build_kernel"
+    kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
 )
 PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
 VARIANTS = {
@@ -254,7 +254,7 @@ def test_a_fork_while_another_thread_encodes():
     program = """
         import os, threading
         import trietok
-        from trietok.text import kernel
+        from trietok.text.kernel import chosen as kernel
         assert kernel.choose_kernel("compiled", text_before_kernel=0)
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         expected = tokenizer("hello world")["input_ids"]

@@ -10,8 +10,8 @@ import sysconfig
 
 import pytest
 
-from trietok.text import build_kernel
-from trietok.text.build_kernel import NoKernelError, compile_kernel
+from trietok.text.kernel import build as build_kernel
+from trietok.text.kernel.build import NoKernelError, compile_kernel
 
 needs_compiler = pytest.mark.skipif(
     sys.version_info < (3, 11)

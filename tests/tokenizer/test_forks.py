@@ -22,7 +22,7 @@ import pytest
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.text.bulk import bulk
-from trietok.text.kernel import using_kernel
+from trietok.text.kernel.chosen import using_kernel
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 

@@ -19,7 +19,7 @@ from tests.tokenizer.thread_calls import SIDES, Stress, results_alone, stress
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.text.added_tokens import AddedTokens
 from trietok.text.changes import Version
-from trietok.text.kernel import using_kernel
+from trietok.text.kernel.chosen import using_kernel
 from trietok.tokenizer.token_table import Changes, TokenTable
 
 TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(160)]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import trietok
-from trietok.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
+from trietok.workbench.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
 from trietok.cli import changed_vocabulary, options, training_options
 from trietok.cli.changed_vocabulary import rows_command, rows_lines, save, tokenizer_to_change
 from trietok.cli.inputs import STANDARD_INPUT, Lines

@@ -41,7 +41,7 @@ def tokenizer_to_change(model: str, fast: bool | None) -> Any:
     """
     if fast is not None or not has_tokenizer_json(model):
         return tokenizer_of(model, fast=bool(fast))
-    from trietok.adapting.adapt import require_same_tokens  # `suggest` has no use for it
+    from trietok.workbench.adapting.adapt import require_same_tokens  # `suggest` has no use for it
 
     slow = tokenizer_of(model)
     try:

@@ -15,8 +15,8 @@ from trietok.cli.lock_options import golden_texts
 from trietok.cli.output import json_line, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.reporting import reporting
-from trietok.locking.lock_file import LOCK_FILE
-from trietok.locking.lock_file import as_json as values_of
+from trietok.workbench.locking.lock_file import LOCK_FILE
+from trietok.workbench.locking.lock_file import as_json as values_of
 from trietok.showing.lists import number_of
 
 

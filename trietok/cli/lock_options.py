@@ -10,7 +10,7 @@ import click
 import trietok
 from trietok.cli import training_options
 from trietok.cli.options import PATH
-from trietok.engines.worker import OTHERS
+from trietok.workbench.engines.worker import OTHERS
 
 texts = click.option(
     "--texts",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import trietok
-from trietok.adapting.apply_rows import checked_model
+from trietok.workbench.adapting.apply_rows import checked_model
 from trietok.cli import changed_vocabulary, options
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
@@ -176,7 +176,7 @@ def _write_table(applied: trietok.AppliedRows) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from trietok.adapting.applied import HEAD
+    from trietok.workbench.adapting.applied import HEAD
 
     # Everything is put together from `Text`: a string would be searched for markup.
     console = Console(highlight=False, markup=False, emoji=False)

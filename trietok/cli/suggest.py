@@ -182,7 +182,7 @@ def _write_table(suggestions: trietok.Suggestions, applied: dict[str, Any] | Non
     from rich.table import Table
     from rich.text import Text
 
-    from trietok.suggesting.report import HEAD
+    from trietok.workbench.suggesting.report import HEAD
 
     # Everything is put together from `Text`: a string would be searched for markup, and [UNK] would vanish.
     console = Console(highlight=False, markup=False, emoji=False)

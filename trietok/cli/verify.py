@@ -12,7 +12,7 @@ from trietok.cli import lock_options, options
 from trietok.cli.inputs import tokenizer_of
 from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
 from trietok.cli.reporting import reporting, say_error
-from trietok.locking.lock_file import LOCK_FILE, model_there
+from trietok.workbench.locking.lock_file import LOCK_FILE, model_there
 
 _CHANGED, _TROUBLE = 1, 2
 

@@ -13,7 +13,7 @@ from trietok import log
 from trietok.clients.packages import class_of_ours, has_methods_of_its_own, kind_of, package, refuse_what_no_file_says
 from trietok.errors import InputTypeError, NotSupportedError, brief, told_as
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.locking.export_file import export
+from trietok.workbench.locking.export_file import export
 from trietok.tokenizer.auto import fast_class_of
 from trietok.tokenizer.bert import BertTokenizer
 

@@ -19,7 +19,7 @@ from trietok.corpus.text_buffers import buffer_of
 from trietok.inputs.options import CallOptions
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
-from trietok.text.kernel import TEXT_AT_ONCE_BEFORE_KERNEL
+from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL
 from trietok.text.memory import MayBeSpaced
 
 ID_BYTES = 4  # of an id: int32

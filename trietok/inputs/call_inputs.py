@@ -14,7 +14,7 @@ from trietok.text.alignment import Located, Span
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from trietok.text.rows import Rows
+    from trietok.text.kernel.plain import Rows
 
     class Encoder(Protocol):
         """Gives the ids, spans and tokens of a text, as a tokenizer does at one moment."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trietok.inputs.builder import InputBuilder
     from trietok.inputs.call_inputs import Encoder
     from trietok.text.alignment import Span
-    from trietok.text.rows import Rows
+    from trietok.text.kernel.plain import Rows
 
 _Item = TypeVar("_Item")
 NO_LIMIT = float("inf")

@@ -31,26 +31,17 @@ from typing import TYPE_CHECKING
 
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
-from trietok.text.kernel import (
-    TEXT_AT_ONCE_BEFORE_KERNEL,
-    Classifier,
-    SlowClassifier,
-    kernel_at_work,
-    new_kernel,
-    new_vocabulary,
-    one_at_a_time,
-    text_before_kernel,
-)
+from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL, Classifier, SlowClassifier, kernel_at_work, new_kernel, new_vocabulary, one_at_a_time, text_before_kernel
 from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.prefilter import Prefilter
-from trietok.text.rows import ListRows
+from trietok.text.kernel.plain import ListRows
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from trietok.text._kernel import Kernel
-    from trietok.text._kernel import Vocabulary as KernelVocabulary
-    from trietok.text.rows import Rows
+    from trietok.text.kernel._kernel import Kernel
+    from trietok.text.kernel._kernel import Vocabulary as KernelVocabulary
+    from trietok.text.kernel.plain import Rows
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -71,7 +62,7 @@ class TextEncoder:
     """
 
     remembers = False
-    kernel: Kernel | None = None  # does what `ids` does, sooner; see `trietok.text.kernel`
+    kernel: Kernel | None = None  # does what `ids` does, sooner; see `trietok.text.kernel.chosen`
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages

@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, runs_without
-from trietok.text.kernel import Classifier, RustClassifier
+from trietok.text.kernel.chosen import Classifier, RustClassifier
 from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_basic_tokenizer import RustBasicTokenizer

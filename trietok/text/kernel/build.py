@@ -1,0 +1,104 @@
+"""Compiles the C kernel, for a checkout or a wheel.
+
+    python -m trietok.text.kernel.build
+
+In: the C sources beside this file, and a C compiler: `$CC`, or the one that Python was built with. Out: one shared
+library that every CPython from 3.11 on loads, or a line that says why there is none. Then trietok does the same in
+plain Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+
+SOURCE = pathlib.Path(__file__).with_name("_kernel.c")
+LIBRARY = "_kernel.abi3.so"
+WHEEL_TAG = "cp311-abi3"
+OPTIONS = ("-O3", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
+SECONDS = 300
+
+
+class NoKernelError(Exception):
+    """The kernel could not be compiled; the message is one line that says why."""
+
+
+def sources_digest() -> str:
+    """The sha256 of the C sources, which a kernel made of them has as `SOURCES`."""
+    sources = sorted(SOURCE.parent.glob("_kernel*.[ch]"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+
+
+def compile_kernel(library: pathlib.Path, options: Sequence[str] = ()) -> None:
+    """Compile the kernel.
+
+    Args:
+        library: the file to write.
+        options: more options for the compiler.
+
+    Raises:
+        NoKernelError: there is no compiler for it, or it fails.
+    """
+    reason = _why_not_here()
+    if reason:
+        raise NoKernelError(reason)
+    compiler = _compiler()
+    link = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
+    include = f"-I{sysconfig.get_path('include')}"
+    written = library.with_name(f"{library.name}.{os.getpid()}")  # a library in use is replaced, not written over
+    sources = f'-DTRIETOK_SOURCES="{sources_digest()}"'
+    command = [*compiler, *OPTIONS, sources, *options, include, str(SOURCE), *link, "-o", str(written)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS, errors="replace")
+        written.replace(library)
+    except subprocess.CalledProcessError as error:
+        lines = [line for line in str(error.stderr).splitlines() if "error" in line] or ["it says nothing"]
+        raise NoKernelError(f"the C compiler {compiler[0]} fails: {lines[0].strip()}") from error
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NoKernelError(f"the C compiler {compiler[0]} does not run: {error}") from error
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def _compiler() -> list[str]:
+    """The command of the C compiler."""
+    given = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    try:
+        return shlex.split(given) or ["cc"]
+    except ValueError as error:
+        raise NoKernelError(f"the C compiler {given!r} is no command: {error}") from error
+
+
+def _why_not_here() -> str | None:
+    """Why this Python can load no such library; None where it can."""
+    if sys.implementation.name != "cpython" or sys.version_info < (3, 11):
+        return "it needs CPython 3.11 or newer"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "free-threaded builds of Python cannot load it"
+    if sys.platform == "win32":
+        return "it is not built on Windows"
+    if sys.byteorder != "little" or sys.maxsize < 2**32:
+        return "it needs a 64-bit machine whose numbers begin with their lowest byte"
+    return None
+
+
+def main() -> int:
+    """Compile the kernel in place."""
+    library = SOURCE.with_name(LIBRARY)
+    try:
+        compile_kernel(library, sys.argv[1:])
+    except NoKernelError as error:
+        print(f"no compiled kernel: {error}; trietok stays plain Python", file=sys.stderr)
+        return 1
+    print(f"compiled {library}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

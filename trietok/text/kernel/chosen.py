@@ -1,0 +1,434 @@
+"""Which kernel is at work, and what the compiled one asks Python.
+
+In: a `ChunkEncoder`. Out: its `Kernel`, which does what `ChunkEncoder.ids` does sooner; or None, and the encoder does
+it all in plain Python. The plain way is the reference: the compiled kernel asks it what becomes of a character, and
+hands over to it what cannot be told of each character by itself.
+
+The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import unicodedata
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from trietok.text.basic_tokenizer import PUNCTUATION
+from trietok.text.bulk import bulk
+from trietok.text.characters import is_chinese_char, lower_each, normalize
+from trietok.text.prefilter import Prefilter
+
+if TYPE_CHECKING:
+    from trietok.text.basic_tokenizer import BasicTokenizer
+    from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+    from trietok.text.stages import Stages
+
+try:
+    # A free-threaded Python before 3.15 finds the library by its name, and cannot load it: its objects are laid out
+    # otherwise. What then happens is no ImportError, and need not be an error. Neither need it be with Python 3.10,
+    # which is older than the stable ABI that the library was made for.
+    if sys.version_info < (3, 11) or "t" in getattr(sys, "abiflags", ""):
+        raise ImportError
+    from trietok.text.kernel import _kernel
+except ImportError:  # not built, or not for this Python
+    _IS_THERE = False
+else:
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 1  # else it was made of other sources
+
+# Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
+# hundreds will most likely have more.
+TEXT_BEFORE_KERNEL = 1_000
+TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
+
+# What becomes of a character, and flags; the numbers are those of `_kernel.c`.
+ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
+IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN = 1, 2, 4, 8
+Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
+_HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
+
+LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
+MOST_LIMIT = (1 << 32) - 1
+LONGEST_WORD = 1 << 40
+COMMON_CHINESE = (0x4E00, 0x9FEF)  # one block: if its ends are Chinese, all of it is
+
+
+class _Choice(NamedTuple):
+    is_compiled: bool
+    text_before_kernel: int = TEXT_BEFORE_KERNEL
+
+
+_made = 0
+_choice = _Choice(_IS_THERE and os.environ.get("TRIETOK_KERNEL") != "0")
+
+
+def kernel_at_work() -> str:
+    """`"compiled"` where texts are encoded by the C kernel, `"plain"` where by Python alone.
+
+    >>> kernel_at_work() in ("compiled", "plain")
+    True
+    """
+    return "compiled" if _choice.is_compiled else "plain"
+
+
+def choose_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> bool:
+    """Choose the kernel of the encoders that are made from now on.
+
+    Args:
+        name: `"compiled"` or `"plain"`.
+        text_before_kernel: how many code points an encoder works out in plain Python before it makes a compiled
+            kernel.
+
+    Returns:
+        Whether that one is at work now: the compiled one may not be there.
+    """
+    global _choice
+    _choice = _Choice(_IS_THERE and name == "compiled", text_before_kernel)
+    return kernel_at_work() == name
+
+
+@contextmanager
+def using_kernel(name: str, *, text_before_kernel: int = TEXT_BEFORE_KERNEL) -> Iterator[bool]:
+    """`choose_kernel` for a block of code; what was chosen before is chosen again after it."""
+    global _choice
+    before = _choice
+    try:
+        yield choose_kernel(name, text_before_kernel=text_before_kernel)
+    finally:
+        _choice = before
+
+
+def kernels_alive() -> int:
+    """How many encoders of this process have a compiled kernel now."""
+    return _kernel.count_kernels() if _IS_THERE else 0
+
+
+def kernels_made() -> int:
+    """How many compiled kernels this process has made."""
+    return _made
+
+
+def text_before_kernel() -> int:
+    """How many code points an encoder works out before it makes a kernel."""
+    return _choice.text_before_kernel
+
+
+# ---- what the kernel asks of a character ----------------------------------------------------------------------------
+
+
+class Classifier(ABC):
+    """Says what becomes of a character by itself, where that does not depend on what is around it.
+
+    A character of an added token is a *key*: the chunk around it is handed over. Where no added token holds what chunks
+    are cut at, nor looks at what is around it, the part of the chunk between such characters is enough.
+
+    Args:
+        added: what the added tokens look like in a text, of which none may be missed.
+        is_plain: whether a match always stands, and takes no whitespace along.
+    """
+
+    def __init__(self, added: Collection[str], is_plain: bool) -> None:
+        self.keys = Prefilter(added).keys
+        stay_in_parts = is_plain and not any(map(self.is_boundary, set().union(*added)))
+        self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
+
+    @abstractmethod
+    def is_boundary(self, char: str) -> bool:
+        """Whether a character is whitespace, or is set between spaces."""
+
+    @abstractmethod
+    def classify(self, code_point: int) -> Answer:
+        """What becomes of a code point that is no surrogate."""
+
+    @abstractmethod
+    def stay_apart(self, pair: str) -> bool:
+        """Whether normalization leaves two characters as they are, side by side."""
+
+    def compose(self, part: str) -> str | None:
+        """The form of a part of a chunk that normalization composes, where its ids are the same; None where not."""
+        return None
+
+    def alone(self) -> tuple[int, int]:
+        """The first and the last of code points that are set between spaces and become themselves; (1, 0) for none."""
+        return 1, 0
+
+    def _is_key(self, *forms: str) -> bool:
+        """Whether an added token may stand around a character that has these forms on its way."""
+        return any(not self.keys.isdisjoint(form) for form in forms)
+
+
+class SlowClassifier(Classifier):
+    """The rules of the slow profile: lower-case, clean, compose, lower-case, strip accents, split at punctuation.
+
+    Args:
+        basic: the stage of these rules.
+        added, is_plain: see `Classifier`.
+
+    >>> from trietok.text.basic_tokenizer import BasicTokenizer
+    >>> SlowClassifier(BasicTokenizer(), ["[SEP]"], True).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
+    True
+    """
+
+    def __init__(self, basic: BasicTokenizer, added: Collection[str], is_plain: bool) -> None:
+        self._basic = basic
+        super().__init__(added, is_plain)
+        self._lower = bool(basic.do_lower_case)
+        self._chinese_apart = bool(basic.tokenize_chinese_chars)
+        self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
+
+    def classify(self, code_point: int) -> Answer:
+        raw = chr(code_point)
+        if raw > "\u3400" and self._is_common_chinese(raw):
+            return ALONE, 0, IS_BOUNDARY, raw.encode()
+        char = lower_each(raw) if self._lower else raw
+        cleaned = char.translate(self._basic.cleaning_table)
+        word = self._basic.normalize(cleaned.strip(" "))
+        if self._is_key(raw, char, word):
+            return self._key
+        if not cleaned:
+            return DELETED, 0, 0, b""
+        if cleaned == " ":
+            return SPACE, 0, 0, b""
+        return self._within_word(char, cleaned, word) or _HANDED_OVER
+
+    def compose(self, part: str) -> str | None:
+        if not self._basic.composes:
+            return None
+        lowered = lower_each(part) if self._lower else part
+        composed = normalize("NFC", lowered)
+        # To compose it once more later changes nothing. Only an added token could tell the forms apart.
+        return None if composed == part or self._is_key(part, lowered, composed) else composed
+
+    def is_boundary(self, char: str) -> bool:
+        return char.isspace() or char.translate(self._basic.cleaning_table) != char
+
+    def alone(self) -> tuple[int, int]:
+        first, last = COMMON_CHINESE
+        if self._chinese_apart and are_plain_chinese() and not any(first <= ord(key) <= last for key in self.keys):
+            return COMMON_CHINESE
+        return super().alone()
+
+    def _is_common_chinese(self, char: str) -> bool:
+        """Whether a character is Chinese and no stage changes it; texts have thousands of them."""
+        return (
+            self._chinese_apart
+            and is_chinese_char(ord(char))
+            and char not in self.keys
+            and char.isprintable()  # assigned
+            and not unicodedata.decomposition(char)
+        )
+
+    def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
+        """What becomes of a character that is kept; None where it cannot be told of it by itself."""
+        if len(char) != 1 or char not in cleaned or any(map(str.isspace, (char, *word))):
+            return None
+        combining_class = unicodedata.combining(char)
+        if normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
+            return None
+        decomposed = normalize("NFD", char)
+        may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
+        flags = MAY_COMPOSE if may_be and decomposed[0] in may_compose() else 0
+        if not combining_class and decomposed == char:
+            flags |= IS_PLAIN
+        is_boundary = cleaned != char
+        is_split = self._basic.do_split_on_punc and word.translate(PUNCTUATION) != word
+        if is_boundary or is_split:
+            if len(word) != 1 or combining_class or flags & MAY_COMPOSE or (is_boundary and word != char):
+                return None
+            return ALONE, 0, flags | (IS_BOUNDARY if is_boundary else 0), word.encode()
+        if self._strips and any(map(unicodedata.combining, word)):
+            return None  # what is not stripped may change places with its neighbours
+        return ORDINARY, combining_class, flags, word.encode()
+
+    def stay_apart(self, pair: str) -> bool:
+        pair = lower_each(pair) if self._lower else pair
+        return normalize("NFC", pair) == pair
+
+
+def _text_of(code_points: array[int]) -> str:
+    return code_points.tobytes().decode(f"utf-32-{sys.byteorder[0]}e")
+
+
+@cache
+def are_plain_chinese() -> bool:
+    """Whether all of `COMMON_CHINESE` are assigned, Chinese, and the same in every form."""
+    first, last = COMMON_CHINESE
+    chars = _text_of(array("I", range(first, last + 1)))
+    is_same = unicodedata.is_normalized("NFD", chars) and unicodedata.is_normalized("NFC", chars)
+    return is_same and chars.isprintable() and all(map(is_chinese_char, (first, last)))
+
+
+# Blocks without characters that are composed of others, but for Hangul, and too large to look at each time.
+_NOT_COMPOSED = ((0x3100, 0xFB1D), (0xFB50, 0x10000), (0x12000, 0x16100), (0x16E00, 0x1D100), (0x1D200, 0x20000))
+_HANGUL_VOWELS_AND_ENDS = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
+
+
+@cache
+def may_compose() -> frozenset[str]:
+    """The characters that may compose with what is before them: whatever is not the first of a decomposition."""
+    starts = [0xC0, *(stop for _, stop in _NOT_COMPOSED)]
+    stops = [*(start for start, _ in _NOT_COMPOSED), 0x20000]
+    code_points = array("I", chain.from_iterable(map(range, starts, stops)))
+    spaced = array("I", [ord(" ")]) * (2 * len(code_points))
+    spaced[::2] = code_points
+    decomposed = normalize("NFD", _text_of(spaced)).split(" ")
+    return frozenset(
+        (
+            *(char for chars in decomposed if len(chars) > 1 for char in chars[1:]),
+            *map(chr, _HANGUL_VOWELS_AND_ENDS),
+        )
+    )
+
+
+class RustClassifier(Classifier):
+    """The rules of the fast profile, where nothing is composed.
+
+    Args:
+        basic: the stage of these rules.
+        added, is_plain: see `Classifier`; of the added tokens as they are looked for in a raw text or a normalized one.
+    """
+
+    def __init__(self, basic: RustBasicTokenizer, added: Collection[str], is_plain: bool) -> None:
+        self._basic = basic
+        super().__init__(added, is_plain)
+
+    def classify(self, code_point: int) -> Answer:
+        raw = chr(code_point)
+        normalized = self._basic.normalized(raw)
+        if self._is_key(raw, raw.lower(), normalized):
+            return self._key
+        if not normalized:
+            return DELETED, 0, 0, b""
+        words = self._basic.words(normalized)
+        if not words:
+            return SPACE, 0, 0, b""
+        if len(words) > 1 or (self._basic.strips_accents and any(map(unicodedata.combining, normalized))):
+            return _HANDED_OVER
+        word = words[0]
+        if word != normalized:
+            is_chinese = normalized == f" {word} "
+            return (ALONE, 0, IS_BOUNDARY, word.encode()) if is_chinese and len(word) == 1 else _HANDED_OVER
+        if self._basic.words(f"a{word}a") == ["a", word, "a"]:
+            return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
+        return ORDINARY, 0, 0, word.encode()
+
+    def alone(self) -> tuple[int, int]:
+        first, last = COMMON_CHINESE
+        if any(first <= ord(key) <= last for key in self.keys) or not are_plain_chinese():
+            return super().alone()
+        answers = [self.classify(code_point) for code_point in COMMON_CHINESE]
+        is_alone = all(kind == ALONE and flags == IS_BOUNDARY for kind, _, flags, _ in answers)
+        return COMMON_CHINESE if is_alone else super().alone()
+
+    def is_boundary(self, char: str) -> bool:
+        return char.isspace() or self._basic.clean(char) != char
+
+    def stay_apart(self, pair: str) -> bool:
+        return True
+
+
+# ---- the kernel of an encoder ---------------------------------------------------------------------------------------
+
+
+def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
+    """The entries that words are cut into, for the kernels of all encoders with these; None where there is none."""
+    if not _choice.is_compiled:
+        return None
+    wordpiece = stages.wordpiece
+    try:
+        unknown = stages.to_id(wordpiece.unk_token)
+        with bulk():
+            entries = dict(wordpiece.vocab)
+            entries.update({content: stages.to_id(content) for content in stages.added.encoder if content in entries})
+            return vocabulary_of(
+                entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word
+            )
+    except (LookupError, OverflowError, TypeError, ValueError):  # an entry or an id that is no text or number of use
+        return None
+
+
+def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_word: int) -> _kernel.Vocabulary:
+    """Entries with their ids for a kernel.
+
+    Args:
+        entries: the ids by entry; those that no text gives are taken out.
+        prefix: what entries begin with that continue a word.
+        unknown: the id of what no entries make up.
+        longest_word: how many code points a word may have that is cut.
+
+    Raises:
+        OverflowError, TypeError, ValueError: an entry or an id is no text or number that the kernel can use.
+    """
+    lines = _lines(entries)
+    ids = array("i", entries.values()).tobytes()
+    return _kernel.Vocabulary(lines, ids, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
+
+
+def _lines(entries: dict[str, int]) -> bytes:
+    """Entries as lines of UTF-8. Those with a line end, or half a surrogate pair, are taken out: no word is such."""
+    lines = "\n".join([*entries, ""])
+    try:
+        utf8 = lines.encode()
+    except UnicodeEncodeError:
+        utf8 = b""
+    if utf8 and lines.count("\n") == len(entries):
+        return utf8
+    for entry in list(entries):
+        if "\n" in entry or any("\ud800" <= char <= "\udfff" for char in entry):
+            del entries[entry]
+    return "\n".join([*entries, ""]).encode()
+
+
+def new_kernel(
+    vocabulary: _kernel.Vocabulary,
+    classifier: Classifier,
+    hand_over: Callable[[str], Iterable[int] | None],
+    plain: Callable[[str], list[int]],
+    steps: Callable[[str], Iterable[int]],
+    limit: int,
+) -> _kernel.Kernel | None:
+    """A kernel for one encoder; None where there is none.
+
+    Args:
+        vocabulary: of `new_vocabulary`.
+        classifier: what it asks of characters.
+        hand_over: what it asks of chunks between spaces: their ids; or None where the text has to go the plain way.
+        plain: what it asks of texts that it cannot read.
+        steps: what it asks of chunks between spaces: the steps between the bounds of their tokens.
+        limit: how many bytes it may remember.
+    """
+    global _made
+    if limit < LEAST_LIMIT:
+        return None
+    _made += 1
+    return _kernel.Kernel(
+        vocabulary,
+        classifier.classify,
+        classifier.stay_apart,
+        classifier.compose,
+        hand_over,
+        plain,
+        steps,
+        classifier.alone(),
+        min(limit, MOST_LIMIT),
+        os.urandom(16),
+    )
+
+
+# Of threads that make a kernel: of two that want one for the same encoder, one waits for the other's.
+one_at_a_time = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a function of C, as those of the kernels: no signal comes between
+    os.register_at_fork(after_in_child=one_at_a_time._at_fork_reinit)  # type: ignore[attr-defined]
+if _IS_THERE and hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_kernel.hold_kernels,
+        after_in_parent=_kernel.release_in_parent,
+        after_in_child=_kernel.release_in_child,
+    )

@@ -1,0 +1,309 @@
+"""`adapt`: a model and its tokenizer made ready for some texts, from which words to add to the finished directory.
+
+In: a model's directory and texts. Out: a new directory with the words that help most, a row for each of them, and the
+proof that every other token has kept its id and its row.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from trietok.workbench.adapting.add_terms import AddedTerms, add_terms
+from trietok.workbench.adapting.applied import AppliedRows
+from trietok.workbench.adapting.apply_rows import Progress, apply_rows, checked_model
+from trietok.workbench.adapting.certificate import batches, ids_of, unknown_id_of
+from trietok.workbench.adapting.plan_rows import Initializer, check_new, plan_rows
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.checking.check import check
+from trietok.workbench.comparing.compare import Comparison, compare
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.files.formats import has_tokenizer_json
+from trietok.files.new_directory import new_directory
+from trietok.files.read_again import read_again
+from trietok.showing.lists import alternatives, first_few, number_of
+from trietok.workbench.suggesting.report import Suggestions
+from trietok.workbench.suggesting.suggest import suggest_tokens
+from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
+
+# How words are added → how they are suggested, and how `add_terms` calls it.
+_WAYS = {
+    "wordpiece": ("wordpiece", "wordpiece"),
+    "added": ("added", "single-word"),
+    "single-word": ("added", "single-word"),
+    "unused": ("added", "unused"),
+}
+
+
+class TokensOfTexts(NamedTuple):
+    """The tokens of some texts, without [CLS], [SEP] and the like: how many, and how many of them are unknown."""
+
+    texts: int
+    tokens: int
+    unknown: int
+
+
+class Adapted(NamedTuple):
+    """What `adapt` did. `str` makes it readable.
+
+    Attributes:
+        suggestions: the words that were worth adding, and what each saves.
+        terms: which of them were added, with their ids.
+        plan: which row of the model each row of the new one is made of.
+        applied: the tensors that were written.
+        comparison: the tokenizer before, and the one that the new directory gives.
+        before, after: the tokens of the texts, with each of them.
+        out: the new directory.
+        unreached: words that were not added, because the model's tokenizer gives them on no text: the slow profile
+            found them, and the fast one writes them otherwise.
+    """
+
+    suggestions: Suggestions
+    terms: AddedTerms
+    plan: RowPlan
+    applied: AppliedRows
+    comparison: Comparison
+    before: TokensOfTexts
+    after: TokensOfTexts
+    out: str
+    unreached: list[str]
+
+    @property
+    def proof(self) -> str:
+        """What became of the ids, in one sentence; see `Comparison.proof`."""
+        return self.comparison.proof
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; of the plan its numbers."""
+        return {
+            "out": self.out,
+            "suggestions": self.suggestions.to_dict(),
+            "terms": self.terms.to_dict(),
+            "rows": self.applied.to_dict(),
+            "before": self.before._asdict(),
+            "after": self.after._asdict(),
+            "unreached": self.unreached,
+            "proof": self.proof,
+        }
+
+    def lines(self) -> list[str]:
+        """What was done, without the tensors and the proof."""
+        words = list(self.terms.added)
+        saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
+        lines = [
+            f"{number_of(len(words), 'word')} added: {first_few(words)}",
+            f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
+            f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}",
+            f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}",
+        ]
+        if self.unreached:
+            lines.insert(
+                1,
+                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
+                f"on the texts: {first_few(self.unreached)}",
+            )
+        if self.applied.left_out:
+            lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
+        return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), *self.comparison.slots_said, self.proof])
+
+
+def adapt(
+    model_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    texts: Iterable[str],
+    *,
+    most: int = 500,
+    min_frequency: int = 3,
+    way: str = "wordpiece",
+    phrases: int = 0,
+    new: str | Initializer = "pieces",
+    also: Iterable[str] = (),
+    leave: Iterable[str] = (),
+    multiple_of: int = 1,
+    leave_out: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Adapted:
+    """Write a model anew with the words of some texts that are most worth a token, and a row for each of them.
+
+    These steps are done one after the other, and each can be done by itself: `suggest_tokens`, `add_terms`,
+    `plan_rows`, `apply_rows`; at last the new directory is checked and loaded, and its tokenizer compared with the old.
+    Only then does it get its name: a failure leaves nothing.
+
+    Args:
+        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer. Where that has a
+            tokenizer.json, the fast class is taken, and the new directory has a tokenizer.json too.
+        out_dir: the directory to write, which does not exist or is empty.
+        texts: read twice; an iterator is kept in a temporary file for that.
+        most, min_frequency, phrases, leave_out: see `suggest_tokens`; phrases are for `"added"` and `"unused"`.
+        way: `"wordpiece"`, words become entries of the vocabulary; `"added"` or `"single-word"`, added tokens of
+            single words; `"unused"`, such tokens in the free slots `[unusedN]`, so that the model needs no new row.
+        new: what the rows of new tokens are made of; see `plan_rows`.
+        also, leave, multiple_of, progress: see `apply_rows`.
+
+    Raises:
+        InputError: there is no word to add; an option is none; or what `apply_rows` raises.
+        InputTypeError: the texts are one string.
+        FileError, FileFormatError: a file of the model cannot be read, or `out_dir` cannot be written.
+        VocabularyError: what was written does not hold what it should. Nothing is left of it.
+
+    Cost: reading the texts twice, and the model once.
+    """
+    if not isinstance(way, str) or way not in _WAYS:
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(_WAYS)}")
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError(f"adapt takes a list of texts, not {type(texts).__name__}", value=texts)
+    if isinstance(leave_out, str):
+        raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
+    also, leave, leave_out = _names(also), _names(leave), list(leave_out)
+    checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
+    before, slow = _tokenizers(model_dir)
+    check_new(before, new)
+    with read_again(texts) as read:
+        suggestions = _suggested(slow, read, way, most, min_frequency, phrases, leave_out)
+        after, terms, counts, unreached = _added([each.word for each in suggestions.suggestions], before, way, read)
+        plan = plan_rows(before, after, new)
+        with new_directory(out_dir) as staging:
+            applied = apply_rows(
+                plan,
+                model_dir,
+                staging,
+                also=also,
+                leave=leave,
+                multiple_of=multiple_of,
+                tokenizer=after,
+                progress=progress,
+            )
+            comparison = compare(before, _verified(before, plan, terms, staging), ())
+    out = os.fspath(out_dir)
+    return Adapted(
+        suggestions, terms, plan, applied._replace(out=out), comparison, counts[0], counts[1], out, unreached
+    )
+
+
+def _names(patterns: Iterable[str]) -> list[str]:
+    return [patterns] if isinstance(patterns, str) else list(patterns)
+
+
+def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertTokenizer]:
+    """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
+    slow = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
+    fast = slow
+    if has_tokenizer_json(model_dir):
+        fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
+    fast_bert, slow_bert = require_wordpiece(fast, "adapt"), require_wordpiece(slow, "adapt")
+    require_same_tokens(fast_bert, slow_bert, model_dir)
+    return fast_bert, slow_bert
+
+
+def require_same_tokens(fast: BertTokenizer, slow: BertTokenizer, directory: str | os.PathLike[str]) -> None:
+    """Raise `InputError` if the two profiles of a directory have other ids: one of its files is another model's."""
+    if fast.get_vocab() != slow.get_vocab():
+        raise InputError(
+            f"the tokenizer.json of {os.fspath(directory)} and the files of its slow tokenizer (vocab.txt, "
+            "tokenizer_config.json) hold different tokens; remove or correct what the model was not trained with "
+            "(trietok check says what differs)"
+        )
+
+
+def _suggested(
+    tokenizer: BertTokenizer,
+    texts: Iterable[str],
+    way: str,
+    most: int,
+    min_frequency: int,
+    phrases: int,
+    leave_out: list[str],
+) -> Suggestions:
+    slots = len(tokenizer.unused_slots())
+    if way == "unused" and not slots:
+        raise InputError("the vocabulary has no free slot [unusedN]; add the words in another way, with new rows")
+    if way == "unused" and type(most) is int:
+        most = min(most, slots)
+    suggestions = suggest_tokens(
+        tokenizer,
+        texts,
+        max_suggestions=most,
+        min_frequency=min_frequency,
+        adding=_WAYS[way][0],
+        phrases=phrases,
+        leave_out=leave_out,
+    )
+    if not suggestions.suggestions:
+        raise InputError(
+            f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that occur "
+            f"{min_frequency} times or more are tokens already; give more text, or a lower min_frequency"
+        )
+    return suggestions
+
+
+def _added(
+    words: list[str], before: BertTokenizer, way: str, texts: Iterable[str]
+) -> tuple[BertTokenizer, AddedTerms, list[TokensOfTexts], list[str]]:
+    """The tokenizer with the words that texts give, the tokens of the texts without them and with them, and the others.
+
+    The slow profile has told the words. The fast one may compose or delete other characters, and never write one so.
+    """
+    after, terms = _with_words(words, before, way)
+    counts, given = _tokens_of((before, after), texts)
+    unreached = [word for word, token_id in terms.added.items() if token_id not in given]
+    if unreached:
+        reached = [word for word, token_id in terms.added.items() if token_id in given]
+        after, terms = _with_words(reached, before, way)
+        counts, _ = _tokens_of((before, after), texts)
+    return after, terms, counts, unreached
+
+
+def _with_words(words: list[str], before: BertTokenizer, way: str) -> tuple[BertTokenizer, AddedTerms]:
+    after = copy.deepcopy(before)
+    after.config_rows = None  # that of the model as it is
+    terms = add_terms(after, words, _WAYS[way][1])
+    if not terms.added:
+        reason = terms.refused[0].reason if terms.refused else "the model's tokenizer gives none of them on the texts"
+        raise InputError(f"none of the words can be added: {reason}")
+    return after, terms
+
+
+def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]) -> BertTokenizer:
+    """The tokenizer that a new directory gives, once everything about it has proved right.
+
+    Raises:
+        VocabularyError: something is not as it was planned.
+    """
+    report = check(directory)
+    if not report.ok:
+        raise VocabularyError(
+            f"what was written has faults, and is taken away again: {report.errors[0].message}; if `leave` (--leave) "
+            "names a tensor with rows for tokens, it must not"
+        )
+    written = require_wordpiece(AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast"), "adapt")
+    if written.fingerprint() != plan.after:
+        raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
+    for token, token_id in terms.added.items():
+        if ids_of(written, [token]) != [[token_id]]:
+            raise VocabularyError(f"the new token {token!r:.60} is not the id {token_id}", token=token)
+    return written
+
+
+def _tokens_of(
+    tokenizers: tuple[BertTokenizer, BertTokenizer], texts: Iterable[str]
+) -> tuple[list[TokensOfTexts], set[int]]:
+    """The tokens of texts with each of two tokenizers, and the ids that the second one gives."""
+    unknown: list[Any] = list(map(unknown_id_of, tokenizers))
+    counts = [[0, 0] for _ in tokenizers]
+    given: set[int] = set()
+    number = 0
+    for batch in batches(texts):
+        number += len(batch)
+        for tokenizer, unknown_id, count in zip(tokenizers, unknown, counts, strict=True):
+            ids_of_batch = ids_of(tokenizer, batch)
+            count[0] += sum(map(len, ids_of_batch))
+            count[1] += sum(ids.count(unknown_id) for ids in ids_of_batch)
+        given.update(*ids_of_batch)
+    return [TokensOfTexts(number, *count) for count in counts], given

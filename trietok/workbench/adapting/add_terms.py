@@ -1,0 +1,310 @@
+"""`add_terms`: a list of terms made tokens in one of four ways, and what each way does to the texts around.
+
+In: a tokenizer, terms as people write them. Out: the tokenizer with the terms, and which were added, were known, came
+twice or cannot be added.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from trietok.workbench.adapting.certificate import batches, ids_of
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.files.read_again import checked
+from trietok.showing.lists import alternatives, number_of
+from trietok.text.added_token import AddedToken
+from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
+from trietok.training.word_counts import WordCounts
+
+WAYS = ("wordpiece", "added", "single-word", "unused")
+_COMPARED = WAYS[:3]  # what an unused slot does to a text is what an added token does
+_MAX_WORDS = 1_000_000
+_EXAMPLES = 5
+
+AS_ADDED_TOKEN = "add it as an added token"  # the advice with which a reason ends where that way takes the term
+
+
+class RefusedTerm(NamedTuple):
+    """A term that cannot be added: its number in the list, from 1, and why."""
+
+    number: int
+    term: str
+    reason: str
+
+
+class AddedTerms(NamedTuple):
+    """What `add_terms` did.
+
+    Attributes:
+        way: how terms were added.
+        added: token → its id, in the order of the terms; a token is the term as the tokenizer writes it.
+        known: terms that are tokens already, and stay what they are.
+        duplicates: terms that come to the same token as one before.
+        refused: terms that cannot be added that way.
+    """
+
+    way: str
+    added: dict[str, int]
+    known: list[str]
+    duplicates: list[str]
+    refused: list[RefusedTerm]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {**self._asdict(), "refused": [each._asdict() for each in self.refused]}
+
+
+def add_terms(
+    tokenizer: BertTokenizer, terms: Iterable[str], way: str = "wordpiece", *, special: bool = False
+) -> AddedTerms:
+    """Add terms to a tokenizer. An error leaves the tokenizer as it was.
+
+    Args:
+        tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair encoding, which takes
+            added tokens only.
+        terms: words or phrases as people write them, without the spaces around; they are lower-cased where the
+            tokenizer does so.
+        way: `"wordpiece"`, entries of the vocabulary, for single words, and for pieces such as `##ology`; `"added"`,
+            added tokens, matched wherever they stand, inside words too; `"single-word"`, added tokens that match where
+            no letter, digit, mark or underscore touches them; `"unused"`, added tokens that take the free slots
+            `[unusedN]` in order, so that the model needs no new row.
+        special: make them special tokens, which are not lower-cased and which decoding can skip; not for entries.
+
+    Raises:
+        InputTypeError: the tokenizer is none of these, or a term is no str.
+        InputError: `way` is none of these; `special` is given for entries; there are fewer free slots than terms.
+        VocabularyError: the tokens need more rows than `max_embedding_rows`.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> done = add_terms(tokenizer, ["Zoology", "people", "zoology", "atrial fibrillation"])
+    >>> done.added, done.known, done.duplicates
+    ({'zoology': 8000}, ['people'], ['zoology'])
+    >>> done.refused[0].number, done.refused[0].reason
+    (4, 'this tokenizer splits it into 2 words, and a vocabulary entry can be only one; add it as an added token')
+    >>> add_terms(tokenizer, ["atrial fibrillation"], "single-word").added
+    {'atrial fibrillation': 8001}
+    """
+    if not isinstance(tokenizer, BertTokenizer):
+        raise InputTypeError(f"add_terms takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    if way == "wordpiece":
+        require_wordpiece(tokenizer, "add_terms in the way 'wordpiece'")
+    if isinstance(terms, (str, bytes)):
+        raise InputTypeError(f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms)
+    if way not in WAYS:
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
+    if special and way == "wordpiece":
+        raise InputError("an entry of the WordPiece vocabulary is not special; add special tokens in another way")
+    sorted_terms = _Sorted(tokenizer, way, special)
+    for number, term in enumerate(checked(terms), start=1):
+        sorted_terms.take(number, term)
+    tokens = sorted_terms.tokens
+    if way == "wordpiece":
+        tokenizer.add_wordpieces(tokens)
+    elif way == "unused":
+        _assign(tokenizer, list(tokens.values()))
+    else:
+        tokenizer.add_tokens(list(tokens.values()))
+    ids = tokenizer.get_vocab()
+    added = {token: ids[token] for token in tokens}
+    return AddedTerms(way, added, sorted_terms.known, sorted_terms.duplicates, sorted_terms.refused)
+
+
+class _Sorted:
+    """Terms, sorted by what can be done with them."""
+
+    def __init__(self, tokenizer: BertTokenizer, way: str, special: bool) -> None:
+        self.tokens: dict[str, AddedToken] = {}  # content → token; for entries only the contents count
+        self.known: list[str] = []
+        self.duplicates: list[str] = []
+        self.refused: list[RefusedTerm] = []
+        self._taken: set[str] = set()  # the tokens of the terms so far
+        self._tokenizer = tokenizer
+        self._vocabulary = tokenizer.get_vocab()
+        self._way = way
+        self._special = special
+        self._lowers = tokenizer.profile == "slow" and bool(getattr(tokenizer, "do_lower_case", False))
+
+    def take(self, number: int, term: str) -> None:
+        term = term.strip()
+        try:
+            # A token as it is written, such as [MASK], is known as that.
+            token = AddedToken(term) if term in self._vocabulary else self._token_of(term)
+            if token.content in self._taken:
+                self.duplicates.append(term)
+            elif token.content in self._vocabulary:
+                self.known.append(term)
+                self._taken.add(token.content)
+            else:
+                if self._way == "wordpiece":
+                    self._tokenizer.check_wordpiece(token.content)
+                self.tokens[token.content] = token
+                self._taken.add(token.content)
+        except (InputError, VocabularyError) as error:
+            self.refused.append(RefusedTerm(number, term, str(error)))
+
+    def _token_of(self, term: str) -> AddedToken:
+        """The token of a term.
+
+        Raises:
+            InputError: there is none.
+        """
+        if not term:
+            raise InputError("it is empty")
+        if self._way == "wordpiece":
+            return AddedToken(self._entry_of(term))
+        token = AddedToken(term, single_word=self._way == "single-word", special=self._special)
+        basic = self._tokenizer.basic_tokenizer if self._tokenizer.profile == "fast" else None
+        if token.normalized and isinstance(basic, RustBasicTokenizer) and not basic.normalized(term):
+            raise InputError("the tokenizer makes nothing of it")  # a token of it would stand in no text
+        return token.replace(content=term.lower()) if self._lowers and token.normalized else token
+
+    def _entry_of(self, term: str) -> str:
+        tokenizer = self._tokenizer
+        prefix = tokenizer.wordpiece_tokenizer.continuing_subword_prefix
+        marked = prefix if prefix and term.startswith(prefix) and term != prefix else ""
+        rest = term.removeprefix(marked)
+        words = tokenizer.basic_tokenizer.tokenize(rest) if tokenizer.do_basic_tokenize else rest.split()
+        if not words:
+            raise InputError("the tokenizer makes nothing of it")
+        if len(words) > 1:
+            raise InputError(
+                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only "
+                f"one; {AS_ADDED_TOKEN}"
+            )
+        return marked + words[0]
+
+
+def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
+    slots = tokenizer.unused_slots()
+    if len(tokens) > len(slots):
+        raise InputError(
+            f"there are {len(tokens):,} new terms and {len(slots):,} free slots [unusedN]; give fewer terms, or add "
+            "them in another way, with new rows"
+        )
+    pairs = list(zip(slots, tokens, strict=False))
+    for each in (copy.deepcopy(tokenizer), tokenizer):  # on a copy first: one slot after the other is not all or none
+        for slot, token in pairs:
+            each.assign_unused(slot, token)
+
+
+# ---- what each way does ----------------------------------------------------------------------------------------------
+
+
+class OtherWord(NamedTuple):
+    """A word of the texts that is no term, and that is split differently."""
+
+    word: str
+    frequency: int
+    before: list[str]
+    after: list[str]
+
+
+class WayEffect(NamedTuple):
+    """What adding terms in one way does to some texts. `str` says it in a line.
+
+    Attributes:
+        way: how the terms are added.
+        added: how many are new.
+        refused: how many cannot be added that way.
+        texts: how many texts there are.
+        texts_changed: how many of them get other ids.
+        tokens_before, tokens_after: the tokens of all texts, without [CLS], [SEP] and the like.
+        other_words: the words that are no terms and are split differently, the most frequent first.
+    """
+
+    way: str
+    added: int
+    refused: int
+    texts: int
+    texts_changed: int
+    tokens_before: int
+    tokens_after: int
+    other_words: list[OtherWord]
+
+    def __str__(self) -> str:
+        examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])
+        occurrences = sum(each.frequency for each in self.other_words)
+        others = f"{number_of(len(self.other_words), 'other word')} split differently"
+        if self.other_words:
+            others += f" ({number_of(occurrences, 'occurrence')})"
+        return (
+            f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of {self.texts:,} "
+            f"texts change, {self.tokens_before:,} tokens become {self.tokens_after:,}; {others}"
+            + (f": {examples}" if examples else "")
+        )
+
+
+def effects_of_terms(
+    tokenizer: BertTokenizer, terms: Sequence[str], texts: Iterable[str], *, special: bool = False
+) -> list[WayEffect]:
+    """What adding terms would do to texts: as entries, as added tokens, as added tokens of single words.
+
+    Args:
+        tokenizer: stays as it is.
+        terms, special: see `add_terms`.
+        texts: read once.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> for effect in effects_of_terms(tokenizer, ["covid"], ["Covid and Covidien", "the people"]):
+    ...     print(effect)
+    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
+        (1 occurrence): covidien → covid ##ie ##n
+    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently (1 occurrence):
+        covidien → covid i ##en
+    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split differently
+
+    Cost: O(code points of the texts); O(their different words, at most a million) in memory.
+    """
+    ways = [way for way in _COMPARED if not (special and way == "wordpiece")]
+    trials = [copy.deepcopy(tokenizer) for _ in ways]
+    for trial in trials:
+        trial.max_embedding_rows = trial.config_rows = None
+    done = [add_terms(trial, terms, way, special=special) for trial, way in zip(trials, ways, strict=True)]
+    words = WordCounts()
+    before, changed, after = 0, [0] * len(ways), [0] * len(ways)
+    for batch in batches(checked(texts)):
+        words.texts += len(batch)
+        for text in batch:
+            words.add(
+                Counter(tokenizer.basic_tokenizer.tokenize(text) if tokenizer.do_basic_tokenize else text.split())
+            )
+        words.prune(_MAX_WORDS)
+        old = ids_of(tokenizer, batch)
+        before += sum(map(len, old))
+        for number, trial in enumerate(trials):
+            new = ids_of(trial, batch)
+            changed[number] += sum(map(list.__ne__, old, new))
+            after[number] += sum(map(len, new))
+    frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))
+    return [
+        WayEffect(
+            way=way,
+            added=len(terms_added.added),
+            refused=len(terms_added.refused),
+            texts=words.texts,
+            texts_changed=changed[number],
+            tokens_before=before,
+            tokens_after=after[number],
+            other_words=_other_words(tokenizer, trials[number], frequent, terms_added.added),
+        )
+        for number, (way, terms_added) in enumerate(zip(ways, done, strict=True))
+    ]
+
+
+def _other_words(
+    tokenizer: BertTokenizer, trial: BertTokenizer, words: list[tuple[str, int]], added: dict[str, int]
+) -> list[OtherWord]:
+    changed = []
+    for word, count in words:
+        if word not in added:
+            before, after = tokenizer.tokenize(word), trial.tokenize(word)
+            if before != after:
+                changed.append(OtherWord(word, count, before, after))
+    return changed

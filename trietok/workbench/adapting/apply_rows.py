@@ -1,0 +1,322 @@
+"""`apply_rows`: a model's directory with the rows that a plan says, written without PyTorch.
+
+In: a plan and a directory as transformers saves it. Out: a new directory, with all its files or not there at all.
+
+The .safetensors files are read and written here rather than by the package safetensors: its numpy interface has no
+bfloat16, and it wants all tensors of a file in memory before the first is written. Here the memory holds one tensor,
+and blocks of the new one. The package opens each file that was written, so that two programs agree on what it holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from trietok.workbench.adapting.applied import AppliedRows, ChangedTensor
+from trietok.workbench.adapting.checkpoint import GENERATION_CONFIG_FILE, INDEX_FILE, Checkpoint, read_checkpoint
+from trietok.workbench.adapting.model_ids import moved_ids
+from trietok.workbench.adapting.row_blocks import RowBlocks
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.adapting.tensor_rules import token_axes
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    TokenizerClassError,
+)
+from trietok.files.formats import CONFIG_FILE, read_json_object, write_json
+from trietok.files.new_directory import checked_new, new_directory
+from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
+from trietok.log import warning
+from trietok.open_regular import ANY_SIZE, open_regular
+from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.bert_fast import BertTokenizerFast
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
+
+Progress = Callable[[int, int], None]
+_COPY_BYTES = 1 << 22
+
+
+def apply_rows(
+    plan: RowPlan,
+    checkpoint_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    *,
+    also: Iterable[str] = (),
+    leave: Iterable[str] = (),
+    multiple_of: int = 1,
+    tokenizer: Any = None,
+    progress: Progress | None = None,
+) -> AppliedRows:
+    """Write a model's directory anew, with the rows of its tokens as a plan says; the old one stays as it is.
+
+    The input embeddings, the heads that predict tokens and their biases get the rows of the plan, in whatever file and
+    type they are; every other tensor is copied byte for byte, and so is every row that is kept. config.json and
+    generation_config.json get the new `vocab_size` and ids. Other files are copied, except the old tokenizer and
+    weights in other formats. A plan that `replaces_vocabulary` is carried out too, with a warning.
+
+    Args:
+        plan: where the rows come from, as `plan_rows` tells.
+        checkpoint_dir: a directory with config.json and model.safetensors, or its shards and their index.
+        out_dir: the directory to write, which does not exist or is empty. It gets all its files in one step.
+        also: names of tensors, or patterns such as `"*.token_scores"`, whose first axis has a row for each token and
+            which trietok does not know.
+        leave: names or patterns of tensors that are left as they are.
+        multiple_of: what the number of rows is to be a multiple of, see `RowPlan.for_model`.
+        tokenizer: the tokenizer after the change, which is saved into the new directory.
+        progress: called with the bytes written so far and those to write, again and again.
+
+    Raises:
+        MissingDependencyError: numpy or safetensors is not installed.
+        FileError: a file is missing, cannot be read or cannot be written, or `out_dir` is not free.
+        FileFormatError: a file of the model is damaged, or two contradict each other.
+        InputError: the plan is for another tokenizer than the one in the directory, or leads to another than the one
+            given; the model has fewer rows than the plan needs; a tensor of which nothing is known has as many rows as
+            there are tokens; or a new row would be made of rows that are not finite.
+
+    Cost: reading and writing the model once; memory for its largest tensor with token rows, and some blocks.
+    """
+    if not isinstance(plan, RowPlan):
+        raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
+    checkpoint, axes = checked_model(checkpoint_dir, out_dir, also, leave)
+    _check_tokenizers(plan, checkpoint, tokenizer)
+    if plan.replaces_vocabulary:
+        warning("%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan)
+    fitted = plan.for_model(checkpoint.rows, multiple_of)
+    ids = moved_ids(checkpoint.config, fitted, where=CONFIG_FILE, tokenizer=tokenizer)
+    writer = _Writer(checkpoint, RowBlocks(fitted), axes, progress)
+    copied, left_out = checkpoint.other_files()
+    with new_directory(out_dir) as staging:
+        writer.write(staging)
+        write_json(staging / CONFIG_FILE, {**checkpoint.config, **ids, "vocab_size": fitted.rows_after})
+        _write_generation_config(checkpoint, fitted, tokenizer, staging)
+        for name in copied:
+            _copy(checkpoint.directory / name, staging / name)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(staging)
+    ids = {"vocab_size": fitted.rows_after, **ids}
+    return AppliedRows(
+        plan,
+        fitted.rows_before,
+        fitted.rows_after,
+        writer.changed,
+        ids,
+        os.fspath(out_dir),
+        tuple(copied),
+        tuple(left_out),
+        tokenizer is not None,
+    )
+
+
+# ---- before anything is written -------------------------------------------------------------------------------------
+
+
+def checked_model(
+    checkpoint_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    also: Iterable[str] = (),
+    leave: Iterable[str] = (),
+) -> tuple[Checkpoint, dict[str, int]]:
+    """What a model's directory says of itself, and its tensors with rows for tokens, if a plan can be applied to it.
+
+    Raises:
+        MissingDependencyError, FileError, FileFormatError, InputError: see `apply_rows`.
+    """
+    _import_safetensors()
+    checkpoint = read_checkpoint(checkpoint_dir)
+    _check_places(checkpoint.directory, checked_new(out_dir), out_dir)
+    axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)
+    return checkpoint, axes
+
+
+def _import_safetensors() -> Any:
+    try:
+        return import_module("safetensors")
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"safetensors is needed for this and cannot be imported ({error}): pip install 'trietok[model]'",
+            extra="model",
+        ) from error
+
+
+def _check_places(directory: Path, target: Path, out: str | os.PathLike[str]) -> None:
+    source = Path(os.path.realpath(directory))
+    if target == source or source in target.parents:
+        raise FileError(
+            f"{os.fspath(out)} is {'the directory of the model' if target == source else 'inside'} {directory}; give a "
+            "directory elsewhere",
+            path=out,
+        )
+
+
+def _check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> None:
+    """Raise where the plan is not between the tokenizer of the directory and the one given."""
+    if not isinstance(tokenizer, (PreTrainedTokenizer, type(None))):
+        raise InputTypeError(f"apply_rows saves a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    if tokenizer is not None and tokenizer.fingerprint() != plan.after:
+        raise InputError(
+            f"the plan leads to the tokenizer {plan.after}, and the one given is {tokenizer.fingerprint()}; make the "
+            "plan with the tokenizer that is to be saved"
+        )
+    if not checkpoint.has_tokenizer:
+        return
+    found = list(_fingerprints(checkpoint.directory, plan.before))
+    if plan.before not in found:
+        raise InputError(
+            f"the plan is for the tokenizer {plan.before}, and {checkpoint.directory} holds {found[0]}; make the plan "
+            "with the tokenizer of that directory"
+        )
+
+
+def _fingerprints(directory: Path, wanted: str) -> Iterator[str]:
+    """The fingerprints of a directory's tokenizer: of each class that it may have been loaded as, up to the wanted."""
+    ways: tuple[Callable[[], Any], ...] = (
+        *(lambda: AutoTokenizer.from_pretrained(directory, use_fast=False), lambda: _fast(directory)),
+        *(lambda: BertTokenizer.from_pretrained(directory), lambda: BertTokenizerFast.from_pretrained(directory)),
+    )
+    first: Exception | None = None
+    some = False
+    for load in ways:
+        try:
+            fingerprint = load().fingerprint()
+        except (FileError, FileFormatError, TokenizerClassError, InputError) as error:
+            first = first or error
+            continue
+        some = True
+        yield fingerprint
+        if fingerprint == wanted:
+            return
+    if first is not None and not some:
+        raise first
+
+
+def _fast(directory: Path) -> Any:
+    return AutoTokenizer.from_pretrained(directory, use_fast=True)
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Writes the .safetensors files of a model, and their index."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, blocks: RowBlocks, axes: dict[str, int], progress: Progress | None
+    ) -> None:
+        self._checkpoint, self._blocks, self._axes, self._progress = checkpoint, blocks, axes, progress
+        self.changed: list[ChangedTensor] = []
+        self._done = 0
+        self._total = sum(
+            size_of(tensor.dtype, self._new_shape(name, tensor.shape))
+            for header in checkpoint.shards.values()
+            for name, tensor in header.tensors.items()
+        )
+
+    def write(self, folder: Path) -> None:
+        for name, header in self._checkpoint.shards.items():
+            self._write_file(self._checkpoint.directory / name, folder / name, header)
+        if self._checkpoint.shard_index is not None:
+            write_json(folder / INDEX_FILE, self._new_index(self._checkpoint.shard_index))
+
+    def _new_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        axis = self._axes.get(name)
+        return shape if axis is None else (*shape[:axis], self._blocks.rows, *shape[axis + 1 :])
+
+    def _write_file(self, source: Path, target: Path, header: Header) -> None:
+        # Larger elements first: whatever the numbers of rows are, each tensor begins at a multiple of its element.
+        order = sorted(
+            header.tensors, key=lambda name: (-ELEMENT_BYTES[header.tensors[name].dtype], header.tensors[name].start)
+        )
+        new = {name: (header.tensors[name].dtype, self._new_shape(name, header.tensors[name].shape)) for name in order}
+        with _reading(source) as old, open(target, "wb") as file:
+            file.write(header_bytes(new, header.metadata))
+            for name in order:
+                tensor = header.tensors[name]
+                start, size = header.length + tensor.start, tensor.end - tensor.start
+                if name not in self._axes:
+                    self._copy_bytes(old, start, size, file, source)
+                    continue
+                self.changed.append(ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name))
+                raw = _read(old, start, size, source)
+                for block in self._blocks.blocks(name, tensor.dtype, tensor.shape, self._axes[name], raw):
+                    self._write_block(file, block)
+        _check_written(target, new)
+
+    def _copy_bytes(self, old: BinaryIO, start: int, size: int, file: BinaryIO, source: Path) -> None:
+        for place in range(start, start + size, _COPY_BYTES):
+            self._write_block(file, _read(old, place, min(_COPY_BYTES, start + size - place), source))
+
+    def _write_block(self, file: BinaryIO, block: Any) -> None:
+        self._done += file.write(block)
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+    def _new_index(self, index: dict[str, Any]) -> dict[str, Any]:
+        """The index with the new sizes; what else it says stays."""
+        metadata = index.get("metadata")
+        metadata = dict(metadata) if isinstance(metadata, dict) else {}
+        metadata["total_size"] = self._total
+        if type(metadata.get("total_parameters")) is int:
+            metadata["total_parameters"] += sum(_count(each.after) - _count(each.before) for each in self.changed)
+        return {**index, "metadata": metadata}
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    return size_of("U8", shape)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[BinaryIO]:
+    try:
+        file = open_regular(path, ANY_SIZE)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
+    with file:
+        yield file
+
+
+def _read(file: BinaryIO, start: int, size: int, path: Path) -> bytes:
+    try:
+        file.seek(start)
+        raw = file.read(size)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
+    if len(raw) < size:
+        raise FileFormatError(f"{path} has become shorter while it was read; copy it again", path=path)
+    return raw
+
+
+def _check_written(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) -> None:
+    """Have the package safetensors open what was written: it checks the layout, and reads no tensor."""
+    safetensors = _import_safetensors()
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise FileError(f"{path} is not as it was written: {error}", path=path) from None
+    if found != {name: shape for name, (_, shape) in tensors.items()}:
+        raise FileError(f"{path} is not as it was written: other tensors are there", path=path)
+
+
+def _write_generation_config(checkpoint: Checkpoint, plan: RowPlan, tokenizer: Any, folder: Path) -> None:
+    path = checkpoint.directory / GENERATION_CONFIG_FILE
+    if checkpoint.has_generation_config:
+        values = read_json_object(path)
+        ids = moved_ids(values, plan, where=GENERATION_CONFIG_FILE, tokenizer=tokenizer, is_model=False)
+        write_json(folder / GENERATION_CONFIG_FILE, {**values, **ids})
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _reading(source) as old, open(target, "wb") as new:
+        shutil.copyfileobj(old, new, _COPY_BYTES)

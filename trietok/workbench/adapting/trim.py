@@ -1,0 +1,266 @@
+"""`trim`: a smaller tokenizer for some texts, with exactly the tokens that the texts have now.
+
+In: a tokenizer, texts. Out: a tokenizer with the entries that the texts need, the map of ids, the plan of rows, and a
+certificate that says what was proved.
+
+Why the texts keep their tokens: the entries that are left are some of those there were. WordPiece takes the longest
+entry at each place of a word; if that entry is left, it is still the longest. So a word keeps its pieces if all of them
+are left, and a word that no entries cover stays unknown if the pieces matched before the place where nothing matches
+are left. Without those a shorter piece might be taken there, and the rest of the word might go on from it: for the
+entries ab, a and ##bc the word abc is unknown, and for a and ##bc alone it is not.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from trietok.workbench.adapting.certificate import Certificate, batches, certify, ids_of, unknown_id_of
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.errors import InputError, InputTypeError, UnknownTokenError, VocabularyError
+from trietok.files.read_again import read_again
+from trietok.showing.lists import first_few
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
+from trietok.training.word_counts import require_texts
+
+_MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
+
+
+class Trimmed(NamedTuple):
+    """What `trim` made.
+
+    Attributes:
+        tokenizer: the smaller tokenizer.
+        ids: old id → new id of every token that is left.
+        plan: which row of a model goes where.
+        certificate: what was proved.
+    """
+
+    tokenizer: Any
+    ids: dict[int, int]
+    plan: RowPlan
+    certificate: Certificate
+
+
+def trim(
+    tokenizer: BertTokenizer,
+    texts: Iterable[str],
+    *,
+    keep: Iterable[str] = (),
+    keep_prefixes: Iterable[str] = (),
+    unused: int | str = 0,
+    characters: bool = False,
+    min_frequency: int = 1,
+    check_texts: Iterable[str] | None = None,
+) -> Trimmed:
+    """Make a smaller tokenizer that keeps what some texts need; their tokens stay exactly the same.
+
+    It keeps the entries that the texts give, the entries that unknown words need in order to stay unknown, all added
+    tokens and all tokens with a role or a place in the template, and what the other arguments name. The ids that are
+    left close up in their order; of a token on two lines the one that encodes is kept. Each text is encoded again with
+    both tokenizers, and the result says how many differ.
+
+    Args:
+        tokenizer: a `BertTokenizer` or `BertTokenizerFast`, or one of their relatives; it stays as it is.
+        texts: the texts; read twice. An iterator is kept in a temporary file for that.
+        keep: tokens to keep in any case.
+        keep_prefixes: keep every entry that begins with one of these.
+        unused: how many free slots such as `[unused1]` to keep, the lowest ids first; `"all"` keeps all.
+        characters: keep every entry that is a single character, at the front of a word or inside, so that few words of
+            other texts become unknown.
+        min_frequency: drop entries that the texts give fewer times. Above 1 the texts may change, and the certificate
+            says how many do.
+        check_texts: other texts, read once: the certificate says how many of them change.
+
+    Raises:
+        InputTypeError: the tokenizer is no such tokenizer, or cuts texts in a way of its own; `texts`, or another
+            argument, is one string.
+        InputError: there is no token in the texts; a number is out of range; no entry begins with a prefix.
+        UnknownTokenError: a token to keep is not there.
+        VocabularyError: a text differs though `min_frequency` is 1: the texts, or the tokenizer, have changed in
+            between, or it is one that no copy and no file keeps as it is.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> trimmed = trim(tokenizer, ["The people say so.", "So say the people!"], keep=["king"], check_texts=["A king."])
+    >>> print(trimmed.certificate)
+    8,000 tokens become 12 (0.1%)
+    2 texts, 10 tokens: 0 texts differ
+    held back: 1 text, 3 tokens: 1 text differs in 1 token; unknown tokens: 0 before, 1 after
+    5 ids unchanged, 7 moved, 7,988 lost, 0 new; fingerprint trietok-1:3bbfc06f → trietok-1:85ecf435
+    >>> trimmed.tokenizer.tokenize("The king, say the people")
+    ['the', 'king', '[UNK]', 'say', 'the', 'people']
+    >>> print(trimmed.plan)
+    12 of 8,000 rows kept (7 moved), 7,988 lost, 0 new
+
+    Cost: O(code points of the texts), O(tokens) in memory.
+    """
+    _check_options(unused, min_frequency)
+    require_plain(tokenizer)
+    require_texts(texts, "texts", "text")
+    if check_texts is not None:
+        require_texts(check_texts, "check_texts", "text")
+    asked = _asked_for(tokenizer, keep, keep_prefixes, unused, characters)
+    with read_again(texts) as read:
+        used = _Used(tokenizer)
+        used.count(read)
+        if not used.counts:
+            raise InputError(f"there is no token in the {used.texts:,} texts; give texts that hold words")
+        used_ids = (i for i, count in used.counts.items() if i is not None and count >= min_frequency)
+        trimmed = copy.deepcopy(tokenizer)
+        trimmed.config_rows = None  # that of the model as it is
+        new_ids = trimmed.keep_only(_with_last_lines(tokenizer, {*used_ids, *asked, *_fixed(tokenizer)}))
+        certificate = certify(tokenizer, trimmed, new_ids, read, check_texts)
+    counts = certificate.texts
+    if (counts.texts, counts.tokens) != (used.texts, used.tokens) or (min_frequency == 1 and counts.differing):
+        raise VocabularyError(
+            f"{counts.differing:,} of {counts.texts:,} texts differ, and {used.texts:,} were read at first: the texts, "
+            "or the tokenizer, have changed between the two readings, or a token was added twice with different flags, "
+            "which no copy keeps; give texts that stay the same, and save and load the tokenizer before"
+        )
+    plan = RowPlan(certificate.before, certificate.after, certificate.rows_before, len(new_ids), list(new_ids))
+    return Trimmed(trimmed, new_ids, plan, certificate)
+
+
+def require_plain(tokenizer: object) -> None:
+    """Raise unless the stages of a tokenizer are trietok's own, in either profile.
+
+    Raises:
+        InputTypeError: it is no `BertTokenizer` with WordPiece, or a method or stage is a user's.
+    """
+    bert = require_wordpiece(tokenizer, "this")
+    wordpiece = bert.wordpiece_tokenizer
+    if not bert.is_plain or (wordpiece.vocab is not bert.vocab and wordpiece.vocab != bert.vocab):
+        raise InputTypeError(
+            f"{type(tokenizer).__name__} has methods, or a stage, of its own, so which entries its texts need cannot "
+            "be told; this takes a tokenizer that cuts texts as BertTokenizer does",
+            value=tokenizer,
+        )
+
+
+def _check_options(unused: object, min_frequency: object) -> None:
+    if type(min_frequency) is not int or min_frequency < 1:
+        raise InputError(f"min_frequency is {min_frequency!r}; it is a whole number from 1")
+    if unused != "all" and (type(unused) is not int or unused < 0):
+        raise InputError(f"unused is {unused!r}; it is a whole number from 0, or 'all'")
+
+
+# ---- what the texts need ---------------------------------------------------------------------------------------------
+
+
+class _Used:
+    """How often texts give each id, or need it so that an unknown word stays unknown."""
+
+    def __init__(self, tokenizer: BertTokenizer) -> None:
+        self.counts: Counter[int | None] = Counter()  # None: a piece without an id, as the unknown token has none
+        self.texts = self.tokens = 0
+        self._tokenizer = tokenizer
+        self._encoder = tokenizer.text_encoder
+        self._wordpiece = tokenizer.wordpiece_tokenizer
+        self._unknown_id = unknown_id_of(tokenizer)
+        self._chunks: dict[str, list[str]] = {}  # chunk → entries that its unknown words need
+
+    def count(self, texts: Iterable[str]) -> None:
+        for batch in batches(texts):
+            rows = ids_of(self._tokenizer, batch)
+            self.texts += len(batch)
+            for text, ids in zip(batch, rows, strict=True):
+                self.tokens += len(ids)
+                self.counts.update(ids)
+                if self._unknown_id in ids:
+                    entry_ids = self._tokenizer.vocab
+                    self.counts.update(entry_ids[entry] for entry in self._entries_of_unknown(text))
+
+    def _entries_of_unknown(self, text: str) -> Iterator[str]:
+        for chunk in self._encoder.chunks(text):
+            found = self._chunks.get(chunk)
+            if found is None:
+                found = self._look_into(chunk)
+                if len(chunk) <= _LONGEST_REMEMBERED:
+                    if len(self._chunks) >= _MOST_REMEMBERED:
+                        self._chunks.clear()
+                    self._chunks[chunk] = found
+            yield from found
+
+    def _look_into(self, chunk: str) -> list[str]:
+        if self._unknown_id not in self._encoder.ids(chunk):
+            return []
+        found: list[str] = []
+        for word, pieces, _ in self._encoder.words(chunk):
+            if pieces == [self._wordpiece.unk_token] and len(word) <= self._wordpiece.max_input_chars_per_word:
+                found += self._wordpiece.pieces_before_failure(word)
+        return found
+
+
+# ---- what is kept whatever the texts are -----------------------------------------------------------------------------
+
+
+def _fixed(tokenizer: BertTokenizer) -> Iterator[int]:
+    """The ids of added tokens, of roles, of the template."""
+    known = tokenizer.get_vocab()
+    yield from tokenizer.added_tokens_decoder
+    contents = (str(token) for token in tokenizer.added_tokens_decoder.values())
+    for token in (*contents, *tokenizer.all_special_tokens, tokenizer.wordpiece_tokenizer.unk_token):
+        for token_id in (known.get(token), tokenizer.vocab.get(token)):
+            if token_id is not None:
+                yield token_id
+    for pair in (False, True):
+        for piece in tokenizer.input_builder.pieces(pair, True):
+            if piece.token_id is not None:
+                yield piece.token_id
+    processor = getattr(tokenizer, "post_processor", None)
+    if processor is not None:
+        yield from (token_id for _, _, token_id in processor.special_ids())
+
+
+def _asked_for(
+    tokenizer: BertTokenizer, keep: Iterable[str], prefixes: Iterable[str], unused: int | str, characters: bool
+) -> set[int]:
+    """The ids of what the user wants to keep."""
+    for name, value in (("keep", keep), ("keep_prefixes", prefixes)):
+        if isinstance(value, (str, bytes)):
+            raise InputTypeError(f"{name} is a list of str, not one: pass [{value!r:.60}]", value=value)
+    known, entries = tokenizer.get_vocab(), tokenizer.vocab
+    keep, prefixes = list(keep), list(prefixes)
+    missing = [token for token in keep if token not in known]
+    if missing:
+        raise UnknownTokenError(f"these tokens to keep are not in the vocabulary: {_named(missing)}", item=missing[0])
+    asked = {known[token] for token in keep}
+    for prefix in prefixes:
+        if not isinstance(prefix, str) or not prefix:
+            raise InputError(f"a prefix to keep is a str of at least one character, not {prefix!r:.60}")
+        found = tokenizer.vocabulary.tokens_with_prefix(prefix)
+        if not found:
+            raise InputError(f"no entry of the vocabulary begins with {prefix!r:.60}")
+        asked.update(map(entries.__getitem__, found))
+    if characters:
+        marked = tokenizer.wordpiece_tokenizer.continuing_subword_prefix
+        asked.update(i for entry, i in entries.items() if len(entry) == 1 or len(entry.removeprefix(marked)) == 1)
+    return asked | set(_slots(tokenizer, unused))
+
+
+def _slots(tokenizer: BertTokenizer, unused: int | str) -> list[int]:
+    """The free slots to keep, by id."""
+    free = [tokenizer.vocab[slot] for slot in tokenizer.unused_slots()]
+    if unused == "all":
+        return free
+    assert isinstance(unused, int)  # as was checked
+    if unused > len(free):
+        raise InputError(
+            f"unused is {unused:,}, and the vocabulary has {len(free):,} free slots; ask for fewer, or 'all'"
+        )
+    return free[:unused]
+
+
+def _with_last_lines(tokenizer: BertTokenizer, ids: set[int]) -> set[int]:
+    """The ids, and for a token on several lines the one that encodes it: it must not become another."""
+    lines, entries = tokenizer.vocabulary.tokens, tokenizer.vocab
+    tokens = (lines[token_id] for token_id in ids if token_id < len(lines))
+    return ids | {entries[token] for token in tokens if token is not None}
+
+
+def _named(tokens: list[Any]) -> str:
+    return first_few([f"{token!r:.60}" for token in tokens])

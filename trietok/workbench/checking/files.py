@@ -1,0 +1,312 @@
+"""The files of a tokenizer directory, read as far as they can be; what cannot be is a finding.
+
+In: a path. Out: `CheckedFiles`. No file is opened but those of a tokenizer's names in the directory; paths that stand
+in a file are not followed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from trietok.workbench.checking.findings import Findings
+from trietok.workbench.checking.report import Finding
+from trietok.workbench.checking.vocabulary import check_lines
+from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
+from trietok.files.find import BUILT_IN_NAMES, built_in_directory, current_files
+from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    CONFIG_FILE,
+    JOURNAL,
+    RECORD,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    check_depth,
+    doubled_keys,
+    read_json_text,
+)
+from trietok.files.load import checked_added_token, checked_id, is_role, paths_in_files
+from trietok.files.other_kinds import other_kind
+from trietok.files.settings import check_settings
+from trietok.files.tokenizer_json.format import tokenizer_json_from_object
+from trietok.files.tokenizer_json.parts import TokenizerJson
+from trietok.text.added_token import AddedToken
+from trietok.text.vocab_txt import read_vocab_bytes
+from trietok.text.vocabulary import Vocabulary
+from trietok.tokenizer.bert import BertTokenizer
+
+DECODER = "added_tokens_decoder"
+
+
+@dataclasses.dataclass
+class CheckedFiles:
+    """What the files of a directory say.
+
+    Attributes:
+        path: the directory, or the vocabulary file.
+        findings: what is wrong with the files by themselves.
+        tokens: the lines of the vocabulary, None for a declared hole; None where it cannot be read.
+        odd: the ids of lines about which there is a finding.
+        config, special_map, model_config: the JSON objects, empty where there is none.
+        present: the names of the files that could be read.
+        decoder, added, fast: added tokens with their ids: of tokenizer_config.json's added_tokens_decoder, of
+            added_tokens.json, of tokenizer.json.
+        fast_values: what tokenizer.json says, None where there is none or trietok cannot read it.
+        is_json_alone: whether the vocabulary is that of tokenizer.json, because there is no vocab.txt.
+        pending: where the files are, while a save that was cut short is unfinished.
+    """
+
+    path: Path
+    findings: Findings = dataclasses.field(default_factory=Findings)
+    tokens: list[str | None] | None = None
+    odd: set[int] = dataclasses.field(default_factory=set)
+    present: set[str] = dataclasses.field(default_factory=set)
+    config: dict[str, Any] = dataclasses.field(default_factory=dict)
+    special_map: dict[str, Any] = dataclasses.field(default_factory=dict)
+    model_config: dict[str, Any] = dataclasses.field(default_factory=dict)
+    decoder: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    added: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    fast: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
+    fast_values: TokenizerJson | None = None
+    is_json_alone: bool = False
+    pending: dict[str, Path] | None = None
+
+    def file(self, name: str) -> Path:
+        """Where loading finds a file of the directory, if it is there."""
+        if self.pending is None:
+            return self.path / name
+        return self.pending.get(name, self.path / f"{name}.gone")
+
+    def find(self, severity: Any, code: str, message: str, **known: Any) -> None:
+        """Add a finding."""
+        if self.findings.has_room(code):
+            self.findings.append(Finding(severity, code, message, **known))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What trietok itself has noted in tokenizer_config.json."""
+        record = self.config.get(RECORD)
+        return record if isinstance(record, dict) else {}
+
+    @property
+    def holes(self) -> set[int]:
+        """The ids declared to have no token."""
+        holes = self.record.get("vocab_holes")
+        return {hole for hole in holes if type(hole) is int} if isinstance(holes, list) else set()
+
+    def added_that_count(self) -> list[tuple[int, AddedToken, str]]:
+        """The added tokens as id, token, file, in the order of reading; what two files say alike stands once.
+
+        Those of an added_tokens_decoder come first, and then only added_tokens.json is read.
+        """
+        kept: dict[tuple[int, str], tuple[AddedToken, str]] = {}
+        fast = [] if DECODER in self.config else self.fast
+        for name, pairs in (
+            (TOKENIZER_CONFIG_FILE, self.decoder),
+            (ADDED_TOKENS_FILE, self.added),
+            (TOKENIZER_FILE, fast),
+        ):
+            for token_id, token in pairs:
+                if name == TOKENIZER_FILE:  # it has the flags, which added_tokens.json lacks
+                    kept.pop((token_id, token.content), None)
+                kept.setdefault((token_id, token.content), (token, name))
+        return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
+
+
+FILES = (
+    VOCAB_FILE,
+    TOKENIZER_CONFIG_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    ADDED_TOKENS_FILE,
+    TOKENIZER_FILE,
+    CONFIG_FILE,
+)
+
+
+def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
+    """Read a directory, a vocabulary file or a built-in vocabulary; nothing raises."""
+    name = os.fspath(path)
+    if name in BUILT_IN_NAMES and not os.path.exists(name):
+        files = CheckedFiles(built_in_directory(name))
+    else:
+        files = CheckedFiles(Path(name))
+    kind = other_kind(os.fspath(files.path)) if name else None
+    if kind is not None:
+        files.find("error", "other-kind", kind)
+    elif os.path.isfile(files.path):
+        _read_vocabulary(files, files.path)
+    elif name and os.path.isdir(files.path):
+        _read_directory(files)
+    else:
+        files.find("error", "unreadable-file", "there is neither a directory nor a file of that name")
+    return files
+
+
+def _read_directory(files: CheckedFiles) -> None:
+    if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
+        try:
+            files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
+            message = "a save was cut short before it counted; loading takes the files from before it"
+            files.find("note", "save-unfinished", message, file=JOURNAL)
+        except (FileError, FileFormatError) as error:
+            message = str(error).replace(f"{files.path}{os.sep}", "").replace(str(files.path), "the directory")
+            files.find("error", "save-mixed", message, file=JOURNAL)
+    for name in FILES:
+        path = files.file(name)
+        if os.path.lexists(path) and not os.path.isfile(path):
+            message = (
+                "it is no regular file but a directory, a pipe, or a link that leads nowhere; loading passes it over"
+            )
+            files.find("error", "unreadable-file", message, file=name)
+    files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
+    files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
+    files.model_config = _read_object(files, CONFIG_FILE)
+    _check_settings(files)
+    decoder = files.config.get(DECODER, {})
+    if isinstance(decoder, dict):
+        files.decoder = _entries(files, TOKENIZER_CONFIG_FILE, list(decoder.items()))
+    else:
+        files.find("error", "wrong-shape", f"{DECODER} should be an object id → token", file=TOKENIZER_CONFIG_FILE)
+    special = {content_of(value) for value in (*files.config.values(), *files.special_map.values())}
+    added = _read_object(files, ADDED_TOKENS_FILE)
+    entries = [(value, {"content": content, "special": content in special}) for content, value in added.items()]
+    files.added = _entries(files, ADDED_TOKENS_FILE, entries)
+    _read_fast(files)
+    vocabulary = files.file(VOCAB_FILE)
+    if os.path.isfile(vocabulary):
+        _read_vocabulary(files, vocabulary)
+    elif files.fast_values is not None:
+        files.is_json_alone = True
+        files.tokens = list(Vocabulary.from_mapping(files.fast_values.vocabulary).tokens)
+    elif not _about_fast(files):
+        files.find(
+            "error", "missing-vocabulary", f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}", file=VOCAB_FILE
+        )
+
+
+def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
+    try:
+        raw = read_vocab_bytes(path)
+    except (FileError, FileFormatError) as error:
+        message = str(error).replace(f"{path} ", "it ").replace(str(path), path.name)
+        files.find("error", "unreadable-file", message, file=path.name, line_number=getattr(error, "line_number", None))
+        return
+    files.present.add(path.name)
+    added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
+    free = files.holes.union(added.values())  # an added token may have the id of a blank line
+    lines = check_lines(raw, path.name, free, added, files.findings)
+    files.tokens, files.odd = lines.tokens, lines.odd
+
+
+def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
+    """A JSON file that holds an object; empty where it is not there or is something else."""
+    path = files.file(name)
+    if not os.path.isfile(path):
+        return {}
+
+    doubles: list[str] = []
+
+    def noting_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            doubles.extend(doubled_keys(pairs))
+        return value
+
+    try:
+        value = json.loads(read_json_text(path), object_pairs_hook=noting_doubles)
+        if isinstance(value, dict) and not doubles:
+            check_depth(value)
+    except json.JSONDecodeError as error:
+        files.find("error", "not-json", f"column {error.colno}: {error.msg}", file=name, line_number=error.lineno)
+    except FileError as error:
+        files.find("error", "unreadable-file", str(error).replace(str(path), name), file=name)
+    except FileFormatError as error:
+        message = str(error).replace(f"{path}, line {error.line_number}: ", "").replace(str(path), name)
+        code = "not-utf8" if "is not UTF-8" in message else "not-json"
+        files.find("error", code, message, file=name, line_number=error.line_number)
+    except (ValueError, RecursionError):  # a number of thousands of digits, thousands of brackets
+        files.find("error", "not-json", "a number is too long or the nesting too deep", file=name)
+    else:
+        files.present.add(name)
+        for key in doubles:
+            files.find("error", "duplicate-key", f"the key {key!r:.60} stands twice in one object", file=name)
+        if isinstance(value, dict):
+            return value
+        _misshapen(files, name, f"it holds a JSON {type(value).__name__}, not an object {{...}}")
+    return {}
+
+
+def _read_fast(files: CheckedFiles) -> None:
+    """tokenizer.json: all of it, and the added tokens that count if no added_tokens_decoder says otherwise."""
+    if not os.path.isfile(files.file(TOKENIZER_FILE)):
+        return
+    value = _read_object(files, TOKENIZER_FILE)
+    if TOKENIZER_FILE not in files.present or _about_fast(files):
+        return
+    if "added_tokens" in value or DECODER not in files.config:
+        entries = value.get("added_tokens")
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            _misshapen(files, TOKENIZER_FILE, "it has no list 'added_tokens' of objects")
+            return
+        tokens = [(entry.get("id"), {k: v for k, v in entry.items() if k != "id"}) for entry in entries]
+        files.fast = _entries(files, TOKENIZER_FILE, tokens)
+    if not _about_fast(files):
+        _read_fast_values(files, value)
+
+
+def _about_fast(files: CheckedFiles) -> list[Finding]:
+    return [finding for finding in files.findings if finding.file == TOKENIZER_FILE]
+
+
+def _read_fast_values(files: CheckedFiles, value: dict[str, Any]) -> None:
+    try:
+        files.fast_values = tokenizer_json_from_object(value, TOKENIZER_FILE)
+    except VocabularyError as error:
+        files.find("error", "tokenizer-json-ids", str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
+    except TrietokError as error:
+        files.find("error", "tokenizer-json-part", str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
+
+
+def _entries(files: CheckedFiles, name: str, entries: list[tuple[Any, Any]]) -> list[tuple[int, AddedToken]]:
+    """Ids with tokens; those that are none are findings."""
+    pairs: list[tuple[int, AddedToken]] = []
+    for key, entry in entries:
+        content = entry.get("content") if isinstance(entry, dict) else None
+        where = f"the added token {content!r:.60} ({key!r:.60})"
+        try:
+            pairs.append((checked_id(key, where, name), checked_added_token(entry, where, name)))
+        except FileFormatError as error:
+            _misshapen(files, name, str(error))
+    return pairs
+
+
+def content_of(value: Any) -> str | None:
+    """The content of a token as a file has it: a string, or an object of the six fields; None for anything else."""
+    if isinstance(value, dict):
+        value = value.get("content")
+    return value if isinstance(value, str) and value else None
+
+
+def _check_settings(files: CheckedFiles) -> None:
+    """The values that decide what a text becomes, each by itself, by the rule that loading has for all."""
+    left_out = {*paths_in_files(BertTokenizer), "tokenizer_class", DECODER}
+    for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (SPECIAL_TOKENS_MAP_FILE, files.special_map)):
+        is_map = name == SPECIAL_TOKENS_MAP_FILE
+        if is_map and DECODER in files.config:
+            return  # it is not read then
+        for key, value in values.items():
+            if key in left_out or (key, value) == ("unk_token", None) or (is_map and not is_role(key)):
+                continue
+            try:
+                check_settings({key: value}, name, object if is_map else BertTokenizer)
+            except FileFormatError as error:
+                _misshapen(files, name, str(error).removeprefix(f"{name}: "))
+
+
+def _misshapen(files: CheckedFiles, name: str, message: str) -> None:
+    files.find("error", "wrong-shape", message, file=name)

@@ -1,0 +1,383 @@
+"""`fix`: a repaired copy of a tokenizer directory.
+
+In: a directory or a vocab.txt. Out: a new directory, and what was changed. No id moves unless renumbering is asked for:
+the line of a duplicate or a blank line is given to a placeholder such as `[unused17]`, and ids that tokens are given on
+loading are written down.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from trietok.workbench.checking.check import check, load_quietly
+from trietok.workbench.checking.files import DECODER, CheckedFiles, read_files
+from trietok.workbench.checking.report import CheckReport
+from trietok.workbench.checking.rules.facts import ROLES, Facts
+from trietok.workbench.checking.rules.options import case_told_by
+from trietok.workbench.checking.rules.tokenizer_json import Contradiction, contradictions
+from trietok.workbench.checking.vocabulary import BOM
+from trietok.errors import FileFormatError, TrietokError, told_as
+from trietok.files.atomic import save_files
+from trietok.files.formats import (
+    CONFIG_FILE,
+    RECORD,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    read_json_object,
+    write_json,
+    write_vocab_lines,
+)
+from trietok.files.new_directory import checked_new, save_into
+from trietok.files.other_kinds import trained_kind
+from trietok.files.settings import ADDITIONAL
+from trietok.text.added_token import AddedToken
+from trietok.tokenizer.special_tokens import EXTRA
+
+ID_MAP_FILE = "id_map.json"
+_SLOT = re.compile(r"\[unused\d+\]")
+_UNREADABLE = {
+    "unreadable-file",
+    "missing-vocabulary",
+    "other-kind",
+    "empty-vocabulary",
+    "not-utf8",
+    "not-json",
+    "duplicate-key",
+    "wrong-shape",
+    "save-mixed",
+    "tokenizer-json-ids",
+    "tokenizer-json-part",
+}
+_CONFLICTS = {"id-clash", "added-id-differs", "added-id-twice", "added-content-twice", "added-tokens-contradiction"}
+_OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-template")
+
+
+@dataclasses.dataclass(frozen=True)
+class FixResult:
+    """What `fix` has done.
+
+    Attributes:
+        out: the new directory.
+        before, after: the reports on what was given and on what was written.
+        changes: what was changed in the vocabulary and the ids, a sentence each.
+        id_map: old id → new id for every id that is left, where ids were renumbered; else None.
+    """
+
+    out: str
+    before: CheckReport
+    after: CheckReport
+    changes: list[str]
+    id_map: dict[int, int] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        id_map = None if self.id_map is None else {str(old): new for old, new in self.id_map.items()}
+        return {
+            "out": self.out,
+            "changes": self.changes,
+            "id_map": id_map,
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        done = [f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"]
+        return "\n".join([*done, *(f"  {change}" for change in self.changes), str(self.after)])
+
+
+def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: bool = False) -> FixResult:
+    r"""Write a repaired copy of a tokenizer's files.
+
+    Args:
+        path: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
+        out: the directory to write; it must not exist, or be empty. It gets the tokenizer's own files and config.json,
+            and no model weights. tokenizer.json is copied where it says the same as the repaired files, and else
+            written anew.
+        renumber: drop the lines of duplicates and blank lines and close all holes, so that ids move; `id_map.json` in
+            `out` then maps old ids to new ones. Without it, every token keeps its id. `docs/checking.md` says what is
+            done for each finding.
+
+    Returns:
+        The reports before and after, and what was changed.
+
+    Raises:
+        FileError: `out` is there and not empty, or cannot be written.
+        FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
+            not to be renumbered; tokenizer.json gives other ids than vocab.txt, contradicts tokenizer_config.json
+            where nothing tells which is right, or cannot say what the repaired tokenizer is; there is no vocab.txt; or
+            what is repaired does not load either. The message says why; nothing is written.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nun\n")
+    >>> result = fix(folder / "vocab.txt", folder / "fixed")
+    >>> result.changes
+    ["line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 7"]
+    >>> fix(folder / "vocab.txt", folder / "renumbered", renumber=True).id_map
+    {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6}
+    """
+    target = Path(out)
+    checked_new(target)
+    before = check(path)
+    if trained_kind(os.fspath(path)) is not None:
+        raise FileFormatError(
+            f"cannot repair {before.path}: it holds a byte-pair encoding, whose vocabulary goes with its merges, and "
+            "only WordPiece vocabularies are repaired; train it again (trietok train bpe)",
+            path=before.path,
+        )
+    for finding in before.errors:
+        if finding.code in _UNREADABLE:
+            where = f" ({finding.place})" if finding.place else ""
+            raise FileFormatError(
+                f"cannot repair {before.path}: {finding.message}{where}",
+                path=before.path,
+                line_number=finding.line_number,
+            )
+        if finding.code in _CONFLICTS and not renumber:
+            raise FileFormatError(
+                f"cannot repair {before.path} without moving an id: {finding.message}; renumbering gives each its own",
+                path=before.path,
+            )
+        if finding.code == "tokenizer-json-differs":
+            raise FileFormatError(
+                f"cannot repair {before.path}: {TOKENIZER_FILE} and {VOCAB_FILE} give one token two ids "
+                f"({finding.message}); remove the file that is not the model's",
+                path=before.path,
+            )
+    files = read_files(path)
+    if files.is_json_alone:
+        raise FileFormatError(
+            f"cannot repair {before.path}: it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast."
+            "from_pretrained(...).save_pretrained(...) writes both, if it loads",
+            path=before.path,
+        )
+    facts = Facts(files)
+    repair = _Repair(files, facts, renumber)
+    if TOKENIZER_FILE in files.present:
+        wrong = _wrong_settings(facts)
+        repair.settings = {each.setting: each.value for each in wrong}
+        for name, value in repair.settings.items():
+            told = f"as {TOKENIZER_FILE} and the vocabulary say"
+            repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: {name} is {str(value).lower()}, {told}")
+        corrected = {each.message for each in wrong}
+        repair.lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
+    id_map = _write(repair, target, renumber)
+    return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
+
+
+def _wrong_settings(facts: Facts) -> list[Contradiction]:
+    """The settings in which tokenizer.json contradicts tokenizer_config.json and is right, as the vocabulary tells.
+
+    Raises:
+        FileFormatError: nothing tells which is right, and tokenizer.json, which the copy does not have, may be.
+    """
+    json = facts.files.fast_values
+    if json is None or facts.setting("do_basic_tokenize") is False:
+        return []
+    lowers = case_told_by(facts).lowers
+    wrong = [each for each in contradictions(facts, json) if each.setting == "do_lower_case" and each.value == lowers]
+    if wrong:
+        facts = Facts(dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers}))
+    for each in contradictions(facts, json):
+        # Where it is null, accents are stripped as texts are lower-cased, so it was as wrong as that.
+        if wrong and each.setting == "strip_accents" and facts.setting("strip_accents") is None:
+            wrong.append(each)
+        elif each.setting != "do_lower_case" or lowers is None:
+            raise FileFormatError(
+                f"cannot repair {facts.files.path}: {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing "
+                f"tells which is right: {each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove "
+                f"{TOKENIZER_FILE}",
+                path=facts.files.path,
+            )
+    return wrong
+
+
+class _Repair:
+    """The lines of the repaired vocabulary.
+
+    Attributes:
+        lines: the new lines, None for one that stays a declared hole.
+        old_ids: the old id of each new line.
+        changes: what was changed, a sentence each.
+        renamed: tokens whose line was repaired.
+        settings: the settings of tokenizer_config.json that are corrected.
+        lost: what tokenizer.json said otherwise, and says no more where it is written anew.
+    """
+
+    def __init__(self, files: CheckedFiles, facts: Facts, renumber: bool) -> None:
+        self.files = files
+        self.facts = facts
+        self.changes: list[str] = []
+        self.renamed: set[str] = set()
+        self.settings: dict[str, bool | None] = {}
+        self.lost: list[str] = []
+        self._dropped: set[int] = set()
+        # Where texts are split only at whitespace, any placeholder is a word that some text has.
+        self._may_replace = bool(files.config.get("do_basic_tokenize", True))
+        lines = list(files.tokens or [])
+        self._clean(lines, renumber)
+        encoding = {line: token_id for token_id, line in enumerate(lines) if line}
+        # Of the lines of one token an added token's id is the one that encodes, else the last.
+        encoding.update({token: i for token, i in facts.added_ids.items() if i < len(lines) and lines[i] == token})
+        if renumber:
+            self._dropped |= {i for i, line in enumerate(lines) if not line or encoding[line] != i}
+            self.changes += [f"line {i + 1}: {lines[i]!r} is dropped" for i in sorted(self._dropped)]
+        else:
+            self._fill(lines, encoding)
+        self.old_ids = [token_id for token_id in range(len(lines)) if token_id not in self._dropped]
+        self.lines = [lines[token_id] for token_id in self.old_ids]
+
+    def _clean(self, lines: list[str | None], renumber: bool) -> None:
+        """Take off the byte-order mark and the whitespace around tokens, where no other token has that form."""
+        taken = {*filter(None, lines), *self.facts.added_ids}
+        for token_id, line in enumerate(lines):
+            clean = (line.removeprefix(BOM) if token_id == 0 else line).strip() if line else line
+            if not line or not clean or clean == line or clean == "##":
+                continue
+            if clean not in taken:
+                self.changes.append(f"line {token_id + 1}: {line!r} is {clean!r}")
+                lines[token_id] = clean
+                taken.add(clean)
+                self.renamed.add(clean)
+            elif renumber and clean not in self.facts.added_ids:
+                self._dropped.add(token_id)  # the other line has the token that was meant
+
+    def _fill(self, lines: list[str | None], encoding: dict[str, int]) -> None:
+        """Put a placeholder on the lines of duplicates and on blank lines, which no text gives before or after."""
+        if not self._may_replace:
+            return
+        facts = self.facts
+        words = {*encoding, *facts.added_ids, *facts.roles.values(), *facts.additional}
+        words.update(self.files.config.get("never_split") or ())
+        names = {name for word in words for name in _SLOT.findall(word)}
+        for token_id, line in enumerate(lines):
+            if line is None or (line and encoding[line] == token_id):
+                continue
+            number = token_id
+            while (slot := f"[unused{number}]") in names:
+                number += 1
+            names.add(slot)
+            lines[token_id] = slot
+            kept = f"; {line!r} keeps its id {encoding[line]}" if line else ""
+            self.changes.append(f"line {token_id + 1}: {line!r} is {slot!r}, a free slot{kept}")
+
+
+def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | None:
+    """Make the tokenizer that the files should have been and save it, so that every file says the same."""
+    files = repair.files
+    kind = repair.facts.kind
+    id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
+    with tempfile.TemporaryDirectory() as folder, told_as(folder, files.path):
+        loaded = load_quietly(files.path, kind)
+        if isinstance(loaded, Exception):
+            config = _config_of_files(repair)
+            entries = [(token_id, token) for token_id, token, _ in repair.facts.added]
+        else:  # with the ids that tokens are given on loading
+            loaded.save_pretrained(folder)
+            config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
+            entries = list(loaded.added_tokens_decoder.items())
+        added = _new_ids(repair, entries, id_map)
+        config |= repair.settings
+        config[DECODER] = {token_id: token.__getstate__() for token_id, token in added}
+        if renumber and RECORD in config:
+            config[RECORD] = {key: value for key, value in config[RECORD].items() if key == "assigned_unused"}
+        staged = Path(folder, "staged")
+        staged.mkdir()
+        write_json(staged / TOKENIZER_CONFIG_FILE, config)
+        write_vocab_lines(staged / VOCAB_FILE, [line or "" for line in repair.lines])
+        repaired = load_quietly(staged, kind)
+        if isinstance(repaired, Exception):
+            message = str(repaired).replace(f"{staged}{os.sep}", "")
+            raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired
+        if TOKENIZER_FILE in files.present:
+            tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
+
+    def write(folder: Path) -> None:
+        repaired.save_pretrained(folder)
+        if TOKENIZER_FILE in files.present:
+            (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
+        _write_model_config(files, folder, repaired.max_id, renumber)
+        if id_map is not None:
+            write_json(folder / ID_MAP_FILE, id_map)
+
+    save_into(target, lambda folder: save_files(folder, write))
+    return id_map
+
+
+def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
+    """The tokenizer.json of the repaired tokenizer, which may be written to `path`; that of the files if it agrees."""
+    there = repair.files.file(TOKENIZER_FILE)
+    try:
+        repaired._write_slow_tokenizer_json(path, there)
+    except TrietokError as error:
+        raise FileFormatError(
+            f"cannot repair {repair.files.path}: its {TOKENIZER_FILE} would give other ids than the other files, and "
+            f"cannot be written anew: {str(error).replace(f'{path}: ', '')}; without the file the others are repaired",
+            path=there,
+        ) from error
+    if not path.exists():
+        return there.read_bytes()
+    repair.changes.append("; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost]))
+    return path.read_bytes()
+
+
+def _config_of_files(repair: _Repair) -> dict[str, Any]:
+    """The configuration of files from which no tokenizer loads."""
+    config = dict(repair.files.config)
+    if not repair.facts.decoder_counts:
+        roles = {role: value for role, value in repair.files.special_map.items() if role in ROLES}
+        config.update(roles)
+        if repair.facts.additional and EXTRA not in config:
+            config[ADDITIONAL] = repair.facts.additional
+    return config
+
+
+def _new_ids(
+    repair: _Repair, entries: list[tuple[int, AddedToken]], id_map: dict[int, int] | None
+) -> list[tuple[int, AddedToken]]:
+    """The added tokens under their new ids; `id_map`, where ids are renumbered, takes them in."""
+    new_ids = {line: token_id for token_id, line in enumerate(repair.lines) if line is not None}
+    if id_map is None:
+        # A token whose line was broken was added on loading, beyond the rows of the model: it has its line's id again.
+        pairs = [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
+        repair.changes += [
+            f"{token.content!r} has the id {new} instead of {old}, which it was given on loading"
+            for (new, token), (old, _) in zip(pairs, entries, strict=True)
+            if new != old
+        ]
+        return pairs
+    pairs = []
+    by_content = {token.content: (old, token) for old, token in entries}  # of two ids the one read last
+    next_id = len(repair.lines)
+    for content, (old, token) in by_content.items():
+        line = repair.facts.line_ids.get(content)
+        if content in new_ids:
+            new = new_ids[content]
+            if line is not None and line != old and old not in id_map:
+                id_map.pop(line, None)  # transformers encodes it with the added token's id: that row is trained
+                id_map[old] = new
+        else:
+            new = next_id
+            next_id += 1
+            if id_map.setdefault(old, new) != new:
+                repair.changes.append(f"{content!r} shared the id {old}; no old id maps to its new one, {new}")
+        if new != old:
+            repair.changes.append(f"{content!r} has the id {new} instead of {old}")
+        pairs.append((new, token))
+    return pairs
+
+
+def _write_model_config(files: CheckedFiles, target: Path, max_id: int, renumber: bool) -> None:
+    if CONFIG_FILE not in files.present:
+        return
+    if renumber and "vocab_size" in files.model_config:
+        write_json(target / CONFIG_FILE, {**files.model_config, "vocab_size": max_id + 1})
+    else:
+        shutil.copyfile(files.path / CONFIG_FILE, target / CONFIG_FILE)

@@ -1,0 +1,230 @@
+"""What differs between two tokenizers, as far as it decides ids.
+
+In: two tokenizers, texts to try. Out: a `Comparison`, part by part. It looks at what the fingerprint is made of, so
+where two fingerprints differ, a part of the comparison does too.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice, pairwise
+from typing import Any
+
+from trietok.workbench.comparing.report import Comparison, Pair, TextDifference
+from trietok.errors import InputTypeError, SpecialTokenError
+from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, fingerprint, state_of
+
+__all__ = ["Comparison", "TextDifference", "compare", "fingerprint"]
+
+MOST_KEPT = 100  # differing texts in a report
+_MOST_TRIED = 1000  # tokens that are tried in texts of their own
+
+
+def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
+    """Say what differs between two tokenizers, as far as it decides ids.
+
+    Args:
+        a: the old tokenizer.
+        b: the new one.
+        texts: what to encode with both; an iterator is read once. By default a small sample in several scripts, and
+            texts made of the tokens that differ.
+
+    Raises:
+        InputTypeError: `a` or `b` is no tokenizer, or `texts` is one string.
+
+    >>> import trietok
+    >>> old, new = (trietok.BertTokenizer.from_pretrained("trietok-en") for _ in range(2))
+    >>> new.add_tokens(["covid-19"])
+    1
+    >>> comparison = compare(old, new)
+    >>> comparison.same_ids, comparison.gained, comparison.moved
+    (False, {'covid-19': 8000}, {})
+    >>> print(comparison.id_counts)
+    8,000 ids unchanged, 0 moved, 0 lost, 1 new
+
+    Cost: O(tokens), and encoding each text twice.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError("compare takes a list of texts, not one", value=texts)
+    old, new = state_of(a), state_of(b)
+    moved = {t: (i, new.ids[t]) for t, i in _by_id(old.ids) if new.ids.get(t, i) != i}
+    gained = {token: token_id for token, token_id in _by_id(new.ids) if token not in old.ids}
+    lost = {token: token_id for token, token_id in _by_id(old.ids) if token not in new.ids}
+    flags = _changed_flags(old, new)
+    if texts is None:
+        texts = _sample(old, new, [*moved, *gained, *lost, *flags])
+    number, differing, examples = _encode_both(a, b, texts)
+    return Comparison(
+        names=(str(a.name_or_path), str(b.name_or_path)),
+        fingerprints=(digest(old), digest(new)),
+        sizes={"vocab_size": (a.vocab_size, b.vocab_size), "len": (len(a), len(b)), "max_id": (a.max_id, b.max_id)},
+        unchanged=sum(new.ids.get(token) == token_id for token, token_id in old.ids.items()),
+        moved=moved,
+        gained=gained,
+        lost=lost,
+        flags=flags,
+        roles=_changed(old.roles, new.roles),
+        settings=_changed_settings(old, new),
+        duplicates=_changed_duplicates(old, new),
+        holes=_changed_holes(old, new),
+        texts=number,
+        differing=differing,
+        examples=examples,
+        unidata_version=unicodedata.unidata_version,
+    )
+
+
+def _by_id(ids: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(ids.items(), key=lambda item: item[1])
+
+
+def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Pair]:
+    pairs = {name: (old.get(name), new.get(name)) for name in sorted({*old, *new})}
+    return {name: pair for name, pair in pairs.items() if canonical(pair[0]) != canonical(pair[1])}
+
+
+def _changed_settings(old: State, new: State) -> dict[str, Pair]:
+    changed = _changed({"class": old.kind, **old.settings}, {"class": new.kind, **new.settings})
+    if "do_basic_tokenize" in changed:  # all that is set for it says nothing more
+        changed = {name: pair for name, pair in changed.items() if name == "class" or None not in pair}
+    return changed
+
+
+def _changed_flags(old: State, new: State) -> dict[str, dict[str, Pair]]:
+    """What is otherwise about the tokens of both."""
+    facts = _facts(old), _facts(new)
+    changed: dict[str, dict[str, Pair]] = {}
+    for token in facts[0].keys() | facts[1].keys():
+        if token in old.ids and token in new.ids:
+            pair = facts[0].get(token, _ENTRY), facts[1].get(token, _ENTRY)
+            if pair[0] != pair[1]:
+                changed[token] = _changed(*pair)
+            elif token in old.kept and token in new.kept and old.kept[token] != new.kept[token]:
+                changed[token] = {"kept_from_lower_casing": (old.kept[token], new.kept[token])}
+    return {token: changed[token] for token, _ in _by_id(old.ids) if token in changed}
+
+
+_ENTRY: Flags = {"vocabulary": True, "added": False}
+
+
+def _facts(state: State) -> dict[str, Flags]:
+    """What is to be said of the added tokens; of those that are no more than an entry, `_ENTRY`."""
+    entries = {token for _, token in state.entries}
+    return {c: {"vocabulary": c in entries, "added": True, **flags} for _, c, flags in state.added}
+
+
+def _all_ids(state: State) -> dict[str, list[int]]:
+    """Every token's ids in order, those included that no text gives; only the tokens that have several."""
+    ids: dict[str, set[int]] = {}
+    for token_id, token in chain(state.entries, ((i, content) for i, content, _ in state.added)):
+        ids.setdefault(token, set()).add(token_id)
+    return {token: sorted(several) for token, several in ids.items()}
+
+
+def _changed_duplicates(old: State, new: State) -> dict[str, tuple[list[int], list[int]]]:
+    ids = _all_ids(old), _all_ids(new)
+    pairs = {token: (ids[0].get(token, []), ids[1].get(token, [])) for token in {**ids[0], **ids[1]}}
+    return {token: pair for token, pair in pairs.items() if pair[0] != pair[1] and max(map(len, pair)) > 1}
+
+
+def _changed_holes(old: State, new: State) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    holes = _holes(old), _holes(new)
+    return sorted(holes[0] - holes[1]), sorted(holes[1] - holes[0])
+
+
+def _holes(state: State) -> set[tuple[int, int]]:
+    used = sorted({-1, *(i for i, _ in state.entries), *(i for i, _, _ in state.added)})
+    return {(before + 1, after - 1) for before, after in pairwise(used) if after - before > 1}
+
+
+# ---- texts ----------------------------------------------------------------------------------------------------------
+
+
+def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[TextDifference]]:
+    """How many texts there are, how many come out differently, and the first of those."""
+    number = differing = 0
+    examples: list[TextDifference] = []
+    for text in texts:
+        number += 1
+        ids = _ids(a, text), _ids(b, text)
+        if ids[0] != ids[1]:
+            differing += 1
+            if len(examples) < MOST_KEPT:
+                examples.append(TextDifference(text, *ids, *map(_tokens, (a, b), ids)))
+    return number, differing, examples
+
+
+def _ids(tokenizer: Any, text: str) -> list[int]:
+    """The ids of a text; None stands for a role of the template that has no token, which is an error in a call."""
+    try:
+        ids: list[int] = tokenizer.encode(text, verbose=False)
+    except SpecialTokenError:
+        bare = tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        ids = tokenizer.build_inputs_with_special_tokens(bare)
+    return ids
+
+
+def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
+    return [str(None if i is None else tokenizer.convert_ids_to_tokens(i)) for i in ids]
+
+
+def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
+    """Texts in which a difference is likely to show: sentences, the tokens that differ, what the settings speak of."""
+    yield from SENTENCES
+    prefix = str(new.settings.get("continuing_subword_prefix", "##"))
+    for start in range(0, min(len(differing), _MOST_TRIED), 12):
+        yield " ".join(token.removeprefix(prefix) for token in differing[start : start + 12])
+    entries = [token.removeprefix(prefix) for _, token in old.entries]
+    some = entries[:: len(entries) // 100 + 1]
+    for start in range(0, len(some), 10):
+        words = some[start : start + 10]
+        yield " ".join(f"{word.upper()} {word[:1]}\u0301{word[1:]} {word}.{word}" for word in words)
+    special = [t for state in (old, new) for value in state.roles.values() for t in _as_list(value)]
+    for token in islice(dict.fromkeys(chain(differing, special)), _MOST_TRIED):
+        word = token.removeprefix(prefix)
+        yield f"the {word} of"
+        yield f"the a{word} of" if word != token else f"x{word}y, {word.upper()}{word.lower()}"
+    unsplit = {word for state in (old, new) for word in state.settings.get("never_split", ())}
+    yield from (f"the {word} of" for word in sorted(unsplit)[:_MOST_TRIED])
+    longest = {state.settings.get("max_input_chars_per_word") for state in (old, new)}
+    yield from ("a" * min(length + 1, 10_000) for length in longest if isinstance(length, int) and length > 0)
+
+
+def _as_list(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]
+
+
+SENTENCES = """\
+The people of the United States, in order to form a more perfect Union.
+She sells sea-shells; he said: "They aren't real!" (And who knows?)
+UPPER CASE, Title Case, camelCase and snake_case stand side by side.
+In 1999 it cost $1,234.50, or 3.5% less than 12/31 of the year before.
+user@example.com wrote to https://example.org/path?query=1&other=two#end
+for (int i = 0; i < 10; ++i) { total += values[i] * 2; }
+[CLS] and [SEP] and [MASK] and [PAD] and [UNK] in the middle of a text [SEP]
+[cls]x[MASK]y [unused1] <s> </s> <unk> <|endoftext|>
+Ångström, naïve café, façade, Übergröße, smörgåsbord, piñata, Łódź
+Le cœur a ses raisons que la raison ne connaît point.
+Die Straße ist naß; der Fluß fließt über die Wiese.
+El niño comió piña y después durmió. ¿Verdad? ¡Sí!
+İstanbul'da ışık ılık, çiçek güzel.
+Příliš žluťoučký kůň úpěl ďábelské ódy.
+Съешь ещё этих мягких французских булок.
+Η ΟΔΟΣ ΕΙΝΑΙ ΜΑΚΡΥΣ, είπε ο σοφός.
+שלום עולם, מה שלומך היום?
+السلام عليكم ورحمة الله، كيف حالك؟
+हिन्दी में यह एक छोटा वाक्य है।
+வணக்கம், எப்படி இருக்கிறீர்கள்?
+สวัสดีครับ วันนี้อากาศดีมาก
+今天天气很好,我们去公园吧。
+東京タワーは高いです。カタカナとひらがな
+한국어 문장도 하나 있습니다.
+Tiếng Việt có rất nhiều dấu thanh.
+ﬁne ligatures, ＦＵＬＬ ｗｉｄｔｈ, ① ② ½ ™ ℃ µ
+e\u0301 and \u00e9 are one, a\u0300\u0316 has two marks
+zero\u200bwidth, soft\u00adhyphen, no\u00a0break, tab\tstop, line\u2028break
+control\x01character, re\ufffdplacement, by\ufefforder
+😀 👍🏽 👩‍👩‍👧 🇺🇸 emoji; “quotes” — dashes – and… dots
+internationalization, antidisestablishmentarianism, pneumonoultramicroscopicsilicovolcanoconiosis
+xqzjk wvbnm qqq zzyzx covid-19 GPT-4 H2O C++ C# .NET""".split("\n")

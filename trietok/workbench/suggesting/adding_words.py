@@ -1,0 +1,390 @@
+"""Two ways to make a word one token, and what each does to the words around it.
+
+In: a tokenizer and how often each unit of text was counted. Out: for one word after the other, the units whose tokens
+change when it is added.
+
+As an entry of the WordPiece vocabulary a word is matched where the tokenizer sees that word, and where a longer word
+begins with it. As an added token of a single word it is matched in the text as it is written, where no letter, digit,
+mark or underscore touches it. What is counted differs likewise: words, or chunks between spaces.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.workbench.suggesting.phrases import LONGEST, Joining, WordSequences
+from trietok.text.added_token import AddedToken
+from trietok.text.word_characters import word_runs
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.require_wordpiece import require_wordpiece
+
+# Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
+_SPACES = re.compile(r"[ \t\n\r]+")
+# What a subclass may put in another's place; then words are no longer what is counted here.
+_STAGES = ("prepare_for_tokenization", "tokenize", "_tokenize")
+
+
+class Change(NamedTuple):
+    """A counted unit of text that is split differently once words are added, though it is none of them.
+
+    Attributes:
+        text: the word, or the chunk between spaces.
+        frequency: how often it stands in the texts.
+        before, after: its tokens.
+    """
+
+    text: str
+    frequency: int
+    before: list[str]
+    after: list[str]
+
+
+class Effect(NamedTuple):
+    """What adding one word, after those added before it, does to the counted texts.
+
+    Attributes:
+        tokens_saved: tokens fewer, over all counted units.
+        unknown_removed: unknown tokens fewer.
+        tokens: unit → its tokens from now on; those that change.
+        others: the changes of units beside the word.
+    """
+
+    tokens_saved: int
+    unknown_removed: int
+    tokens: dict[str, list[str]]
+    others: list[Change]
+
+
+class AddingWords:
+    """What both ways share: the tokens of each unit, as the words added so far have changed them.
+
+    Args:
+        tokenizer: stays as it is.
+    """
+
+    def __init__(self, tokenizer: BertTokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.unk_token = tokenizer.wordpiece_tokenizer.unk_token
+        self.special = frozenset(tokenizer.all_special_tokens)
+        self.never_split = frozenset(tokenizer.basic_tokenizer.never_split if tokenizer.do_basic_tokenize else ())
+        self.taken: dict[str, None] = {}
+        self.counts: Mapping[str, int] = {}
+        self._now: dict[str, list[str]] = {}
+
+    def units(self, text: str) -> tuple[list[str], list[str]]:
+        """What to count in a text, and the tokens it holds beside that."""
+        raise NotImplementedError
+
+    def cut(self, unit: str) -> list[str]:
+        """The tokens of a unit with no word added."""
+        raise NotImplementedError
+
+    def look_for(self, phrases: Iterable[str]) -> None:
+        """Let these phrases be candidates too."""
+        raise NotImplementedError
+
+    def is_phrase(self, text: str) -> bool:
+        """Whether a phrase could be added, and is several tokens."""
+        raise NotImplementedError
+
+    def words_in(self, text: str) -> tuple[list[str], list[str]]:
+        """The words of a text between the added tokens it holds, and those."""
+        tokenizer = self.tokenizer
+        words: list[str] = []
+        added: list[str] = []
+        for piece, is_token in tokenizer.pieces(text)[1]:
+            if is_token:
+                added.append(piece)
+            elif tokenizer.do_basic_tokenize:
+                words += tokenizer.basic_tokenizer.tokenize(piece, self.special)
+            else:
+                words += piece.split()
+        return words, added
+
+    def extra_in(self, unit: str, tokens: list[str]) -> int:
+        """How many of a unit's tokens are there because words are split."""
+        raise NotImplementedError
+
+    def unknown_in(self, tokens: list[str]) -> int:
+        """How many of these tokens are unknown."""
+        return tokens.count(self.unk_token)
+
+    def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """The words that are more than one token, or unknown, and how often adding each would matter."""
+        raise NotImplementedError
+
+    def pieces_of(self, word: str) -> list[str]:
+        """The tokens of one word now."""
+        wordpiece = self.tokenizer.wordpiece_tokenizer
+        if word in self.never_split:  # kept whole, but it may have no id
+            return [word if word in wordpiece.vocab else self.unk_token]
+        return wordpiece.pieces_of(word)
+
+    def is_one_token(self, word: str) -> bool:
+        """Whether a word that was added, standing by itself, is that token: nothing else comes in its way."""
+        return self._cut_again(word) == [word]
+
+    def reason_against(self, word: str) -> str | None:
+        """Why a word cannot be added, or None."""
+        try:
+            self.tokenizer.check_wordpiece(word)
+        except (InputError, VocabularyError) as error:
+            return str(error)
+        return None
+
+    def effect(self, word: str) -> Effect:
+        """What adding the word does; it is added from now on, unless `give_back` is called."""
+        self.taken[word] = None
+        self._add(word)
+        saved = known = 0
+        tokens: dict[str, list[str]] = {}
+        others: list[Change] = []
+        for unit in self._touched(word):
+            before, after = self._tokens_now(unit), self._cut_again(unit)
+            if after == before:
+                continue
+            number = self.counts[unit]
+            tokens[unit] = after
+            saved += number * (len(before) - len(after))
+            known += number * (self.unknown_in(before) - self.unknown_in(after))
+            if self.is_other(unit, after):
+                others.append(Change(unit, number, self.cut(unit), after))
+        return Effect(saved, known, tokens, others)
+
+    def keep(self, effect: Effect) -> None:
+        """Let the word whose effect this is stay added."""
+        self._now.update(effect.tokens)
+
+    def give_back(self, word: str) -> None:
+        """Let the word added last be none."""
+        del self.taken[word]
+
+    def _tokens_now(self, unit: str) -> list[str]:
+        return self._now.get(unit) or self.cut(unit)
+
+    def _add(self, word: str) -> None:
+        """Make the word one token."""
+
+    def _touched(self, word: str) -> Iterable[str]:
+        """The counted units that adding the word may change."""
+        raise NotImplementedError
+
+    def _cut_again(self, unit: str) -> list[str]:
+        """The tokens of a unit with the words added so far."""
+        raise NotImplementedError
+
+    def is_other(self, unit: str, after: list[str]) -> bool:
+        """Whether more has changed in a unit than that the words added are one token each."""
+        raise NotImplementedError
+
+
+class AsEntries(AddingWords):
+    """Words as entries of the WordPiece vocabulary. The units are the words of the basic tokenizer.
+
+    A new entry that is a whole word changes the first piece of longer words at most: what begins them is matched
+    longest first, and no entry that continues a word is new.
+    """
+
+    def __init__(self, tokenizer: BertTokenizer) -> None:
+        super().__init__(tokenizer)
+        wordpiece = tokenizer.wordpiece_tokenizer
+        self._entries = frozenset(wordpiece.vocab)
+        self._prefix = wordpiece.continuing_subword_prefix
+        self._longest_word = wordpiece.max_input_chars_per_word
+        self._beginning: dict[str, list[str]] = {}
+
+    def units(self, text: str) -> tuple[list[str], list[str]]:
+        return self.words_in(text)
+
+    def cut(self, unit: str) -> list[str]:
+        return self.pieces_of(unit)
+
+    def extra_in(self, unit: str, tokens: list[str]) -> int:
+        return len(tokens) - 1
+
+    def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
+        self.counts = counts
+        found = {}
+        for word, count in counts.items():
+            if len(word) > self._longest_word or word.startswith(self._prefix):
+                continue
+            tokens = self.cut(word)
+            if len(tokens) > 1 or self.unknown_in(tokens):
+                found[word] = count
+        self._beginning = {}
+        for word in counts:
+            if len(word) <= self._longest_word:
+                for end in range(1, len(word)):
+                    if word[:end] in found:
+                        self._beginning.setdefault(word[:end], []).append(word)
+        return found
+
+    def _touched(self, word: str) -> Iterator[str]:
+        yield word
+        for longer in self._beginning.get(word, ()):
+            if longer not in self.taken and longer not in self.never_split:
+                yield longer
+
+    def _cut_again(self, unit: str) -> list[str]:
+        if unit in self.taken or unit in self._entries:
+            return [unit]
+        end = len(unit)
+        while end and unit[:end] not in self.taken and unit[:end] not in self._entries:
+            end -= 1
+        if not end or unit[:end] not in self.taken:
+            return self.cut(unit)
+        # A vocabulary holds what continues a word with the prefix before it, so that stands for what comes before.
+        rest = self.tokenizer.wordpiece_tokenizer.match_word(self._prefix + unit[end:])
+        return [self.unk_token] if rest is None or len(rest[0]) <= len(self._prefix) else [unit[:end], *rest]
+
+    def is_other(self, unit: str, after: list[str]) -> bool:
+        return unit not in self.taken
+
+
+class AsAddedTokens(AddingWords):
+    """Words as added tokens, each a single word. The units are chunks between spaces, lower-cased where the tokenizer
+    does so, but otherwise as they are written: what touches a word there decides whether it is matched."""
+
+    def __init__(self, tokenizer: BertTokenizer) -> None:
+        super().__init__(tokenizer)
+        self._runs = word_runs()  # what `single_word` looks for around a match
+        self._extended = copy.deepcopy(tokenizer)
+        self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
+        self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone, a phrase at all
+        self._sequences = WordSequences()
+        self._phrases: frozenset[str] = frozenset()
+        self._joining: Joining | None = None
+        self._spaced = [token for token in tokenizer.added_tokens_encoder if token.split() != [token]]
+        self._with_tokens: list[str] = []  # the chunks that hold an added token already
+
+    def look_for(self, phrases: Iterable[str]) -> None:
+        """Let these phrases be candidates too. A unit is then a chunk, or several that a phrase holds together."""
+        self._phrases = frozenset(phrases)
+        self._joining = Joining(sorted(self._phrases)) if self._phrases else None
+
+    def is_phrase(self, text: str) -> bool:
+        """Whether a phrase could be added: its words are such as the tokenizer makes, and it is several tokens."""
+        if self.tokenizer.do_basic_tokenize:
+            words = self.tokenizer.basic_tokenizer.tokenize(text, self.special)
+            if words != text.split(" "):
+                return False
+        return len(self.cut(text)) > 1
+
+    def units(self, text: str) -> tuple[list[str], list[str]]:
+        lowered, _ = self.tokenizer.pieces(text)
+        if any(token in lowered for token in self._spaced):
+            return [lowered], []  # a token that holds a space: the text cannot be taken apart there
+        if self._joining is not None:
+            return self._joining.units(lowered), []
+        return [chunk for chunk in _SPACES.split(lowered) if chunk], []
+
+    def cut(self, unit: str) -> list[str]:
+        return self.tokenizer.tokenize(unit)
+
+    def extra_in(self, unit: str, tokens: list[str]) -> int:
+        words, added = self.words_in(unit)
+        return len(tokens) - len(words) - len(added)
+
+    def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
+        self.counts = counts
+        found: dict[str, int] = {}
+        holding: dict[str, list[str]] = {}
+        is_candidate: dict[str, bool] = {}
+        for chunk, count in counts.items():
+            words = self._runs.findall(chunk)
+            for word in words:
+                if word not in is_candidate:
+                    is_candidate[word] = self._is_candidate(word)
+                if is_candidate[word]:
+                    found[word] = found.get(word, 0) + count
+            for word in dict.fromkeys(words):
+                if is_candidate[word]:
+                    holding.setdefault(word, []).append(chunk)
+            if self._joining is not None and " " in chunk:
+                for phrase, number in self._alone_in(chunk).items():
+                    found[phrase] = found.get(phrase, 0) + number * count
+                for phrase in self._joining.occurring(chunk):  # a match that is rejected hides others
+                    holding.setdefault(phrase, []).append(chunk)
+        self._holding = holding
+        self._with_tokens = [chunk for chunk in counts if self.tokenizer.tokens_trie.find(chunk)]
+        return found
+
+    def _alone_in(self, unit: str) -> dict[str, int]:
+        """The phrases that stand in a unit by themselves, each with how often it could be matched."""
+        found: dict[str, int] = {}
+        ends: dict[str, int] = {}  # phrase → where its last match ended
+        for words in self._sequences(unit):
+            for start in range(len(words)):
+                for end in range(start + 2, min(start + LONGEST, len(words)) + 1):
+                    phrase = " ".join(words[start:end])
+                    if phrase in self._phrases and ends.get(phrase, 0) <= start:
+                        found[phrase] = found.get(phrase, 0) + 1
+                        ends[phrase] = end
+            ends.clear()
+        return found
+
+    def pieces_of(self, word: str) -> list[str]:
+        return self.cut(word) if " " in word else super().pieces_of(word)
+
+    def reason_against(self, word: str) -> str | None:
+        if " " in word:
+            return None
+        return super().reason_against(word)
+
+    def _is_candidate(self, word: str) -> bool:
+        tokens = self.cut(word)
+        if len(tokens) == 1 and tokens[0] != self.unk_token:
+            return False
+        if not self.tokenizer.do_basic_tokenize:
+            return True
+        return self.tokenizer.basic_tokenizer.tokenize(word, self.special) == [word]
+
+    def _add(self, word: str) -> None:
+        self._extended.add_tokens([AddedToken(word, single_word=True)])
+
+    def give_back(self, word: str) -> None:
+        super().give_back(word)
+        self._extended.remove_tokens([word])
+
+    def _touched(self, word: str) -> Iterable[str]:
+        # A match that is rejected still hides a token that begins inside it.
+        return dict.fromkeys((*self._holding[word], *(chunk for chunk in self._with_tokens if word in chunk)))
+
+    def _cut_again(self, unit: str) -> list[str]:
+        return self._extended.tokenize(unit)
+
+    def is_other(self, unit: str, after: list[str]) -> bool:
+        apart: list[str] = []
+        for token in after:
+            apart += self.pieces_of(token) if token in self.taken else [token]
+        return apart != self.cut(unit)
+
+
+WAYS: dict[str, type[AddingWords]] = {"wordpiece": AsEntries, "added": AsAddedTokens}
+
+
+def require_bert(tokenizer: object) -> BertTokenizer:
+    """The tokenizer, if its words can be told: a `BertTokenizer` that cuts texts as that class does.
+
+    Raises:
+        InputTypeError: it is another object, or a subclass that cuts texts in a way of its own.
+        InputError: nothing marks its entries that continue a word.
+    """
+    bert = require_wordpiece(tokenizer, "this")
+    for name in _STAGES:
+        if getattr(type(tokenizer), name) is not getattr(BertTokenizer, name) or name in vars(tokenizer):
+            raise InputTypeError(
+                f"{type(tokenizer).__name__} has a {name} of its own, so what its words are cannot be told; this takes "
+                "a tokenizer that cuts texts as BertTokenizer does",
+                value=tokenizer,
+            )
+    if not bert.wordpiece_tokenizer.continuing_subword_prefix:
+        raise InputError(
+            "this tokenizer has no continuing_subword_prefix, so a word added would be matched inside others too; set "
+            "one"
+        )
+    return bert

@@ -1,0 +1,396 @@
+"""Which words are worth a token of their own.
+
+In: a tokenizer, texts. Out: `Suggestions`, ranked, with the tokens that adding them saves worked out on the same texts:
+each unit of text that a suggestion touches is cut again with all suggestions before it added.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.files.read_again import checked, read_again
+from trietok.workbench.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
+from trietok.workbench.suggesting.phrases import LONGEST, PhraseCounts
+from trietok.workbench.suggesting.report import SAVED_ALREADY, Applied, LeftOut, Milestone, Suggestion, Suggestions
+from trietok.text.added_token import AddedToken
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.training.word_counts import WordCounts
+
+__all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
+
+MILESTONES = (50, 100, 500)
+HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
+_PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
+_FORMS = {"single-word": "added"}  # the name that `add_terms` has for it
+_SAMPLE = 10_000  # other words that are encoded to verify
+
+
+def suggest_tokens(
+    tokenizer: BertTokenizer,
+    texts: Iterable[str],
+    *,
+    max_suggestions: int = 500,
+    min_frequency: int = 3,
+    unknown_weight: float = 2.0,
+    adding: str = "wordpiece",
+    leave_others: bool = False,
+    max_words: int = 1_000_000,
+    phrases: int = 0,
+    leave_out: Iterable[str] = (),
+) -> Suggestions:
+    """Say which words of some texts to add to a tokenizer, and what that saves.
+
+    A word is suggested where it is several tokens or unknown. It is ranked by the tokens that adding it saves,
+    (pieces − 1) × frequency; an unknown one, which saves none, by `unknown_weight` × frequency. Of equals the more
+    frequent comes first, then the one whose code points are lower. The order of the texts makes no difference unless
+    words have to be forgotten.
+
+    A word is left out where adding it would make other words of the texts longer, or unknown, that together stand there
+    more than a hundredth as often.
+
+    Args:
+        tokenizer: a `BertTokenizer`; it stays as it is.
+        texts: read once, one after the other.
+        max_suggestions: how many words at most.
+        min_frequency: how often a word has to stand in the texts.
+        unknown_weight: how many tokens saved one unknown token less is worth.
+        adding: how the words are to be added: `"wordpiece"`, as entries of the vocabulary, or `"added"` (or
+            `"single-word"`), as added tokens that match single words.
+        leave_others: suggest no word that changes the tokens of any other word of the texts.
+        max_words: how many different words are held in memory. Beyond it the rarest are forgotten: they count among
+            the tokens, but are not suggested, and are taken to stay as they are.
+        phrases: the most words of a phrase, 2 to 4: suggest phrases too, such as "atrial fibrillation", whose words
+            stand together more often than chance would have it. They can only be added as added tokens. The texts are
+            read twice; an iterator is kept in a temporary file for that. Each word or phrase is then ranked by what it
+            saves beyond those before it. 0 suggests none.
+        leave_out: words and phrases to suggest in no case, as they would be suggested or in another case.
+
+    Raises:
+        InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
+            holds something else.
+        InputError: there is no word in the texts; a number is out of range; `adding` is neither; phrases are to be
+            suggested as entries.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> texts = ["Zoology is a science."] * 3 + ["The zoology of whales"] * 2
+    >>> suggestions = suggest_tokens(tokenizer, texts)
+    >>> for suggestion in suggestions.suggestions:
+    ...     print(suggestion.word, suggestion.frequency, suggestion.pieces, suggestion.tokens_saved)
+    zoology 5 ['z', '##ool', '##og', '##y'] 15
+    >>> suggestions.tokens_before, suggestions.tokens_after
+    (42, 27)
+
+    Cost: O(code points of the texts), then for each suggestion the words that begin with it; O(max_words) in memory.
+    """
+    _check_options(max_suggestions, min_frequency, unknown_weight, adding, max_words, phrases)
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
+    if isinstance(leave_out, (str, bytes)):
+        raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
+    adding = _FORMS.get(adding, adding)
+    way = WAYS[adding](require_bert(tokenizer))
+    totals = _Totals(way)
+    with contextlib.ExitStack() as stack:
+        if phrases:
+            texts = stack.enter_context(read_again(texts))
+            way.look_for(_phrases(way, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * max_suggestions))
+        counts = totals.count_texts(texts, max_words)
+    occurrences = counts.total + counts.pruned_occurrences
+    if not totals.tokens and not occurrences:
+        raise InputError(f"there is no word in the {counts.texts} texts; give texts that hold words")
+    for unit, count in counts.items():
+        totals.add(unit, count)
+    picked = _Picked(way, totals, leave_others, max_suggestions)
+    unwanted = frozenset(form for word in leave_out for form in (word, word.lower()))
+    ranked = _ranked(way, counts, min_frequency, unknown_weight, unwanted)
+    if phrases:
+        picked.pick_by_gain(ranked, min_frequency, unknown_weight)
+    else:
+        picked.pick(ranked)
+    changed = picked.changed()
+    frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    others = (unit for unit, _ in frequent if unit not in way.taken)
+    return Suggestions(
+        suggestions=picked.suggestions,
+        adding=adding,
+        fingerprint=tokenizer.fingerprint(),
+        texts=counts.texts,
+        words=occurrences,
+        tokens_before=totals.tokens,
+        tokens_after=picked.tokens,
+        unknown_before=totals.unknown,
+        unknown_after=picked.unknown,
+        milestones=picked.milestones,
+        changed=changed,
+        left_out=picked.left_out,
+        forgotten=counts.pruned_occurrences,
+        lost_at_most=counts.pruned_below,
+        sample=list(itertools.islice(others, _SAMPLE)),
+    )
+
+
+def _check_options(
+    max_suggestions: int, min_frequency: int, unknown_weight: float, adding: str, max_words: int, phrases: int
+) -> None:
+    for name, value in (
+        ("max_suggestions", max_suggestions),
+        ("min_frequency", min_frequency),
+        ("max_words", max_words),
+    ):
+        if type(value) is not int or value < 1:
+            raise InputError(f"{name} is {value!r}; it is a whole number from 1")
+    if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
+        raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
+    if adding not in (*WAYS, *_FORMS):
+        raise InputError(f"adding is {adding!r}; it is {' or '.join(map(repr, WAYS))}")
+    if type(phrases) is not int or phrases not in (0, *range(2, LONGEST + 1)):
+        raise InputError(f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for none")
+    if phrases and adding == "wordpiece":
+        raise InputError(
+            "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries up; suggest phrases "
+            "with adding='added'"
+        )
+
+
+def _phrases(
+    way: AddingWords, texts: Iterable[str], longest: int, min_frequency: int, max_words: int, most: int
+) -> list[str]:
+    """The phrases of the texts that would save the most, each alone."""
+    counts = PhraseCounts(longest, max_words)
+    for text in texts:
+        counts.add(way.tokenizer.pieces(text)[0])
+    saved = {
+        phrase: count * (len(way.cut(phrase)) - 1)
+        for phrase, count in counts.cohesive(min_frequency)
+        if way.is_phrase(phrase)
+    }
+    return sorted(saved, key=lambda phrase: (-saved[phrase], phrase))[:most]
+
+
+class _Totals:
+    """The tokens of all texts, and the unknown ones among them, before anything is added."""
+
+    def __init__(self, way: AddingWords) -> None:
+        self.way = way
+        self.tokens = 0
+        self.unknown = 0
+        self.extra = 0  # tokens beyond one for each counted word
+
+    def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
+        """Count the words of all texts; those that are forgotten are among the totals, and no longer counted."""
+        counts = WordCounts()
+        for text in checked(texts):
+            counts.texts += 1
+            units, added = self.way.units(text)
+            counts.add(Counter(units))
+            for unit, count in counts.prune(max_words).items():
+                self.add(unit, count)
+            self.tokens += len(added)
+            self.unknown += self.way.unknown_in(added)  # a text may hold the unknown token itself
+        return counts
+
+    def add(self, unit: str, count: int) -> None:
+        tokens = self.way.cut(unit)
+        self.tokens += count * len(tokens)
+        self.unknown += count * self.way.unknown_in(tokens)
+        self.extra += count * self.way.extra_in(unit, tokens)
+
+
+def _ranked(
+    way: AddingWords, counts: dict[str, int], min_frequency: int, unknown_weight: float, unwanted: frozenset[str]
+) -> list[Suggestion]:
+    """Every word that could be suggested, the most useful first."""
+    ranked = []
+    for word, count in way.candidates(counts).items():
+        if count < min_frequency or word in unwanted:
+            continue
+        pieces = way.pieces_of(word)
+        saved = (len(pieces) - 1) * count
+        unknown = way.unknown_in(pieces)
+        score = _worth(saved, unknown * count, unknown_weight)
+        if score:
+            ranked.append(Suggestion(word, count, pieces, saved, unknown > 0, score))
+    return sorted(ranked, key=lambda each: (-each.score, -each.frequency, each.word))
+
+
+def _worth(saved: int, unknown_removed: int, unknown_weight: float) -> float:
+    return saved + unknown_removed * unknown_weight if unknown_removed else saved
+
+
+class _Picked:
+    """The suggestions, picked in the order of their ranks, and what all of them together come to."""
+
+    def __init__(self, way: AddingWords, totals: _Totals, leave_others: bool, most: int) -> None:
+        self.way = way
+        self.totals = totals
+        self.leave_others = leave_others
+        self.most = most
+        self.tokens = totals.tokens
+        self.unknown = totals.unknown
+        self.suggestions: list[Suggestion] = []
+        self.milestones: list[Milestone] = []
+        self.left_out: list[LeftOut] = []
+        self._changes: dict[str, Change] = {}
+
+    def pick(self, ranked: list[Suggestion]) -> None:
+        for suggestion in ranked:
+            if len(self.suggestions) == self.most:
+                break
+            reason = self.way.reason_against(suggestion.word)
+            if reason is None:
+                effect = self.way.effect(suggestion.word)
+                reason = self._reason_against(suggestion, effect)
+                if reason is None:
+                    self._take(suggestion, effect)
+                    continue
+                self.way.give_back(suggestion.word)
+            self.left_out.append(LeftOut(suggestion.word, suggestion.frequency, reason))
+        self._note_last()
+
+    def pick_by_gain(self, ranked: list[Suggestion], min_frequency: int, unknown_weight: float) -> None:
+        """Pick as `pick` does, but always what saves most beyond the suggestions before it.
+
+        What a suggestion saves seldom grows as others are picked, so only the first of the queue is looked at again:
+        the lazy greedy algorithm (Minoux 1978, "Accelerated greedy algorithms for maximizing submodular functions").
+        """
+        at_first = {suggestion.word: suggestion for suggestion in ranked}
+        queue = [(-each.score, -each.frequency, each.word, -1) for each in ranked]
+        heapq.heapify(queue)
+        while queue and len(self.suggestions) < self.most:
+            _, _, word, picked_then = heapq.heappop(queue)
+            suggestion = at_first[word]
+            reason = self.way.reason_against(word)
+            if reason is None:
+                effect = self.way.effect(word)
+                gain = _worth(effect.tokens_saved, effect.unknown_removed, unknown_weight)
+                if gain * suggestion.frequency < min_frequency * suggestion.score:
+                    reason = SAVED_ALREADY
+                elif picked_then < len(self.suggestions) and queue and gain < -queue[0][0]:
+                    self.way.give_back(word)
+                    heapq.heappush(queue, (-gain, -suggestion.frequency, word, len(self.suggestions)))
+                    continue
+                else:
+                    reason = self._reason_against(suggestion, effect)
+                    if reason is None:
+                        self._take(suggestion._replace(score=gain), effect)
+                        continue
+                self.way.give_back(word)
+            self.left_out.append(LeftOut(word, suggestion.frequency, reason))
+        self._note_last()
+
+    def _note_last(self) -> None:
+        if self.suggestions and (not self.milestones or self.milestones[-1].suggestions < len(self.suggestions)):
+            self._note()
+
+    def _reason_against(self, suggestion: Suggestion, effect: Effect) -> str | None:
+        if not self.way.is_one_token(suggestion.word):
+            return "it would not become one token"
+        others = sorted(effect.others, key=lambda change: (-change.frequency, change.text))
+        if self.leave_others and others:
+            return self._would(others[0])
+        worse = [change for change in others if self._is_worse(change)]
+        if HARM * sum(change.frequency for change in worse) > suggestion.frequency:
+            return self._would(worse[0])
+        return None
+
+    def _is_worse(self, change: Change) -> bool:
+        more_unknown = self.way.unknown_in(change.after) - self.way.unknown_in(change.before)
+        return more_unknown > 0 or (more_unknown == 0 and len(change.after) > len(change.before))
+
+    def _would(self, change: Change) -> str:
+        return f"{change.text!r:.60} would become {' '.join(change.after)}"
+
+    def _take(self, suggestion: Suggestion, effect: Effect) -> None:
+        self.way.keep(effect)
+        for change in effect.others:
+            self._changes[change.text] = change
+        self.tokens -= effect.tokens_saved
+        self.unknown -= effect.unknown_removed
+        self.suggestions.append(suggestion)
+        if len(self.suggestions) in MILESTONES:
+            self._note()
+
+    def _note(self) -> None:
+        before = self.totals.extra + self.totals.unknown
+        gone = self.totals.tokens - self.tokens + self.totals.unknown - self.unknown
+        coverage = gone / before if before else 1.0
+        self.milestones.append(Milestone(len(self.suggestions), self.tokens, self.unknown, coverage))
+
+    def changed(self) -> list[Change]:
+        """What has changed beside the suggestions, the most frequent first."""
+        changes = (change for text, change in self._changes.items() if text not in self.way.taken)
+        return sorted(changes, key=lambda change: (-change.frequency, change.text))
+
+
+def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: int | None = None) -> Applied:
+    """Add suggested words to the tokenizer they are for, and verify that nothing else has changed.
+
+    It is tried on a copy first: every word has to become one id of its own, and of the other words of the texts, as far
+    as they were sampled, only those may get other ids that the suggestions name as changed.
+
+    Args:
+        tokenizer: the tokenizer, or one loaded from the same files.
+        suggestions: what `suggest_tokens` gave for it.
+        most: add the first so many; None for all.
+
+    Raises:
+        InputError: the tokenizer gives other ids than the one that the suggestions are for; or `most` is negative.
+        VocabularyError: the words need more embedding rows than `max_embedding_rows`; or what was tried does not hold.
+            Nothing is added.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> suggestions = suggest_tokens(tokenizer, ["zoology"] * 5)
+    >>> add_suggestions(tokenizer, suggestions)
+    Applied(added=1, verified=0, changed=0)
+    >>> tokenizer.tokenize("Zoology!")
+    ['zoology', '!']
+    """
+    if most is not None and (type(most) is not int or most < 0):
+        raise InputError(f"most is {most!r}; it is a whole number from 0, or None")
+    if require_bert(tokenizer).fingerprint() != suggestions.fingerprint:
+        raise InputError(
+            "these suggestions are for a tokenizer that gives other ids; call suggest_tokens with this one"
+        )
+    words = [suggestion.word for suggestion in suggestions.suggestions[:most]]
+    way = WAYS[suggestions.adding](tokenizer)
+    way.taken = dict.fromkeys(words)
+    # Few words are cut otherwise when they stand as the tokenizer made them than in their text: those say nothing.
+    sample = [unit for unit in suggestions.sample if tokenizer.tokenize(unit) == way.cut(unit)]
+    before = [_ids(tokenizer, unit) for unit in sample]
+    trial = copy.deepcopy(tokenizer)
+    trial.config_rows = None  # the tokenizer itself will say it
+    _add(trial, words, suggestions.adding)
+    for word in words:
+        if _ids(trial, word) != [trial.convert_tokens_to_ids(word)]:
+            raise VocabularyError(f"the word {word!r} would not become one id; leave it out", token=word)
+    expected = {change.text for change in suggestions.changed}
+    changed = 0
+    for unit, ids in zip(sample, before, strict=True):
+        if _ids(trial, unit) != ids and way.is_other(unit, trial.tokenize(unit)):
+            changed += 1
+            if unit not in expected:
+                raise VocabularyError(
+                    f"the ids of {unit!r} would change, which the suggestions do not name; add fewer", token=unit
+                )
+    _add(tokenizer, words, suggestions.adding)
+    return Applied(len(words), len(sample), changed)
+
+
+def _ids(tokenizer: BertTokenizer, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode(text, add_special_tokens=False, verbose=False)
+    return ids
+
+
+def _add(tokenizer: BertTokenizer, words: list[str], adding: str) -> None:
+    if adding == "added":
+        tokenizer.add_tokens([AddedToken(word, single_word=True) for word in words])
+    else:
+        tokenizer.add_wordpieces(words)
