@@ -65,5 +65,5 @@ print(*sorted(set(sys.modules)))
     assert "trietok.tokenizer.bert" in loaded
     unwanted = {"dataclasses", "inspect", "pathlib", "logging", "tempfile", "hashlib", "regex", "pygtrie", "numpy"}
     unwanted |= {f"trietok.{name}" for name in ("files.save", "checking", "comparing", "training", "inputs.details")}
-    unwanted.add("trietok.text.rust_characters")
+    unwanted.add("trietok.text.characters")
     assert not loaded & unwanted

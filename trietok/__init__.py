@@ -24,8 +24,7 @@ __version__ = "0.2.0"
 _HOMES = {
     name: module
     for module, names in {
-        "corpus.batches.mlm_collator": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask",
-        "corpus.batches.padding_collator": "DataCollatorWithPadding",
+        "corpus.collators": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask DataCollatorWithPadding",
         "corpus.encode_files": "encode_files",
         "corpus.tokenize_batch": "TokenizeBatch",
         "errors": """
@@ -35,14 +34,13 @@ _HOMES = {
         """,
         "explaining.explanation": "Explanation",
         "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
-        "inputs.padding": "PaddingStrategy",
+        "inputs.options": "PaddingStrategy",
         "inputs.template": "Template",
         "inputs.tensors": "TensorType",
         "inputs.truncation": "TruncationStrategy",
-        "text.added_token": "AddedToken",
+        "text.added_tokens": "AddedToken",
         "text.basic_tokenizer": "BasicTokenizer",
-        "text.character_tokenizer": "CharacterTokenizer",
-        "text.morphemes": "JumanppTokenizer MecabTokenizer SudachiTokenizer",
+        "text.japanese": "CharacterTokenizer JumanppTokenizer MecabTokenizer SudachiTokenizer",
         "text.trie": "Trie",
         "text.untrusted": "Untrusted",
         "text.vocabulary": "Vocabulary load_vocab",
@@ -51,9 +49,6 @@ _HOMES = {
         "tokenizer.bert": "BertTokenizer",
         "tokenizer.bert_fast": "BertTokenizerFast",
         "tokenizer.bert_japanese": "BertJapaneseTokenizer",
-        "tokenizer.bpe_fast": "PreTrainedTokenizerFast",
-        "tokenizer.chinese_bpe": "ChineseBpeTokenizer",
-        "tokenizer.dpr_reader": "DPRReaderOutput DPRSpanPrediction",
         "tokenizer.fast_relatives": """
             ConvBertTokenizerFast DPRContextEncoderTokenizerFast DPRQuestionEncoderTokenizerFast
             DPRReaderTokenizerFast DistilBertTokenizerFast ElectraTokenizerFast FunnelTokenizerFast
@@ -62,35 +57,28 @@ _HOMES = {
         """,
         "tokenizer.pretrained": "PreTrainedTokenizer",
         "tokenizer.relatives": """
-            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderTokenizer
-            DistilBertTokenizer ElectraTokenizer FunnelTokenizer LayoutLMTokenizer LxmertTokenizer
-            MPNetTokenizer MobileBertTokenizer RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
+            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderOutput
+            DPRReaderTokenizer DPRSpanPrediction DistilBertTokenizer ElectraTokenizer FunnelTokenizer
+            LayoutLMTokenizer LxmertTokenizer MPNetTokenizer MobileBertTokenizer RetriBertTokenizer
+            SplinterTokenizer SqueezeBertTokenizer
         """,
-        "tokenizer.save_tokenizer": "save_tokenizer",
-        "tokenizer.unknown_report": "UnknownWord UnknownWords",
-        "tokenizer.unknown_words": "find_unknown",
+        "tokenizer.trained": "ChineseBpeTokenizer PreTrainedTokenizerFast save_tokenizer",
+        "tokenizer.unknown_words": "UnknownWord UnknownWords find_unknown",
         "training": "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece",
         "workbench.adapting.adapt": "Adapted adapt",
-        "workbench.adapting.add_terms": "AddedTerms add_terms",
-        "workbench.adapting.applied": "AppliedRows",
+        "workbench.adapting.add_terms": "AddedTerms Certificate add_terms",
         "workbench.adapting.apply_rows": "apply_rows",
-        "workbench.adapting.certificate": "Certificate",
-        "workbench.adapting.plan_rows": "plan_rows",
-        "workbench.adapting.row_plan": "RowPlan",
+        "workbench.adapting.row_blocks": "AppliedRows",
+        "workbench.adapting.row_plan": "RowPlan plan_rows",
         "workbench.adapting.trim": "Trimmed trim",
         "workbench.checking.check": "check",
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",
-        "workbench.comparing.compare": "compare fingerprint",
-        "workbench.comparing.report": "Comparison",
-        "workbench.locking.export_file": "export",
-        "workbench.locking.exported": "Exported",
-        "workbench.locking.lock_file": "Lock",
-        "workbench.locking.make_lock": "lock",
-        "workbench.locking.verified": "Verified",
-        "workbench.locking.verify_lock": "verify",
-        "workbench.suggesting.report": "Suggestion Suggestions",
-        "workbench.suggesting.suggest": "add_suggestions suggest_tokens",
+        "workbench.comparing.compare": "Comparison compare fingerprint",
+        "workbench.locking.export": "Exported export",
+        "workbench.locking.lock": "Lock lock",
+        "workbench.locking.verify": "Verified verify",
+        "workbench.suggesting.suggest": "Suggestion Suggestions add_suggestions suggest_tokens",
     }.items()
     for name in names.split()
 }

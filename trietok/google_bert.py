@@ -13,11 +13,11 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from trietok.disk import read_vocab_lines
 from trietok.errors import InputTypeError, UnknownTokenError
 from trietok.text import basic_tokenizer, wordpiece
 from trietok.text.basic_tokenizer import CleaningTable
 from trietok.text.characters import is_control_google
-from trietok.text.vocab_txt import read_vocab_lines
 
 MAX_INPUT_CHARS_PER_WORD = 200
 

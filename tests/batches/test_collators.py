@@ -73,7 +73,7 @@ def test_numpy_and_torch_get_the_same_numbers(examples, collator):
 
 def test_without_torch_a_batch_is_of_numpy_arrays(english, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setattr("trietok.corpus.batches.padding_collator.find_spec", lambda name: None)
+    monkeypatch.setattr("trietok.corpus.collators.find_spec", lambda name: None)
     for make in COLLATORS:
         assert isinstance(make(english)([{"input_ids": [2, 3]}]).input_ids, numpy.ndarray)
 

@@ -13,7 +13,7 @@ numpy = pytest.importorskip("numpy")
 from tests.conftest import examples  # noqa: E402
 from tests.reference import masking as plain  # noqa: E402
 from trietok import DataCollatorForLanguageModeling  # noqa: E402
-from trietok.corpus.batches.masking import Shares, drawn_key, mask_ids, random_source, seeded_key, word_numbers  # noqa: E402
+from trietok.corpus.collators import Shares, drawn_key, mask_ids, random_source, seeded_key, word_numbers  # noqa: E402
 
 TOKENS = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"]
 SPECIAL = 4

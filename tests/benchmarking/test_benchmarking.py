@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import trietok
 from tests.benchmarking.contenders import write_flash, write_package
 from trietok.benchmarking import CONTENDERS, measure, validate
-from trietok.workbench.benchmarking.report import Benchmark, Round, Throughput
-from trietok.workbench.engines import worker as engine_worker
 from trietok.errors import FileError, InputError, InputTypeError
+from trietok.workbench.benchmarking.bench import Benchmark, Round, Throughput
+from trietok.workbench.engines import worker as engine_worker
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5
 TEXTS = ["hello world", "", "Hello hel", "world"]

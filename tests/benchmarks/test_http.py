@@ -106,7 +106,7 @@ def test_http(tmp_path, capsys):
         pytest.importorskip(package)
     from transformers import BertTokenizerFast
 
-    from trietok.files.find import built_in_directory
+    from trietok.files.load import built_in_directory
 
     BertTokenizerFast.from_pretrained(built_in_directory("trietok-en")).save_pretrained(tmp_path)
     with capsys.disabled():

@@ -17,8 +17,7 @@ from tests.checking.directories import ADDED, BASE, BROKEN, CONFIG, MAP, decoder
 from tests.checking.faults import FAULTS, NAMES, fault_of
 from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
-from trietok.workbench.checking.advice import ADVICE
-from trietok.workbench.checking.report import TITLES
+from trietok.workbench.checking.report import ADVICE, TITLES
 
 
 @pytest.mark.parametrize(("files", "planted"), BROKEN.values(), ids=BROKEN)

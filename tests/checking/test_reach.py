@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.checking.directories import CONFIG, LETTERS, OPTIONS, SPECIAL, entries, lines, make, words
 from tests.conftest import examples
 from trietok import BertTokenizer, check
-from trietok.workbench.checking.reach import Reach
 from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.workbench.checking.rules import Reach
 
 
 @examples(100)
@@ -52,7 +52,7 @@ def characters() -> str:
 
 @pytest.mark.parametrize("options", [o for o in OPTIONS if "never_split" not in o], ids=str)
 def test_every_character_that_comes_out_is_reachable(small, options):
-    """The proof in trietok/workbench/checking/reach.py rests on this: what the tokenizer writes, it leaves as it is."""
+    """The proof in trietok/workbench/checking/rules.py rests on this: what the tokenizer writes, it leaves as it is."""
     tokenizer = small(**options)
     reach = Reach(tokenizer)
     text = characters()

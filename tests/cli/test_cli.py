@@ -14,7 +14,7 @@ import pytest
 import trietok
 from tests.cli.commands import environment, error, posix, process, run, usage_error
 from trietok.cli.app import COMMANDS, app
-from trietok.cli.usage import Utf8
+from trietok.cli.output import Utf8
 
 
 @pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])

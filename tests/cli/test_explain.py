@@ -6,7 +6,7 @@ import json
 import pathlib
 
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, usage_error
-from trietok.showing.cells import width
+from trietok.showing.characters import width
 
 TEXT = "hellolo hellx naïve\u200d"
 

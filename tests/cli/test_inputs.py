@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.cli.commands import out, usage_error
-from trietok.cli.inputs import lines_of
+from trietok.cli.options import lines_of
 
 
 def test_files_are_read_line_by_line(tmp_path, tiny):

@@ -62,7 +62,7 @@ def test_encode_files_knows_them_too(english, tmp_path):
 def test_packed_standard_input(monkeypatch):
     packed = io.BufferedReader(io.BytesIO(gzip.compress(b"the people\n")))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=packed, isatty=lambda: False, fileno=lambda: -1))
-    from trietok.cli.inputs import Lines
+    from trietok.cli.options import Lines
 
     assert [line.text for line in Lines(files=["-"])] == ["the people"]
 

@@ -338,14 +338,14 @@ def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
             raise KeyboardInterrupt
         original(path, **options)
 
-    monkeypatch.setattr("trietok.files.saves.staging.shutil.rmtree", interrupted_once)
+    monkeypatch.setattr("trietok.files.atomic.shutil.rmtree", interrupted_once)
     result = run("train", "bpe", text, "-o", "out")
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
     assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
 
 
 def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeypatch):
-    monkeypatch.setattr("trietok.training.segmentation.Segmenter.left_to_right", interrupted)
+    monkeypatch.setattr("trietok.training.chinese.Segmenter.left_to_right", interrupted)
     result = run("train", "bpe", text, "-o", "out", *CHINESE)
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; nothing was written\n")
     assert files_in(".") == ["text.txt"]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.comparing.parts import WORDS, parts, reloaded
 from trietok import AddedToken, BertTokenizer, InputTypeError, PreTrainedTokenizer, compare, fingerprint, google_bert
-from trietok.workbench.comparing.report import Comparison
+from trietok.workbench.comparing.compare import Comparison
 
 ROOT = pathlib.Path(__file__).parents[2]
 

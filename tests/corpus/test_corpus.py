@@ -222,7 +222,7 @@ def test_a_memory_that_is_full_changes_nothing(english, limit):
 
 
 def test_what_is_remembered_is_bounded():
-    from trietok.corpus.chunk_bytes import ChunkBytes
+    from trietok.corpus.row_encoder import ChunkBytes
 
     worked_out = []
     for limit, remembered in ((0, 0), (4000, 24), (1_000_000, 300)):
@@ -237,7 +237,7 @@ def test_what_is_remembered_is_bounded():
 
 
 def test_what_is_asked_for_stays(english):
-    from trietok.corpus.chunk_bytes import ChunkBytes
+    from trietok.corpus.row_encoder import ChunkBytes
 
     worked_out = []
 

@@ -16,9 +16,8 @@ from tests.conftest import examples
 from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
 from trietok import encode_files
 from trietok.corpus.shard_plan import stretches_of
-from trietok.corpus.text_inputs import find_inputs
-from trietok.corpus.text_readers import first_row, read_texts
-from trietok.files.text_rows import compression_of
+from trietok.corpus.text_inputs import find_inputs, first_row, read_texts
+from trietok.files.texts import compression_of
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -15,9 +15,8 @@ from tests.corpus.shards import contents, finished
 from trietok import BertTokenizer, BertTokenizerFast, FileError, InputError, TokenizeBatch, encode_files
 from trietok.corpus import encode_files as encoding
 from trietok.corpus import encode_shard, tokenize_batch
-from trietok.corpus.row_encoder import RowEncoder
-from trietok.corpus.text_buffers import lines_of
-from trietok.files.text_rows import texts_of
+from trietok.corpus.row_encoder import RowEncoder, lines_of
+from trietok.files.texts import texts_of
 from trietok.text.kernel.chosen import kernel_at_work, kernels_made, using_kernel
 
 pa = pytest.importorskip("pyarrow")

@@ -222,7 +222,7 @@ def test_zstandard_is_asked_for_where_it_is_needed(english, tmp_path, monkeypatc
 
 
 def test_a_column_that_holds_no_text_is_a_type_error():
-    from trietok.corpus.arrow_columns import check_text_type
+    from trietok.corpus.shard_files import check_text_type
 
     with pytest.raises(InputTypeError, match="cast it to string"):
         check_text_type(pa.binary(), "text")
@@ -267,8 +267,8 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_a_full_disk_outside_of_a_shard(english, tmp_path, monkeypatch, name):
+    from trietok import disk as whole
     from trietok.corpus import shard_plan
-    from trietok.files import whole
 
     opened = []
 

@@ -183,7 +183,7 @@ def test_going_on_reads_only_what_has_changed(english, tmp_path, stored, monkeyp
         opened.append(name)
         return original(name)
 
-    for module in ("trietok.corpus.text_inputs", "trietok.corpus.shard_plan", "trietok.corpus.text_readers"):
+    for module in ("trietok.corpus.text_inputs", "trietok.corpus.shard_plan", "trietok.corpus.text_inputs"):
         monkeypatch.setattr(f"{module}.open_bytes", watched)
     with pytest.raises(FileFormatError, match=r"d\.txt\.gz is damaged, or no gzip file"):
         encode_files(files, tmp_path / "out", english, resume=True, **options)

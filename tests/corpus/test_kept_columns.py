@@ -107,7 +107,7 @@ def test_kept_values_of_torch_datasets(english, tmp_path):
 def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch, file_format):
     """Values of JSON that are null, whole and with a point, in this order; groups are written by what is kept, too."""
     monkeypatch.setattr(shard_files, "_GROUP_BYTES", 500)
-    monkeypatch.setattr("trietok.corpus.text_readers._BLOCK", 1000)
+    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 1000)
     values = [None] * 100 + list(range(100)) + [number / 2 for number in range(100)]
     path = json_file(tmp_path / "a.jsonl", [{"text": "", "n": value} for value in values])
     encode_files(path, tmp_path / "out", english, workers=1, keep=["n"], file_format=file_format)
@@ -122,7 +122,7 @@ def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch, file_format)
 )
 def test_only_values_of_json_wait_for_the_end_of_a_shard(english, tmp_path, monkeypatch, name, keep, waits):
     monkeypatch.setattr(shard_files, "_GROUP_IDS", 1)
-    monkeypatch.setattr("trietok.corpus.text_readers._BLOCK", 10)  # a line is read at a time
+    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)  # a line is read at a time
     most, original = [0], shard_files._ParquetTable.write
 
     def watched(self, table):
@@ -163,7 +163,7 @@ def test_values_that_go_into_no_column(english, tmp_path, monkeypatch):
         with pytest.raises(FileError, match=rf"{name}\.jsonl: 'n' cannot be kept: .*--on-error skip"):
             encode_files(path, tmp_path / f"{name}.out", english, workers=1, keep=["n"])
     json_file(tmp_path / "late.jsonl", [{"text": "a", "n": value} for value in [1, 2, "a"]])
-    monkeypatch.setattr("trietok.corpus.text_readers._BLOCK", 10)  # a line is read at a time
+    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)  # a line is read at a time
     manifest = encode_files(tmp_path / "*.jsonl", tmp_path / "out", english, workers=1, keep=["n"], on_error="skip")
     reasons = " ".join(file["reason"] for file in manifest["set_aside"])
     assert (manifest["totals"]["rows"], len(manifest["set_aside"])) == (1, 3)
@@ -230,9 +230,9 @@ def test_masks_of_long_lines(english, tmp_path, monkeypatch, file_format, option
     path.write_text("the\n" + "people of the United States " * 50 + "\nthe\n")
     asked = {f"return_{name}": True for name in MASKS} | {"file_format": file_format, "workers": 1}
     encode_files(path, tmp_path / "whole", english, **asked, **options)
-    monkeypatch.setattr("trietok.corpus.text_readers.LONG", 100)
-    monkeypatch.setattr("trietok.corpus.text_readers._BLOCK", 100)
-    monkeypatch.setattr("trietok.corpus.long_texts.LONG", 100)
+    monkeypatch.setattr("trietok.corpus.text_inputs.LONG", 100)
+    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 100)
+    monkeypatch.setattr("trietok.corpus.text_inputs.LONG", 100)
     encode_files(path, tmp_path / "pieces", english, **asked, **options)
     whole, pieces = open_corpus(tmp_path / "whole"), open_corpus(tmp_path / "pieces")
     assert [pieces.row(number) for number in range(len(pieces))] == [whole.row(number) for number in range(len(whole))]

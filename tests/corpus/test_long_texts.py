@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 from tests.corpus.shards import rows_in
 from trietok import BertTokenizer, BertTokenizerFast, FileError, encode_files
-from trietok.corpus import long_texts, shard_files, text_readers
+from trietok.corpus import shard_files
+from trietok.corpus import text_inputs as long_texts
+from trietok.corpus import text_inputs as text_readers
 from trietok.corpus.row_encoder import RowEncoder
 
 pa = pytest.importorskip("pyarrow")

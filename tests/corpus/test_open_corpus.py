@@ -106,7 +106,7 @@ def test_row_groups(english, tmp_path, monkeypatch):
     from trietok.corpus import shard_files
 
     monkeypatch.setattr(shard_files, "_GROUP_IDS", 5)
-    monkeypatch.setattr("trietok.corpus.text_readers._BLOCK", 10)
+    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)
     encode_files(write(tmp_path / "a.txt"), tmp_path / "ids", english, workers=1)
     corpus = open_corpus(tmp_path / "ids")
     assert list(corpus) == ids_of(english)

@@ -8,7 +8,8 @@ import pytest
 
 from tests.corpus.shards import contents, ids_of, rows_in
 from trietok import FileFormatError, encode_files
-from trietok.corpus import encode_shard, open_corpus, parquet_rows
+from trietok.corpus import encode_shard, open_corpus
+from trietok.corpus import shard_plan as parquet_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

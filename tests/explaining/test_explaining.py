@@ -322,7 +322,7 @@ def test_json_is_complete(slow):
 
 
 def test_a_terminal_of_any_width(slow):
-    from trietok.showing.cells import width
+    from trietok.showing.characters import width
 
     explained = slow.explain("Unaffable 東京タワー naïve\u200d <script> " * 5, "☃", verbose=False)
     for columns in (20, 40, 80, 200):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import trietok
-from trietok.workbench.benchmarking.report import Benchmark, Round, Throughput
+from trietok.workbench.benchmarking.bench import Benchmark, Round, Throughput
 
 
 def sound(html: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from trietok import BertTokenizer
-from trietok.files.saves.staging import Staging
+from trietok.files.atomic import Staging
 
 FILES = ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "tokenizer.json")
 

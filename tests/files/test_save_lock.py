@@ -12,9 +12,8 @@ import pytest
 
 from tests.files.saving import in_child, message_of, state, two_tokenizers
 from trietok import BertTokenizer, FileError
-from trietok.files.atomic import save_files
-from trietok.files.saves import lock
-from trietok.files.saves.lock import DirectoryBusyError, alone
+from trietok.files import atomic as lock
+from trietok.files.atomic import DirectoryBusyError, alone, save_files
 
 pytest.importorskip("fcntl")
 

@@ -268,7 +268,7 @@ def test_a_sticky_directory_of_another_user(two, place, monkeypatch, way):
     with pytest.MonkeyPatch.context() as patch:  # a file that may be written, and not replaced
         os.chown(place / "vocab.txt", ANOTHER, SOMEBODY)
         (place / "vocab.txt").chmod(0o664)
-        patch.setattr("trietok.files.rights.Rights.give", lambda rights, path: None)
+        patch.setattr("trietok.disk.Rights.give", lambda rights, path: None)
         before = read_plainly(place)
         message = message_of(lambda: two[1].save_pretrained(place), SOMEBODY)
     assert "vocab.txt: Operation not permitted; the file is immutable (lsattr tells), or it is another" in message

@@ -14,11 +14,19 @@ from hypothesis import strategies as st
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
+from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.files.new_directory import new_directory
-from trietok.files.tokenizer_json.format import read_tokenizer_json, tokenizer_json_text, write_tokenizer_json
-from trietok.files.tokenizer_json.ids import rust_ids
-from trietok.files.tokenizer_json.parts import BertNormalizer, Padding, TokenizerJson, Truncation, WordPieceDecoder
+from trietok.files.tokenizer_json import (
+    BertNormalizer,
+    Padding,
+    TokenizerJson,
+    Truncation,
+    WordPieceDecoder,
+    read_tokenizer_json,
+    rust_ids,
+    tokenizer_json_text,
+    write_tokenizer_json,
+)
 from trietok.inputs.post_processors import (
     BertProcessing,
     Piece,

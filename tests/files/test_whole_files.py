@@ -8,8 +8,8 @@ import os
 import pytest
 
 from trietok import FileError
+from trietok.disk import replacing
 from trietok.files.formats import write_text
-from trietok.files.whole import replacing
 
 
 def names(folder) -> list[str]:

@@ -26,7 +26,7 @@ from trietok import (
     TensorType,
 )
 from trietok.inputs.options import CallOptions
-from trietok.inputs.quick_plan import QuickPlan
+from trietok.inputs.plan import QuickPlan
 
 numpy = pytest.importorskip("numpy")
 

@@ -11,7 +11,7 @@ import pytest
 
 import trietok
 from trietok import BertTokenizer, FileError, FileFormatError, InputError, InputTypeError, Lock
-from trietok.workbench.locking.lock_file import model_there
+from trietok.workbench.locking.lock import model_there
 
 WORDS = ("hello", "world", "hel", "##lo", "東")  # ids from 5
 TEXTS = ["Hello world", "", "hellolo <x> 東", "tab\tline\u2028nul\x00 \x85"]

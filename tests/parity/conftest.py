@@ -19,7 +19,7 @@ import pytest
 from hypothesis import strategies as st
 
 import trietok
-from trietok.files.find import built_in_directory
+from trietok.files.load import built_in_directory
 
 try:
     import torch

@@ -26,8 +26,7 @@ import transformers
 
 import trietok
 from tests.reference import basic_tokenizer
-from trietok.text.characters import is_chinese_char, lower_each
-from trietok.text.rust_characters import is_in, lower_case, nfd
+from trietok.text.characters import is_chinese_char, is_in, lower_case, lower_each, nfd
 from trietok.text.wordpiece import WordpieceTokenizer
 
 Change = Callable[[str], str]

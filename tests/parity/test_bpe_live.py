@@ -20,7 +20,7 @@ from transformers import AutoTokenizer as TheirAutoTokenizer
 
 from trietok import AutoTokenizer, TokenizeBatch, encode_files, train_bpe
 from trietok.clients import to_rust, to_transformers
-from trietok.text import rust_characters
+from trietok.text import characters as rust_characters
 
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 TEXTS = [

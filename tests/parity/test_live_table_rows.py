@@ -9,7 +9,7 @@ import pytest
 
 import trietok
 from trietok import TokenizeBatch
-from trietok.files.find import built_in_directory
+from trietok.files.load import built_in_directory
 
 transformers = pytest.importorskip("transformers")
 pa = pytest.importorskip("pyarrow")

@@ -25,7 +25,7 @@ from transformers import BertTokenizer as TheirBertTokenizer
 
 import trietok
 from trietok import BasicTokenizer, TextFiles, count_words, save_tokenizer, train_bpe, train_wordpiece
-from trietok.training.spelling import Options, spell
+from trietok.training.merging import Options, spell
 
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -17,14 +17,15 @@ import trietok  # noqa: E402
 from tests.conftest import examples  # noqa: E402
 from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
 from trietok import AddedToken  # noqa: E402
-from trietok.files.settings import WORDPIECE_FAMILY  # noqa: E402
-from trietok.files.tokenizer_json.format import (  # noqa: E402
+from trietok.files.formats import WORDPIECE_FAMILY  # noqa: E402
+from trietok.files.tokenizer_json import (  # noqa: E402  # noqa: E402
+    NO_NORMALIZER,
+    TokenizerJson,
     read_tokenizer_json,
     tokenizer_json_object,
     tokenizer_json_text,
     write_tokenizer_json,
 )
-from trietok.files.tokenizer_json.parts import NO_NORMALIZER, TokenizerJson  # noqa: E402
 from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # noqa: E402
 
 from .conftest import UNCASED  # noqa: E402

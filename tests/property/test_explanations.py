@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import trietok
 from tests.conftest import SPECIAL, examples
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, TrietokError
-from trietok.showing.cells import width
+from trietok.showing.characters import width
 
 TEXTS = 20
 ENTRIES = [

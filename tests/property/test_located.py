@@ -18,7 +18,7 @@ from tests.parity.conftest import CASED, UNCASED, directory_of, texts
 from tests.property.test_slow_offsets import CONTENTS, ROLES, SPECIAL, marks, options
 from tests.reference import naive_rust_bert, naive_slow_offsets
 from tests.reference import tokenizer as reference
-from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedToken
 
 NAMES = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.reference import tokenizer as reference
 from trietok import AddedToken
-from trietok.text import word_search
+from trietok.text import trie as word_search
 from trietok.text.added_tokens import AddedTokens
 
 # Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each other's beginnings.

@@ -22,7 +22,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from trietok.text.rust_characters import is_in
+from trietok.text.characters import is_in
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ def clean(char: str) -> str:
 
 
 def lower(char: str) -> str:
-    from trietok.text.rust_characters import lower_case
+    from trietok.text.characters import lower_case
 
     return lower_case().get(ord(char), char)
 

@@ -12,10 +12,9 @@ import pytest
 
 import trietok
 from tests.robustness.mutants import ENTRIES
+from trietok.disk import LARGEST_FILE, LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES, read_regular
 from trietok.files.formats import doubled_keys
-from trietok.open_regular import LARGEST_FILE, read_regular
-from trietok.text.added_token import LONGEST_TOKEN
-from trietok.text.vocab_txt import LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
+from trietok.text.added_tokens import LONGEST_TOKEN
 from trietok.tokenizer.token_table import TokenTable
 
 VOCAB = "".join(entry + "\n" for entry in ENTRIES).encode()
@@ -231,7 +230,7 @@ def test_many_roles_copy_the_table_once(tmp_path, monkeypatch):
 
 
 def test_a_check_lists_a_bounded_number_of_findings(tmp_path, monkeypatch):
-    monkeypatch.setattr("trietok.workbench.checking.findings.MOST_OF_ONE_CODE", 10)
+    monkeypatch.setattr("trietok.workbench.checking.report.MOST_OF_ONE_CODE", 10)
     report = trietok.check(directory(tmp_path, vocab__txt=VOCAB + b"\n" * 100 + b"\x01a\n" * 5))
     blank = [finding for finding in report.findings if finding.code == "blank-line"]
     assert len(blank) == 11

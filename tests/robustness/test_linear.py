@@ -22,16 +22,15 @@ import trietok
 from tests.text.test_trie import CountedVisits
 from tests.tokenizer import fake_analyzers
 from trietok import AddedToken, google_bert
-from trietok.workbench.checking.reach import Reach
-from trietok.explaining.differing import why_differ
+from trietok.explaining.views import why_differ
 from trietok.text import rust_added_tokens
 from trietok.text.alignment import AlignedText
-from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.character_tokenizer import CharacterTokenizer
+from trietok.text.basic_tokenizer import BasicTokenizer, RustWordSplitter
 from trietok.text.characters import LONG_RUN, normalize
+from trietok.text.japanese import CharacterTokenizer
 from trietok.text.kernel.chosen import kernel_at_work, using_kernel
-from trietok.text.rust_basic_tokenizer import RustWordSplitter
-from trietok.text.word_search import FEW_CHARS, WordSearch
+from trietok.text.trie import FEW_CHARS, WordSearch
+from trietok.workbench.checking.rules import Reach
 
 KINDS = (trietok.BertTokenizer, trietok.BertTokenizerFast)
 MARKS = [chr(code) for code in range(0x300, 0x1E2F0) if unicodedata.combining(chr(code))]

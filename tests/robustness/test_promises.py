@@ -18,16 +18,13 @@ import pytest
 
 import trietok
 from tests.robustness.mutants import ENTRIES
-from trietok.workbench.checking.findings import MOST_OF_ONE_CODE
+from trietok.disk import LARGEST_FILE, LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
 from trietok.errors import MOST_SHOWN
-from trietok.files.chat_templates import MOST_TEMPLATES
-from trietok.files.formats import DEEPEST, MOST_CONTAINERS, MOST_VALUES
-from trietok.files.saves.journal import LARGEST_JOURNAL
-from trietok.files.settings import HIGHEST_ID
-from trietok.files.tokenizer_json.format import MOST_HOLES
-from trietok.open_regular import LARGEST_FILE
-from trietok.text.added_token import LONGEST_TOKEN
-from trietok.text.vocab_txt import LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
+from trietok.files.atomic import LARGEST_JOURNAL
+from trietok.files.formats import DEEPEST, HIGHEST_ID, MOST_CONTAINERS, MOST_TEMPLATES, MOST_VALUES
+from trietok.files.tokenizer_json import MOST_HOLES
+from trietok.text.added_tokens import LONGEST_TOKEN
+from trietok.workbench.checking.report import MOST_OF_ONE_CODE
 
 ROUNDS = int(os.environ.get("TRIETOK_FORGERIES", 200_000)) // 10_000  # of the marked run
 SECURITY = pathlib.Path(__file__).parents[2] / "SECURITY.md"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import trietok
 from tests.conftest import SPECIAL, examples
 from trietok import BertTokenizer, InputError, add_suggestions
-from trietok.workbench.suggesting import phrases as module
-from trietok.workbench.suggesting.phrases import Joining, PhraseCounts, WordSequences
+from trietok.workbench.suggesting import adding_words as module
+from trietok.workbench.suggesting.adding_words import Joining, PhraseCounts, WordSequences
 
 LETTERS = ["a", "b", "c", "##a", "##b", "##c", ",", "the", "of", "is", "in"]
 

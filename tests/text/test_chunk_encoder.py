@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.conftest import SPECIAL
 from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
 from trietok.text import memory as chunk_memory
-from trietok.text import word_search
+from trietok.text import trie as word_search
 from trietok.text.kernel.chosen import using_kernel
 
 PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests import layout
-from trietok.text import word_characters
+from trietok.text import characters as word_characters
 
 ALL = "".join(map(chr, range(0x110000)))
 NEWEST = "\u0558"  # a word character since the Unicode version of the table
@@ -59,7 +59,7 @@ def test_the_table_has_the_word_characters_of_regex():
     differing = sorted(word ^ table)
     if NEWEST not in word:  # an older `regex`, of an older Unicode: it may lack characters, and no more
         differing = [char for char in differing if regex.match(r"\P{Cn}", char)]
-    assert differing == [], "add what a newer Unicode version has to `_NEWER` in trietok/text/word_characters.py"
+    assert differing == [], "add what a newer Unicode version has to `_NEWER` in trietok/text/characters.py"
 
 
 def test_trietok_gives_the_same_without_regex_threads_and_processes():

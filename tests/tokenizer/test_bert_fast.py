@@ -12,9 +12,9 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, FileFormatError, InputError, NotSupportedError
+from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.characters import is_in
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
-from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
-from trietok.text.rust_characters import is_in
 
 PAD, UNK, CLS, SEP, MASK, A, B, C = range(8)
 STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 499

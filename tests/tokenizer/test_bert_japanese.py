@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trietok
 from tests.tokenizer import fake_analyzers
 from trietok.text.alignment import AlignedText
-from trietok.text.normal_forms import composed
+from trietok.text.stages import composed
 
 ENTRIES = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] 猫 東京 東 ##京 は データ デ ##ー ##タ ー ガ 株 ( ) 平成 1 tel a ##b b".split()

@@ -10,7 +10,7 @@ import pytest
 import trietok
 from tests.conftest import SPECIAL
 from trietok import AddedToken, InputError, OptionError, SpecialTokenError
-from trietok.files.settings import WORDPIECE_FAMILY
+from trietok.files.formats import WORDPIECE_FAMILY
 from trietok.tokenizer.relatives import CLASSES
 
 FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]

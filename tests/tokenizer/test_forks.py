@@ -21,8 +21,8 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.text.bulk import bulk
 from trietok.text.kernel.chosen import using_kernel
+from trietok.text.trie import bulk
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 

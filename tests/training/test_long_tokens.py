@@ -15,9 +15,9 @@ from trietok import (
     train_chinese_bpe,
     train_wordpiece,
 )
-from trietok.text.vocab_txt import LONGEST_LINE
+from trietok.disk import LONGEST_LINE
 from trietok.training import Bpe
-from trietok.training.chinese_files import save_chinese_bpe
+from trietok.training.chinese import save_chinese_bpe
 
 RUN = 131_073  # letters
 
@@ -52,9 +52,9 @@ def test_a_limit_changes_nothing_below_it(monkeypatch):
     for train in trainings:
         free = train()
         longest = max(len(token.encode()) for token in free)
-        monkeypatch.setattr("trietok.training.pairs.LONGEST_LINE", longest + len("##"))
+        monkeypatch.setattr("trietok.training.merging.LONGEST_LINE", longest + len("##"))
         assert train() == free
-        monkeypatch.setattr("trietok.training.pairs.LONGEST_LINE", 12)
+        monkeypatch.setattr("trietok.training.merging.LONGEST_LINE", 12)
         assert max(len(token.encode()) for token in train()) <= 12
         monkeypatch.undo()
 

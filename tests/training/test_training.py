@@ -32,7 +32,7 @@ from trietok import (
     train_bpe,
     train_wordpiece,
 )
-from trietok.training.spelling import alphabet
+from trietok.training.merging import alphabet
 
 ROOT = pathlib.Path(__file__).parents[2]
 SENTENCES = ["The lowest lower low.", "Newest and widest, newer and wider!", "Über Öfen: lower, newer"] * 3
@@ -275,7 +275,7 @@ def test_the_merges_split_the_words_as_training_left_them(counts, prefix):
 
 
 def test_a_merge_looks_only_at_the_words_that_hold_the_pair(monkeypatch):
-    from trietok.training.pairs import Pairs
+    from trietok.training.merging import Pairs
 
     looked_at = 0
     original = Pairs._merged
@@ -358,7 +358,7 @@ def test_a_bpe_is_saved_as_three_files_that_agree(tmp_path):
 
 
 def test_what_bpe_remembers_is_bounded(monkeypatch):
-    monkeypatch.setattr("trietok.training.bpe_model._REMEMBERED", 10)
+    monkeypatch.setattr("trietok.training.bpe._REMEMBERED", 10)
     bpe = train_bpe({"ab": 2, "ba": 1})
     for letters in itertools.product("ab", repeat=6):
         bpe.tokenize("".join(letters))

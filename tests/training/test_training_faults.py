@@ -25,7 +25,7 @@ from trietok import (
     train_chinese_bpe,
     train_wordpiece,
 )
-from trietok.files.saves.staging import Staging
+from trietok.files.atomic import Staging
 from trietok.training import ChineseBpe, save_chinese_bpe
 
 HALF = "a\ud800b"
@@ -80,7 +80,7 @@ def test_what_is_no_iterable_of_texts_is_refused(train, texts):
 )
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
 def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
-    from trietok.training import pairs
+    from trietok.training import merging as pairs
 
     monkeypatch.setattr(pairs, "LONG", 1_000_000)
     steps, merges = 0, 0
@@ -99,7 +99,7 @@ def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
 
 
 def test_all_merges_of_a_very_long_word_take_linear_steps(monkeypatch):
-    from trietok.training.pairs import LongWord
+    from trietok.training.merging import LongWord
 
     visits, merges = 0, 0
     original = LongWord.merge
@@ -119,7 +119,7 @@ def test_all_merges_of_a_very_long_word_take_linear_steps(monkeypatch):
 
 @given(st.lists(st.text("abc", min_size=1, max_size=30), min_size=1, max_size=6, unique=True), st.integers(0, 8))
 def test_a_long_word_is_merged_as_a_short_one(words, limit):
-    from trietok.training import pairs
+    from trietok.training import merging as pairs
 
     counts = {word: number + 1 for number, word in enumerate(words)}
     expected = train_bpe(counts, vocab_size=40)

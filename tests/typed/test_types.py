@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from trietok import BatchEncoding, BertTokenizer, BertTokenizerFast, PaddingStrategy, TensorType, TruncationStrategy
-from trietok.inputs import argument_types as types
+from trietok.inputs import options as types
 from trietok.inputs.batch_encoding import Column
 from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.profiles import RUST, SLOW

@@ -13,9 +13,7 @@ import click
 
 import trietok
 from trietok.cli.interrupts import stopped
-from trietok.cli.output import open_streams, writing
-from trietok.cli.reporting import reporting
-from trietok.cli.usage import Utf8, no_such, usage_errors
+from trietok.cli.output import Utf8, no_such, open_streams, reporting, usage_errors, writing
 
 # Each command is in the module of its name. The summaries stand here so that listing the commands imports none of them.
 COMMANDS = {

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trietok.workbench.benchmarking.run import CONTENDERS
 from trietok.cli import options
-from trietok.cli.inputs import lines_of
-from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
-from trietok.cli.reporting import reporting, warn
+from trietok.cli.options import lines_of
+from trietok.cli.output import json_line, on_terminal, reporting, visible, warn, write_line, writing
 from trietok.errors import InputError
+from trietok.workbench.benchmarking.bench import CONTENDERS
 
 if TYPE_CHECKING:
-    from trietok.workbench.benchmarking.report import Agreement, Benchmark
+    from trietok.workbench.benchmarking.bench import Agreement, Benchmark
 
 _DIFFERENT = 1
 _OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
@@ -84,7 +83,7 @@ def bench(
       trietok bench texts.txt --against transformers,tokenizers
       trietok bench texts.txt --model my-tokenizer --rounds 0 --validate --strict
     """
-    from trietok.workbench.benchmarking.run import measure, validate  # other commands do not wait for what it imports
+    from trietok.workbench.benchmarking.bench import measure, validate  # other commands do not wait for what it imports
 
     with reporting():
         if strict and not validate_ids:
@@ -149,7 +148,7 @@ def _write_tables(benchmark: Benchmark | None, agreements: list[Agreement]) -> N
     from rich.table import Table
     from rich.text import Text
 
-    from trietok.workbench.benchmarking.report import HEAD
+    from trietok.workbench.benchmarking.bench import HEAD
 
     # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
     console = Console(highlight=False, markup=False, emoji=False)

@@ -9,9 +9,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
-from trietok.cli.reporting import reporting
-from trietok.files.find import BUILT_IN_NAMES, nothing_there
+from trietok.cli.output import json_line, on_terminal, reporting, visible, write_line, writing
+from trietok.files.load import BUILT_IN_NAMES, nothing_there
 
 _FOUND = 1
 _CHANGES = 20  # so many changes are shown one by one

@@ -9,9 +9,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.inputs import lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
-from trietok.cli.reporting import reporting
+from trietok.cli.options import lines_of, tokenizer_of
+from trietok.cli.output import json_line, on_terminal, reporting, visible, write_line, writing
 
 _DIFFERENT, _TROUBLE = 1, 2
 _OLD, _NEW = "red", "green"

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trietok.cli import options
-from trietok.cli.inputs import check_length, tokenizer_of
 from trietok.cli.interrupts import terminated_like_interrupted
-from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.options import check_length, tokenizer_of
+from trietok.cli.output import json_line, reporting, visible, warn, write_line
 from trietok.cli.progress import amount, amounts, said_regularly, shown_bars
-from trietok.cli.reporting import reporting, warn
-from trietok.showing.lists import number_of
+from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
     from trietok.corpus.encode_files import Progress

@@ -10,9 +10,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.inputs import check_length, check_pair, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, write_line, writing
-from trietok.cli.reporting import reporting
+from trietok.cli.options import check_length, check_pair, lines_of, tokenizer_of
+from trietok.cli.output import json_line, on_terminal, reporting, write_line, writing
 
 _PROFILES = ("slow", "fast")
 _WIDTH = 80  # where nobody looks on
@@ -135,7 +134,7 @@ def _explained(tokenizers: list[Any], text: str, pair: str | None, settings: dic
 
 
 def _write_page(path: str, explained: Iterable[Any]) -> None:
-    from trietok.files.whole import replacing  # only where a file is written
+    from trietok.disk import replacing  # only where a file is written
 
     page = _PAGE.format("".join(each.to_html() for each in explained))
     try:
@@ -152,15 +151,16 @@ def _show(explained: Any, is_first: bool) -> None:
     from rich.console import Console  # only where somebody looks
     from rich.text import Text
 
-    from trietok.explaining import contrast_views, text_view
+    from trietok.explaining import views as contrast_views
+    from trietok.explaining import views as text_view
 
     # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
     console = Console(highlight=False, markup=False, emoji=False)
     has_colours = console.color_system is not None and not console.no_color
     if isinstance(explained, trietok.Explanation):
-        lines = text_view.lines_of(explained, console.width, bars=not has_colours)
+        lines = text_view.explanation_lines(explained, console.width, bars=not has_colours)
     else:
-        lines = contrast_views.lines_of(explained, console.width)
+        lines = contrast_views.contrast_lines(explained, console.width)
     with writing():
         if not is_first:
             console.print()

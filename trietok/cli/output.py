@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import click
 
 import trietok
+from trietok.cli.interrupts import INTERRUPTED, TERMINATED, Terminated
 from trietok.files.formats import json_line as json_line
 
 # On a terminal these turn the direction of what stands around them, beyond the text they are in.
@@ -81,3 +86,159 @@ def visible(text: str) -> str:
 
 def _is_escaped(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNS_DIRECTION
+
+
+# What the command says where it is called wrongly: in one form, with the names that may have been meant.
+#
+# In: click's usage errors, and what was typed. Out: the same errors, each with the command that it is about.
+
+
+class Utf8(click.types.StringParamType):
+    """A text of the command line, refused as a file would be that has bytes that are not UTF-8.
+
+    Python makes half surrogate pairs of such bytes, and tokenizers drop those.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = super().convert(value, param, ctx)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            offset, code = len(text[: error.start].encode("utf-8")), ord(text[error.start])
+            what = f"byte 0x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"U+{code:04X}"
+            say_error(f"{text!r:.60}: {what} at offset {offset} is not UTF-8; convert the input to UTF-8")
+            raise click.exceptions.Exit(2) from None
+        return text
+
+
+def near(typed: str, names: Iterable[str]) -> list[str]:
+    """The names that may have been meant: those that begin so, or else the most alike. Hyphens in front do not count.
+
+    >>> near("--no", ["--no-special-tokens", "--json"]), near("encdoe", ["encode", "lock"]), near("--x", ["--max"])
+    (['--no-special-tokens'], ['encode'], [])
+    """
+    from difflib import get_close_matches  # only where something is wrong
+
+    words = {name.lstrip("-"): name for name in names}
+    word = typed.lstrip("-")
+    begun = [name for known, name in words.items() if known.startswith(word)] if len(word) > 1 else []
+    return begun or [words[known] for known in get_close_matches(word, words, cutoff=0.65)]
+
+
+def no_such(kind: str, typed: str, names: Iterable[str], ctx: click.Context | None) -> click.UsageError:
+    """The error for an option or a command that is not there.
+
+    >>> no_such("option", "--modle", ["--model", "--json"], None).message
+    "No such option '--modle'. Did you mean '--model'?"
+    """
+    meant = " or ".join(map(repr, near(typed, names)))
+    return click.UsageError(f"No such {kind} {typed!r}.{f' Did you mean {meant}?' if meant else ''}", ctx)
+
+
+def no_such_option(typed: str, ctx: click.Context) -> click.UsageError:
+    """The error for an option that the command does not have."""
+    options = [name for each in ctx.command.get_params(ctx) if isinstance(each, click.Option) for name in each.opts]
+    return no_such("option", typed, [name for name in options if name.startswith("--")], ctx)
+
+
+@contextlib.contextmanager
+def usage_errors(ctx: click.Context, typed: Sequence[str]) -> Iterator[None]:
+    """Give click's errors one form: names that may have been meant, and the command, which is not in all of them.
+
+    Args:
+        ctx: the context of the whole command.
+        typed: its arguments, which begin with the name of what it was to do.
+    """
+    try:
+        yield
+    except click.NoSuchOption as error:
+        raise (error if error.ctx is None else no_such_option(error.option_name, error.ctx)) from None
+    except click.UsageError as error:
+        if error.ctx is None:
+            error.ctx = _called(ctx, typed)
+        raise
+
+
+def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
+    """The context of the command, or the command of a command, whose name was typed."""
+    for word in typed:
+        command = ctx.command.get_command(ctx, word) if isinstance(ctx.command, click.Group) else None
+        if command is None:
+            break
+        ctx = click.Context(command, parent=ctx, info_name=word)
+    return ctx
+
+
+# From what goes wrong to one line on standard error and an exit code.
+#
+# In: the exceptions and log records that come up while a command runs. Out: `trietok: error: ...` and 1; nothing and
+# 130 for Ctrl-C; nothing and 143 for SIGTERM; nothing and 141 when the reader of a pipe has gone. A shell gives these
+# codes to other programs then.
+
+
+_READER_GONE = 141
+
+
+@contextlib.contextmanager
+def reporting(exit_code: int = 1) -> Iterator[None]:
+    """Run the body of a command; end it with the exit code that its exception means.
+
+    Args:
+        exit_code: of an error; another one where 1 is an answer, as with diff(1).
+    """
+    logger, handler = logging.getLogger("trietok"), _OnStandardError()
+    logger.addHandler(handler)
+    try:
+        prepare_output()
+        yield
+    except KeyboardInterrupt as interrupt:
+        code = TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+        raise click.exceptions.Exit(code) from None
+    except BrokenPipeError:
+        _end_output()
+        raise click.exceptions.Exit(_READER_GONE) from None
+    except trietok.TrietokError as error:
+        _fail(str(error), exit_code)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        _fail(reason if error.filename is None else f"{error.filename}: {reason}", exit_code)
+    finally:
+        logger.removeHandler(handler)
+
+
+def warn(message: str) -> None:
+    """Say something on standard error and go on."""
+    _say("warning", message)
+
+
+def say_error(message: str) -> None:
+    """Say on standard error what went wrong and go on: a command that does several things does the others."""
+    _end_output()
+    _say("error", message)
+
+
+def _fail(message: str, exit_code: int) -> NoReturn:
+    say_error(message)
+    raise click.exceptions.Exit(exit_code) from None
+
+
+def _say(kind: str, message: str) -> None:
+    print(f"trietok: {kind}: {visible(message)}", file=sys.stderr, flush=True)
+
+
+def _end_output() -> None:
+    """Write what can still be written. Where nothing can, the interpreter must not try again, leaving, and complain."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+        return
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+class _OnStandardError(logging.Handler):
+    """The library's log, in the form of the command's own messages."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(record.levelname.lower(), record.getMessage())

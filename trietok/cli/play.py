@@ -18,10 +18,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.inputs import tokenizer_of
-from trietok.cli.options import DEFAULT_MODEL
-from trietok.cli.output import write_line
-from trietok.cli.reporting import reporting, warn
+from trietok.cli.options import DEFAULT_MODEL, tokenizer_of
+from trietok.cli.output import reporting, warn, write_line
 
 _HOST = "127.0.0.1"
 _PORT = 8642

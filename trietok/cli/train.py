@@ -14,17 +14,16 @@ from typing import Any
 import click
 
 import trietok
-from trietok.cli import options, training_options
+from trietok.cli import options
+from trietok.cli import options as training_options
 from trietok.cli.interrupts import terminated_like_interrupted
-from trietok.cli.output import json_line, visible, write_line
+from trietok.cli.output import json_line, reporting, visible, write_line
 from trietok.cli.progress import shown_bars
-from trietok.cli.reporting import reporting
-from trietok.files.new_directory import checked_new
+from trietok.files.atomic import checked_new
 from trietok.files.texts import STANDARD_INPUT
-from trietok.showing.lists import number_of
+from trietok.showing.characters import number_of
 from trietok.training import save_chinese_bpe, train_chinese_bpe
-from trietok.training.progress import OnProgress
-from trietok.training.word_counts import MAX_WORDS
+from trietok.training.word_counts import MAX_WORDS, OnProgress
 from trietok.training.wordpiece import SPECIAL_TOKENS
 
 _CHINESE = "chinese"
@@ -51,7 +50,7 @@ def train() -> None:
 
 @train.command(short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
 @training_options.files
-@training_options.output
+@training_options.new_directory
 @training_options.vocab_size
 @training_options.min_frequency
 @training_options.limit_alphabet
@@ -165,7 +164,7 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 
 @train.command(short_help="Train a byte-pair encoding.")
 @training_options.files
-@training_options.output
+@training_options.new_directory
 @click.option(
     "--recipe", metavar="NAME", help="The only recipe is chinese: merge characters of sentences, without words."
 )
@@ -236,7 +235,7 @@ def bpe(
         texts = run.texts(files, column, errors)
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
-            sentences = None if test is None else list(training_options.text_files([test], column, errors))
+            sentences = None if test is None else list(training_options.text_files_of([test], column, errors))
             sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
             _chinese(run, texts, sentences, sizes, as_json)
             return
@@ -336,7 +335,7 @@ class _Run:
         self.began = time.monotonic()
 
     def texts(self, files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
-        texts = training_options.text_files(files, column, errors)
+        texts = training_options.text_files_of(files, column, errors)
         self.files = texts.paths
         return texts
 

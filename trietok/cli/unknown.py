@@ -10,11 +10,10 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.inputs import Line, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.options import Line, lines_of, tokenizer_of
+from trietok.cli.output import json_line, on_terminal, reporting, visible, write_line, writing
 from trietok.cli.progress import shown_reading
-from trietok.cli.reporting import reporting
-from trietok.tokenizer.unknown_report import HEAD
+from trietok.tokenizer.unknown_words import HEAD
 
 
 @click.command()

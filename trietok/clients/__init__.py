@@ -3,7 +3,6 @@
 In: a tokenizer. Out: an object of the client's own kind with the same ids. Each client is imported when it is used.
 """
 
-from trietok.clients.rust import to_rust
-from trietok.clients.transformers_classes import to_transformers
+from trietok.clients.transformers_classes import to_rust, to_transformers
 
 __all__ = ["to_rust", "to_transformers"]

@@ -31,12 +31,11 @@ from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
-from trietok.corpus.shard_pool import run_in_pool, run_in_threads
-from trietok.corpus.shards_elsewhere import MapShards, check_paths, run_by_map
+from trietok.corpus.shard_pool import MapShards, check_paths, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
-from trietok.files.text_rows import TextFile, import_pyarrow
+from trietok.files.texts import TextFile, import_pyarrow
 from trietok.worker_pool import refuse_while_starting
 
 SHARD_BYTES = 16_000_000

@@ -6,14 +6,400 @@ a row depend on other texts of the batch are refused, because an engine cuts bat
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pickle
+import struct
+import threading
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
-from trietok.corpus.fast_rows import FastRows, Overflow, Rows
-from trietok.corpus.sent_encoders import Parcel, Sender, received, sent
 from trietok.errors import InputError, OptionError
+from trietok.files.texts import import_pyarrow
+from trietok.inputs.options import CallOptions
+from trietok.inputs.plan import QuickPlan
+from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL
+from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
+
+# The ids of a chunk between spaces, cached as bytes: how a corpus is encoded in plain Python.
+#
+# In: chunks. Out: the ids of each as int32.
+
+
+ENTRY_BYTES = 160  # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
+
+
+class ChunkBytes(dict[str, bytes]):
+    """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries not used lately.
+
+    There are two generations, each with half of the memory: an entry that is used moves into the younger one, and when
+    that is full, the older one is dropped.
+
+    Args:
+        work_out: gives the ids of a chunk.
+        limit: how many bytes the cache may take, by an upper estimate.
+
+    >>> memory = ChunkBytes(lambda chunk: (7, 8))
+    >>> memory["word"]
+    b'\\x07\\x00\\x00\\x00\\x08\\x00\\x00\\x00'
+    """
+
+    __slots__ = ("_held", "_limit", "_older", "_work_out")
+
+    def __init__(self, work_out: Callable[[str], Iterable[int]], limit: int = 1_000_000) -> None:
+        super().__init__()
+        self._work_out = work_out
+        self._limit = limit // 2
+        self._held = 0
+        self._older: dict[str, bytes] = {}
+
+    def __missing__(self, chunk: str) -> bytes:
+        ids = self._older.get(chunk)
+        if ids is None:
+            ids = array("i", iter(self._work_out(chunk))).tobytes()  # iter: it may raise MayBeSpaced
+        length = len(chunk)
+        if length <= LONGEST_REMEMBERED:
+            self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
+            if not self._limit:
+                return ids
+            if self._held > self._limit:
+                self._older = dict(self)
+                self.clear()
+                self._held = 0
+            self[chunk] = ids
+        return ids
+
+
+# Texts as Arrow holds them: the lines of a file, or the rows of a column, as one buffer of UTF-8 with offsets.
+#
+# In: bytes, or an array. Out: an array of lines; the buffers of an array, which the compiled kernel reads as they are.
+# No Python object is made for a text, and whether the bytes are UTF-8 is left to who reads them.
+
+
+class TextBuffer(NamedTuple):
+    """Texts that lie one behind the other.
+
+    Attributes:
+        data: their bytes.
+        offsets: int64: where each text starts in `data`, and where the last one ends.
+        first: the place among `offsets` of the first text's start.
+        length: how many texts there are.
+    """
+
+    data: Any
+    offsets: Any
+    first: int
+    length: int
+
+
+_NONE = TextBuffer(b"", bytes(8), 0, 0)
+
+
+def large_strings(column: Any) -> Any:
+    """An array of strings of any kind as one with int64 offsets, which has the texts of `string` where they are.
+
+    >>> import pyarrow
+    >>> large_strings(pyarrow.array(["a", None, "a"]).dictionary_encode()).to_pylist()
+    ['a', None, 'a']
+    """
+    return column.cast(import_pyarrow().large_string())
+
+
+def buffer_of(texts: Any) -> TextBuffer:
+    """The texts of an array of `large_string`, without its nulls.
+
+    >>> texts = buffer_of(large_strings(import_pyarrow().array(["a", None, "bc"])))
+    >>> bytes(texts.data), memoryview(texts.offsets).cast("q").tolist(), texts.length
+    (b'abc', [0, 1, 3], 2)
+    """
+    if texts.null_count:
+        texts = texts.drop_null()  # whatever bytes a null may have
+    if not len(texts):
+        return _NONE
+    _, offsets, data = texts.buffers()
+    return TextBuffer(data or b"", offsets, texts.offset, len(texts))
+
+
+def lines_of(block: bytes) -> Any:
+    """The lines of a block, which may lack the line feed at its end, as an array of strings.
+
+    >>> lines_of(b"a\\n\\nb\\r\\n").to_pylist()
+    ['a', '', 'b\\r']
+    """
+    pyarrow = import_pyarrow()
+    size = len(block) - block.endswith(b"\n")
+    bounds = pyarrow.py_buffer(struct.pack("qq", 0, size))
+    whole = pyarrow.Array.from_buffers(pyarrow.large_binary(), 1, [None, bounds, pyarrow.py_buffer(block)])
+    lines = import_pyarrow("pyarrow.compute").split_pattern(whole, "\n").values
+    return lines.view(pyarrow.large_string())
+
+
+# Texts to rows of ids by the plan of a call, without the call: no int is made for a token.
+#
+# In: texts, as strs or in an Arrow array, and a tokenizer whose calls have a plan. Out: their ids as int32 in one run
+# of bytes, and the length of each.
+#
+# The compiled kernel encodes the texts where the tokenizer has one, else `ChunkBytes`. Both ask the tokenizer's own
+# encoder, so the ids are those of a call.
+
+
+ID_BYTES = 4  # of an id: int32
+TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
+
+
+class Overflow(NamedTuple):
+    """What a slow tokenizer cut off: for each text, the ids, and how many tokens there were too many.
+
+    Attributes:
+        lengths: how many ids were cut off, int32.
+        ids: those of all texts, int32.
+        truncated: tokens beyond `max_length`, int32; below 0 where there was room left.
+    """
+
+    lengths: array[int]
+    ids: bytes
+    truncated: array[int]
+
+
+class Rows(NamedTuple):
+    """The encodings of several texts, one behind the other.
+
+    Attributes:
+        lengths: how many ids each row has, int32.
+        ids: those of all rows, int32.
+        columns: masks and type ids by name: a byte for each id.
+        offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
+        samples: the number of each row's text, int32; None if there is one row for each.
+        overflow: None if the options do not ask for it.
+    """
+
+    lengths: array[int]
+    ids: bytes | bytearray
+    columns: dict[str, bytes]
+    offsets: bytes | None = None
+    samples: array[int] | None = None
+    overflow: Overflow | None = None
+
+
+class FastRows:
+    """Rows by a tokenizer's plan for one set of call options.
+
+    Args:
+        tokenizer: any tokenizer; if its calls go through methods that a user has replaced, there are no such rows.
+        options: the options of a call for texts, without padding, offsets and lengths.
+    """
+
+    def __init__(self, tokenizer: Any, options: dict[str, Any]) -> None:
+        self._tokenizer = tokenizer
+        self._options: CallOptions | None = None
+        if options.keys() <= set(CallOptions._fields):
+            self._options = CallOptions(**options)
+        self._encoder: ChunkEncoder | None = None
+        self._memory = ChunkBytes(lambda chunk: ())
+
+    def make_kernel(self) -> bool:
+        """Whether the compiled kernel encodes the texts; then it is made now, if it was not before."""
+        now = self._now()
+        if now is None:
+            return False
+        now[0].make_kernel()
+        return now[0].kernel is not None
+
+    def encode(self, texts: list[str]) -> Rows | None:
+        """The rows of some texts; None if only a call gives the right rows."""
+        now = self._now()
+        if now is None:
+            return None
+        encoder, plan = now
+        if encoder.may_have_kernel:
+            return Rows(*plan.byte_rows(encoder.rows(texts)))
+        return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
+
+    def encode_column(self, column: Any) -> Rows | None:
+        """The rows of an Arrow array of `large_string`; None if strs are needed: no kernel yet, or not all is UTF-8."""
+        now = self._now()
+        if now is None or not now[0].may_have_kernel:
+            return None
+        encoder, plan = now
+        texts = buffer_of(column)
+        if len(texts.data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            encoder.make_kernel()
+        rows = None if encoder.kernel is None else encoder.kernel.rows_between(*texts)
+        return None if rows is None else Rows(*plan.byte_rows(rows))
+
+    def cut_characters(self) -> tuple[int, int] | None:
+        """Where a text may be cut for `long_row`; see `ChunkEncoder.cut_characters`. None where it may not be cut."""
+        now = self._now()
+        return None if now is None else now[0].cut_characters()
+
+    def long_row(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
+        """The row of a text that comes in pieces, part by part, without its length; no more is read than is kept.
+
+        Args:
+            pieces: UTF-8, cut where `cut_characters` says.
+        """
+        now = self._now()
+        assert now is not None
+        encoder, plan = now
+        parts = plan.kept_of(self._piece_ids(encoder, piece) for piece in pieces)
+        for ids, columns in plan.parts_of_row(parts):
+            yield Rows(array("i"), ids, columns)
+
+    def _piece_ids(self, encoder: ChunkEncoder, piece: bytes) -> bytes | bytearray:
+        if encoder.may_have_kernel:
+            if len(piece) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+                encoder.make_kernel()
+            bounds = struct.pack("qq", 0, len(piece))
+            rows = None if encoder.kernel is None else encoder.kernel.rows_between(piece, bounds, 0, 1)
+            if rows is not None:
+                return rows.int32(b"", b"")
+        return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
+
+    def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
+        """The tokenizer's encoder and its plan of a call; None where there are others."""
+        if self._options is None or not getattr(self._tokenizer, "is_plain", False):
+            return None
+        encoder = self._tokenizer.text_encoder
+        plan = self._tokenizer.input_builder.plan(self._options)
+        return (encoder, plan) if isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan) else None
+
+    def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
+        """The ids of each text: a `str.split`, a lookup per chunk and a join."""
+        if encoder is not self._encoder:
+            # The encoder's own cache of chunks is not used: it would hold the same entries a second time.
+            self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
+            self._encoder = encoder
+        bytes_of, join = self._memory.__getitem__, b"".join
+        rows = []
+        for text in texts:
+            try:
+                rows.append(join(map(bytes_of, text.split(" "))))
+            except MayBeSpaced:  # the text may contain an added token with spaces
+                rows.append(array("i", encoder.ids(text)).tobytes())
+        return rows
+
+
+# Row encoders on their way to other processes: the tokenizer is pickled once, and read once by each process.
+#
+# In: the tokenizer and the options of an encoder. Out: for the process that sends it, a pickle that is made anew only
+# after the tokenizer has changed; for a process that gets it again and again, one encoder, which keeps what it
+# remembers.
+
+
+_MOST_RECEIVED = 4  # encoders that a process keeps for the functions it unpickles
+
+
+class Parcel(NamedTuple):
+    """A pickled tokenizer.
+
+    Attributes:
+        tokenizer: the pickle.
+        digest: its SHA-256, by which a process that has read it knows it again.
+    """
+
+    tokenizer: bytes
+    digest: bytes
+
+
+class Sender:
+    """Keeps the pickle of a tokenizer.
+
+    Args:
+        tokenizer: any tokenizer. One whose methods or stages are a user's own is pickled each time, since nobody can
+            see whether it has changed.
+        parcel: the pickle that the tokenizer was read from.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> sender = Sender(tokenizer)
+    >>> before = sender.parcel()
+    >>> sender.parcel() is before
+    True
+    >>> _ = tokenizer.add_tokens(["covid-19"])
+    >>> sender.parcel() == before
+    False
+    """
+
+    def __init__(self, tokenizer: Any, parcel: Parcel | None = None) -> None:
+        self._tokenizer = tokenizer
+        self._kept = parcel
+        self._state = None if parcel is None else self._state_now()
+        self.process: int | None = None
+
+    def _state_now(self) -> Any:
+        """An object that is another one after each change of the tokenizer; None where changes cannot be seen."""
+        return self._tokenizer.input_builder if getattr(self._tokenizer, "is_plain", False) else None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the kept pickle is that of the tokenizer as it is now."""
+        return self._kept is not None and self._state is not None and self._state is self._state_now()
+
+    def parcel(self) -> Parcel:
+        """The pickle of the tokenizer as it is now."""
+        if self._kept is None or not self.is_current:
+            self._state = self._state_now()  # before the pickle: of a tokenizer that changes meanwhile, none is kept
+            pickled = pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL)
+            self._kept = Parcel(pickled, hashlib.sha256(pickled).digest())
+        return self._kept
+
+
+# What this process has sent, for processes that are forked from it: they have the encoder already, with all that it
+# remembers. A process itself reads its own parcel, as others do: what it sent and what it gets are two tokenizers.
+_sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
+# The encoders that this process has got last: a worker gets the same function for each of its tasks.
+_received: dict[bytes, RowEncoder] = {}
+_receiving = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_receiving._at_fork_reinit)  # type: ignore[attr-defined]
+
+
+def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
+    return digest + repr((sorted(options.items()), has_pairs)).encode()
+
+
+def sent(encoder: RowEncoder, sender: Sender, options: dict[str, Any], has_pairs: bool) -> Parcel:
+    """What another process needs of an encoder, beside its options."""
+    parcel = sender.parcel()
+    if sender.is_current:
+        sender.process = os.getpid()
+        _sent[_key(parcel.digest, options, has_pairs)] = encoder
+    return parcel
+
+
+def received(
+    parcel: Parcel, given: tuple[dict[str, Any], bool], make: Callable[[Any, Sender], RowEncoder]
+) -> RowEncoder:
+    """The encoder of a parcel, the same one each time, as long as it is among the last of this process.
+
+    Args:
+        parcel: from `sent`.
+        given: the options of the encoder, and whether it has pairs.
+        make: makes an encoder of a tokenizer.
+    """
+    key = _key(parcel.digest, *given)
+    with _receiving:
+        encoder = _received.pop(key, None) or _inherited(key)
+        if encoder is None:
+            tokenizer = pickle.loads(parcel.tokenizer)
+            encoder = make(tokenizer, Sender(tokenizer, parcel))
+        _received[key] = encoder
+        while len(_received) > _MOST_RECEIVED:
+            del _received[next(iter(_received))]
+    return encoder
+
+
+def _inherited(key: bytes) -> RowEncoder | None:
+    """The encoder that the process sent from which this one was forked."""
+    encoder = _sent.get(key)
+    if encoder is None or encoder.sender.process == os.getpid() or not encoder.sender.is_current:
+        return None
+    return encoder
+
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
 SMALL_COLUMNS = ("token_type_ids", "attention_mask", "special_tokens_mask")

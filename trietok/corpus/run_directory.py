@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 from trietok.corpus.encode_shard import GOES_ON, RECORD, REJECTED, STATE_FOLDER, write_whole
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.text_inputs import Source
+from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.atomic import DirectoryBusyError, alone
 from trietok.files.formats import read_json_object
-from trietok.files.saves.lock import DirectoryBusyError, alone
-from trietok.files.whole import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
 MANIFEST_FORMAT = "trietok-corpus-2"

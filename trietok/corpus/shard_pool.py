@@ -10,19 +10,25 @@ the GIL. Whatever needs the GIL for its work goes on processes.
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_in_worker, start_worker
+from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_in_worker, start_worker, versions_here
+from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
-from trietok.errors import TrietokError
+from trietok.errors import InputError, TrietokError
+from trietok.files.elsewhere import is_elsewhere
+from trietok.files.texts import TextFile
 from trietok.worker_pool import interrupts_held, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
 
 _AHEAD = 2  # shards handed out beyond those being worked on
 
@@ -127,3 +133,107 @@ def _spools_removed(job: ShardJob) -> Iterator[None]:
         with interrupts_held():
             for path in job.state.glob("spool-*"):
                 Path(path).unlink(missing_ok=True)
+
+
+# Shards encoded by an engine, such as Ray or Spark, on whatever machines it has.
+#
+# In: shards, and the engine's map. Out: the outcome of each. The shards are planned here, and the workers write them
+# and their records into the directory of the run, so it has to be at the same path on all machines, as the files have
+# to be. What a worker is sent is the tokenizer, once, and the place of each text: no text and no ids.
+
+
+EncodeShard = Callable[[Shard], Outcome]
+MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
+
+
+class EncodeElsewhere:
+    """A function of a shard, to be pickled: it puts the shard's files in place, in whatever process it is called.
+
+    Args:
+        job: the options, the same for every shard.
+
+    Raises:
+        InputError: when it is called, where other versions are installed, which may write other bytes.
+    """
+
+    def __init__(self, job: ShardJob) -> None:
+        self._encoder = RowEncoder(job.tokenizer, job.call_options)  # its pickle is made once, and read once a process
+        self._job = job._replace(tokenizer=None)
+        self._versions = versions_here()
+
+    def __call__(self, shard: Shard) -> Outcome:
+        here = versions_here()
+        for name, version in self._versions.items():
+            if here[name] != version:
+                raise InputError(
+                    f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
+                )
+        record = self._job.record(shard.key)
+        if record.exists() and not os.path.exists(shard.stretch.path):
+            # The engine has it done once more, and the lines of a compressed file are gone after the first time.
+            return Outcome(shard.number, json.loads(record.read_text(encoding="utf-8")), None)
+        return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
+
+
+def check_paths(files: Iterable[TextFile]) -> None:
+    """Check that workers, which work in other directories, find the files.
+
+    Raises:
+        InputError: a path is not absolute.
+    """
+    for file in files:
+        if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
+            raise InputError(
+                f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
+            )
+
+
+def run_by_map(
+    map_shards: MapShards,
+    job: ShardJob,
+    shards: Iterator[Shard],
+    finished: Callable[[Shard, Outcome], None],
+    is_over: Callable[[], bool],
+) -> None:
+    """Encode shards by an engine's map.
+
+    Args:
+        map_shards: takes a function of a shard and an iterator of shards, and gives the outcomes, in any order.
+        job: the options, the same for every shard.
+        shards: in order. They may be taken by another thread.
+        finished: called with the outcome of each shard.
+        is_over: whether no more shards are to be handed out.
+
+    Raises:
+        TrietokError: the engine has not given an outcome for each shard.
+    """
+    handed_out: dict[int, Shard] = {}
+    one_at_a_time = threading.Lock()  # planning and counting concern the same run
+
+    def to_do() -> Iterator[Shard]:
+        while True:
+            with one_at_a_time:
+                shard = None if is_over() else next(shards, None)
+                if shard is None:
+                    return
+                handed_out[shard.number] = shard
+            yield shard
+
+    for outcome in map_shards(EncodeElsewhere(job), to_do()):
+        with one_at_a_time:
+            finished(_shard_of(outcome, handed_out), outcome)
+    if handed_out:
+        raise TrietokError(
+            f"map_shards has ended without the outcome of {len(handed_out)} shards; it has to give back what the "
+            f"function returns for each. Finished shards stay in {job.out}; resume=True goes on"
+        )
+
+
+def _shard_of(outcome: Any, handed_out: dict[int, Shard]) -> Shard:
+    shard = handed_out.pop(outcome.number, None) if isinstance(outcome, Outcome) else None
+    if shard is None:
+        raise TrietokError(
+            f"map_shards has given {type(outcome).__name__} for no shard that it was given; it has to give back what "
+            "the function returns for each, once"
+        )
+    return shard

@@ -5,16 +5,31 @@ In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
-from trietok.errors import FileError, InputError, TrietokError
+from trietok.corpus.row_encoder import large_strings, lines_of
+from trietok.corpus.shard_plan import Stretch, end_of_line, read_batches, read_spool, unreadable_table
+from trietok.disk import checksum
+from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
-from trietok.files.text_rows import TextFile, expanded
-from trietok.files.whole import checksum
+from trietok.files.texts import (
+    BadRow,
+    Text,
+    TextFile,
+    decoded,
+    expanded,
+    import_pyarrow,
+    object_of_json,
+    open_parquet,
+    text_in_object,
+    texts_of,
+)
 
 _BLOCK = 1 << 20  # bytes
 SetAside = Callable[[str, TrietokError], None]  # is told the name of a file, and why it is left out
@@ -133,3 +148,300 @@ def find_inputs(
     if not found:
         raise InputError("no files are given; give at least one")
     return [file for file in found.values() if file is not None]
+
+
+# Texts too long to be held: lines that are read and encoded piece by piece, so that their length takes no memory.
+#
+# In: the place of a line in a file. Out: its pieces, whose ids in a row are those of the line. They end where chunks
+# do: at spaces, or between two Chinese characters where those are set apart.
+
+
+LONG = 1 << 23  # bytes of a line that is read in pieces, and of a piece, about
+LONGEST_CHUNK = 1 << 26  # bytes
+LONGEST_JSON = 1 << 26  # bytes; it is held whole
+_PAIR = re.compile(rb"[\xe4-\xe9][\x80-\xbf]{2}(?=[\xe4-\xe9][\x80-\xbf]{2})")  # of three bytes each in UTF-8
+_WINDOW = 1 << 12  # bytes
+
+
+class LongText(NamedTuple):
+    """A line that is read in pieces.
+
+    Attributes:
+        path: of the file.
+        start, end: of the line, in bytes, without its line feed.
+        alone: the first and the last of the characters between which it may be cut too; see `cut_characters`.
+        text_bytes: of the line, with its line feed.
+    """
+
+    path: str
+    start: int
+    end: int
+    alone: tuple[int, int]
+    text_bytes: int
+
+    def bad_row(self) -> BadRow | None:
+        """What is wrong with the text, if it cannot be encoded; it is read through for that."""
+        at = self.start
+        for piece in self.pieces():
+            if len(piece) > LONGEST_CHUNK:
+                return BadRow(f"more than {LONGEST_CHUNK:,} bytes without a space; break the line somewhere there")
+            text = decoded(piece, offset=at - self.start)
+            if isinstance(text, BadRow):
+                return text
+            at += len(piece)
+        return None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The pieces, each with the space that it ends at; one of more than `LONGEST_CHUNK` bytes is cut anywhere."""
+        held = b""
+        with open_bytes(self.path) as file:
+            file.seek(self.start)
+            left = self.end - self.start
+            while left:
+                block = file.read(min(left, LONG))
+                if not block:  # the file has become shorter, which is found out afterwards
+                    break
+                left -= len(block)
+                searched = max(len(held) - 6, 0)
+                held += block
+                end = len(held) if not left else last_chunk_end(held, searched, self.alone)
+                if end or len(held) > LONGEST_CHUNK:
+                    yield held[: end or len(held)]
+                    held = held[end:] if end else b""
+        if held:
+            yield held
+
+
+def last_chunk_end(block: bytes, start: int, alone: tuple[int, int]) -> int:
+    """The last place of a block at which a text may be cut; 0 where there is none.
+
+    Args:
+        block: UTF-8, which may be cut off within a character.
+        start: nothing is sought before it.
+        alone: the first and the last of characters between which the text may be cut, beside spaces.
+
+    >>> last_chunk_end(b"one two three", 0, (1, 0)), last_chunk_end("a東京b".encode(), 0, (0x4E00, 0x9FEF))
+    (8, 4)
+    """
+    end = block.rfind(b" ", start) + 1
+    if end or alone[0] > alone[1]:
+        return end
+    window = _WINDOW
+    while True:
+        first = max(len(block) - window, start)
+        pairs = [match.end() for match in _PAIR.finditer(block, first) if _are_alone(block, match.start(), alone)]
+        if pairs or first == start:
+            return pairs[-1] if pairs else 0
+        window *= 16
+
+
+def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
+    """Whether the two characters of three bytes each at a place are among those that stand alone."""
+    try:
+        return all(alone[0] <= ord(char) <= alone[1] for char in block[at : at + 6].decode())
+    except UnicodeDecodeError:
+        return False
+
+
+# The texts of a stretch, batch by batch, and what is no text among them.
+#
+# In: a `Stretch`. Out: batches of rows, each of them a str or a `BadRow`. Lines end at U+000A only, and nothing
+# but that is taken off.
+
+
+_BLOCK = 1 << 20  # bytes
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+class TextBatch(NamedTuple):
+    """Rows that follow one another.
+
+    Attributes:
+        rows: an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of texts.
+        text_bytes: of the texts in UTF-8; of whole lines where they come from lines.
+        kept: a table with the columns to keep, a row for each row; None where there are none.
+    """
+
+    rows: Any
+    text_bytes: int
+    kept: Any = None
+
+    @property
+    def column(self) -> Any | None:
+        """The rows as an Arrow array without nulls; None where they are no such array."""
+        return None if isinstance(self.rows, list) or self.rows.null_count else self.rows
+
+    def texts(self) -> list[Text]:
+        """The rows, one by one."""
+        texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
+        return [BadRow("null") if text is None else text for text in texts]
+
+
+Cut = Callable[[], tuple[int, int] | None]
+
+
+def read_texts(
+    stretch: Stretch, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+) -> Iterator[TextBatch | LongText]:
+    """All rows of a stretch.
+
+    Args:
+        stretch: of a file.
+        column: where the texts are in it.
+        keep: other columns, which are read beside the texts.
+        cut_characters: asked where a line is very long; see `RowEncoder.cut_characters`.
+
+    Raises:
+        FileError, FileFormatError: the file cannot be read.
+    """
+    if stretch.file.kind == "parquet":
+        return _of_parquet(stretch, column, keep)
+    if stretch.file.kind == "jsonl":
+        return _of_lines(stretch, JsonLines(stretch.file.name, column, keep), cut_characters)
+    return _of_lines(stretch, None, cut_characters)
+
+
+def first_row(stretch: Stretch) -> int:
+    """How many rows of its file come before it; the lines are counted only when this is called."""
+    if stretch.first_row is not None:
+        return stretch.first_row
+    with open_bytes(stretch.path) as file:
+        left, rows = stretch.start, 0
+        while left and (block := file.read(min(left, _BLOCK))):
+            left -= len(block)
+            rows += block.count(b"\n")
+    return rows
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------
+
+
+def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cut) -> Iterator[TextBatch | LongText]:
+    try:
+        with open_bytes(stretch.path) as file:
+            start = stretch.start
+            while start < stretch.end:
+                end = _end_of_lines(file, start, stretch.end)
+                is_long = end - start > LONG
+                alone = cut_characters() if is_long and json_lines is None else None
+                if alone is not None:
+                    file.seek(end - 1)
+                    yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, end - start)
+                elif json_lines is not None and end - start > LONGEST_JSON:
+                    bad = BadRow(f"a line of {end - start:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+                    yield TextBatch([bad], end - start, json_lines.kept([{}]))
+                else:
+                    block = _read(file, start, end, stretch)
+                    lines = lines_of(block)
+                    yield TextBatch(lines, len(block)) if json_lines is None else json_lines.batch(lines, len(block))
+                start = end
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot read {stretch.file.name}: {error.strerror}", path=stretch.file.name) from error
+
+
+def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
+    """The end of the lines that a block from `start` on holds whole; if it holds none, of the line it begins."""
+    file.seek(start)
+    block = file.read(min(end - start, _BLOCK))
+    if start + len(block) >= end:
+        return end
+    return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
+
+
+def _read(file: BinaryIO, start: int, end: int, stretch: Stretch) -> bytes:
+    file.seek(start)
+    block = file.read(end - start)
+    if len(block) < end - start:
+        name = stretch.file.name
+        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
+    return block
+
+
+class JsonLines:
+    """What is in lines of JSON.
+
+    Args:
+        name: of the file.
+        column: the key of the texts.
+        keep: other keys, whose values are kept.
+    """
+
+    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
+        self._name = name
+        self._column = column
+        self._keep = keep
+
+    def batch(self, lines: Any, size: int) -> TextBatch:
+        """The rows of an array of lines."""
+        objects = [object_of_json(line, self._column) if isinstance(line, str) else line for line in texts_of(lines)]
+        texts = [self._text(values) for values in objects]
+        if not self._keep:
+            return TextBatch(texts, size)
+        # What is kept of rows without a text goes with them.
+        rows = zip(objects, texts, strict=True)
+        return TextBatch(texts, size, self.kept([one if isinstance(text, str) else {} for one, text in rows]))
+
+    def _text(self, values: dict[str, Any] | BadRow) -> Text:
+        text = values if isinstance(values, BadRow) else text_in_object(values, self._column)
+        if text is None:
+            return BadRow(f"{self._column!r} is null, not a text")
+        if isinstance(text, BadRow) or isinstance(values, BadRow):
+            return text
+        bad = next((key for key in self._keep if not _is_unicode(values.get(key))), None)
+        return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has half of a surrogate pair")
+
+    def kept(self, objects: Sequence[Any]) -> Any:
+        """A table of the values to keep, of whatever types they have; null where there is none.
+
+        Raises:
+            FileFormatError: no type holds all of them.
+        """
+        if not self._keep:
+            return None
+        pa = import_pyarrow()
+        columns = {}
+        for key in self._keep:
+            try:
+                columns[key] = _without_empty_objects(pa.array([one.get(key) for one in objects]))
+            except (pa.ArrowException, OverflowError) as error:
+                raise FileFormatError(f"{self._name}: {key!r} cannot be kept: {error}", path=self._name) from error
+        return pa.table(columns)
+
+
+def _without_empty_objects(values: Any) -> Any:
+    """An array; without values where all are objects without keys, which no column of a Parquet file holds."""
+    pa = import_pyarrow()
+    is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
+    return pa.nulls(len(values)) if is_empty else values
+
+
+def _is_unicode(value: Any) -> bool:
+    """Whether all strings in a value of JSON can be written."""
+    if isinstance(value, str):
+        return not _HALF.search(value)
+    if isinstance(value, dict):
+        return all(_is_unicode(one) for pair in value.items() for one in pair)
+    return all(map(_is_unicode, value)) if isinstance(value, list) else True
+
+
+# ---- Parquet --------------------------------------------------------------------------------------------------------
+
+
+def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
+    pyarrow = import_pyarrow()
+    compute = import_pyarrow("pyarrow.compute")
+    try:
+        is_spool = stretch.path != stretch.file.name
+        with contextlib.nullcontext() if is_spool else open_parquet(stretch.path) as table:
+            names = list(dict.fromkeys([column, *keep]))
+            batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
+            for batch in batches:
+                texts = large_strings(batch.column(batch.schema.get_field_index(column)))
+                size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
+                yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, (FileError, FileFormatError)):
+            raise
+        raise unreadable_table(stretch.file.name, error) from error

@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from trietok.corpus.arrow_columns import arrow_columns, check_text_type, column_types
-from trietok.corpus.fast_rows import Overflow, Rows
-from trietok.corpus.row_encoder import RowEncoder
-from trietok.corpus.text_buffers import large_strings
+from trietok.corpus.row_encoder import Overflow, RowEncoder, Rows, large_strings
+from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types
 from trietok.errors import InputError, InputTypeError
-from trietok.files.text_rows import BadRow, import_pyarrow, texts_of
+from trietok.files.texts import BadRow, import_pyarrow, texts_of
 
 _SLICE = 4096  # rows whose texts are strs at one time
 

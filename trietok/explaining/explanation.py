@@ -5,18 +5,572 @@ In: the traces of the texts and the rows of ids. Out: plain values; views of the
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.explaining.changes import Change, Changes
-from trietok.explaining.tokens import RowTokens, TextTokens
-from trietok.explaining.values import TITLES, Found, Rejected
+from trietok.errors import NotSupportedError
+from trietok.explaining.values import (
+    TITLES,
+    AddedMatch,
+    Change,
+    Changes,
+    Cut,
+    Found,
+    Lazy,
+    Match,
+    Rejected,
+    Token,
+    TokenKind,
+    Unknown,
+    differences,
+)
+from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
+from trietok.inputs.rows import Row
+from trietok.inputs.template import Piece
+from trietok.showing.characters import described, visible
+from trietok.text.alignment import AlignedText, Located, RejectedMatch, StageName, Watch
+from trietok.text.alignment import RejectedMatch as RejectedPlace
+from trietok.text.characters import touches_word
+from trietok.text.stages import Stages
+from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import WordpieceTokenizer
 
 if TYPE_CHECKING:
-    from trietok.explaining.contrast import Contrast
+    from trietok.explaining.views import Contrast
+
+
+# `Trace`: keeps what the stages tell of a text while they cut it into tokens.
+#
+# In: what a `Watch` is told. Out: the text after each stage, the changes of each, and for each word why the text is cut
+# before it. Everything is kept in columns: a text may have millions of words.
+
+
+_WORD_STAGES = ("words", "whitespace", "punctuation", "wordpiece")
+_BEGIN = Cut("", "the text begins here")
+
+
+Places = list[tuple[int, int]]  # where each character of a word begins and ends in the original
+
+
+class Trace(Watch):
+    """What happens to a text, or to words that are given as texts of their own.
+
+    Args:
+        stages: what the text goes through; they tell the trace what they do.
+
+    Attributes:
+        changes: stage → what it changed.
+        words: the text of each word as WordPiece was given it; of an added token, its content.
+        cuts: why the text is cut before each word or added token.
+        at: for each token, where it begins in its word.
+        word_of: for each token, the number of its word.
+        added: word → what `lstrip` and `rstrip` ate left and right of the added token.
+        kept: the words that are never split.
+        unknown: word → its characters' places, for words that became the unknown token.
+        found, rejected: stage → the added tokens that it cut out, and those that `single_word` rejected: start and end
+            in the original, and content.
+    """
+
+    def __init__(self, stages: Stages) -> None:
+        self._stages = stages
+        self._text = ""
+        self._base = 0  # where the text begins in what is explained
+        order = stages.order
+        self.changes: dict[str, Changes] = {stage: Changes(stage) for stage in order}
+        self._gave: dict[str, io.StringIO] = {stage: io.StringIO(newline="") for stage in order}
+        by_words = next((place for place, stage in enumerate(order) if stage in _WORD_STAGES), len(order))
+        self._by_words = {*order[by_words:], *_WORD_STAGES}
+        self.words: list[str] = []
+        self.cuts: list[Cut] = []
+        self.at = array("q")
+        self.word_of = array("q")
+        self.added: dict[int, tuple[str, str]] = {}
+        self.kept: set[int] = set()
+        self.unknown: dict[int, Places] = {}
+        self.rejected: dict[str, list[RejectedMatch]] = {}
+        self.found: dict[str, list[RejectedMatch]] = {}
+        self._begun = 0  # how many words there were before the text
+        self._position = 0  # where in the text the part before has ended
+        self._last_token = -1  # the word that is the added token before
+        self._is_right_behind = False  # whether no word has followed it
+        self._is_first = True  # whether no word of the part has come yet
+        self._pending: Cut | None = None  # the cut before the next word between whitespace
+        self._is_kept = False
+        self._prefix = len(stages.wordpiece.continuing_subword_prefix)
+        self._reasons: dict[tuple[str, str], Cut] = {}
+
+    def gave(self, stage: str) -> str:
+        """The text after a stage; from the cut into words on, a space stands between two."""
+        return self._gave[stage].getvalue()[:-1]
+
+    def begin(self, text: str) -> None:
+        """A text is about to go through the stages; of several, a space stands between one and the next."""
+        self._text = text
+        self._position, self._last_token = 0, -1
+        self._is_right_behind, self._is_first, self._is_kept = False, True, False
+        self._begun = len(self.words)
+
+    def end(self) -> None:
+        """The text has gone through them."""
+        self._eaten_before(len(self._text), "")
+        self._base += len(self._text) + 1
+        for stage, out in self._gave.items():
+            if stage not in self._by_words:
+                out.write(" ")
+
+    # ---- what the stages tell ---------------------------------------------------------------------------------------
+
+    def changed(self, stage: StageName, before: AlignedText, after: AlignedText) -> None:
+        if stage == "clean":
+            self._cleaned(before, after)
+        elif stage in self._gave:
+            add = self.changes[stage].add
+            for start, end, old, new, _ in differences(before, after):
+                add(self._base + start, self._base + end, old, new)
+            self._write(stage, after.text)
+
+    def _cleaned(self, before: AlignedText, after: AlignedText) -> None:
+        """Note what cleaning changed, and what Chinese spacing did, which is made in the same pass."""
+        found = list(differences(before, after))
+        spaced = [each for each in found if each[3] == f" {each[2]} "]
+        middle = before.text
+        if len(spaced) < len(found):
+            pieces: list[str] = []
+            position = 0
+            for _, _, old, new, place in found:
+                if new != f" {old} ":
+                    pieces += before.text[position:place], new
+                    position = place + len(old)
+            middle = "".join([*pieces, before.text[position:]])
+        for stage, changes, text in (("clean", found, middle), ("chinese", spaced, after.text)):
+            if stage in self._gave:
+                is_chinese = stage == "chinese"
+                for start, end, old, new, _ in changes:
+                    if (new == f" {old} ") is is_chinese:
+                        self.changes[stage].add(self._base + start, self._base + end, old, new)
+                self._write(stage, text)
+
+    def cut(self, stage: StageName, whole: AlignedText, rejected: Sequence[RejectedMatch]) -> None:
+        for start, end, content in rejected:
+            first, last = whole.span(start, end)
+            self.rejected.setdefault(stage, []).append((self._base + first, self._base + last, content))
+
+    def token(self, stage: StageName, part: AlignedText, content: str) -> None:
+        start, end = part.span(0, len(part.text))
+        left, right = self._taken_along(part, content)
+        if stage == "added-tokens":
+            left = self._eaten_before(start, content) + left
+            self._position = end
+        self.cuts.append(self._reason("added-tokens", content) if len(self.words) > self._begun else _BEGIN)
+        self.found.setdefault(stage, []).append((self._base + start, self._base + end, content))
+        self.added[len(self.words)] = left, right
+        self._last_token = len(self.words)
+        self._is_right_behind = True
+        self.word_of.append(len(self.words))
+        self.at.append(0)
+        self.words.append(content)
+        for each in list(self._gave)[list(self._gave).index(stage) :]:
+            self._write(each, content if each in self._by_words else part.text)
+
+    def between(self, stage: StageName, part: AlignedText) -> None:
+        if stage == "added-tokens":
+            self._eaten_before(part.starts[0], "")
+            self._position = part.ends[-1]
+        self._is_first = True
+        if stage in self._gave:
+            self._write(stage, part.text)
+
+    def split(self, cleaned: AlignedText, start: int, end: int, is_kept: bool) -> None:
+        self._pending = self._cut_before(cleaned, start, end)
+        self._is_kept = is_kept
+        self._write("whitespace", cleaned.text[start:end])
+
+    def analyzed(self, text: AlignedText, start: int, end: int) -> None:
+        is_first = self._is_first and len(self.words) == self._begun
+        self._pending = _BEGIN if is_first else self._reason("words", text.text[start:end])
+        self._write("words", text.text[start:end])
+
+    def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
+        number = len(self.words)
+        self.cuts.append(self._pending or self._cut_before(text, start, end))
+        self._pending, self._is_first, self._is_right_behind = None, False, False
+        word = text.text[start:end]
+        self.words.append(word)
+        if self._is_kept:
+            self.kept.add(number)
+        at = 0
+        for piece in pieces:
+            self.at.append(at)
+            self.word_of.append(number)
+            at += len(piece) - (self._prefix if at else 0)
+        wordpiece = self._stages.wordpiece
+        if len(pieces) == 1 and (pieces[0] != word or (word == wordpiece.unk_token and word not in wordpiece.vocab)):
+            places = zip(text.starts[start:end], text.ends[start:end], strict=True)
+            self.unknown[number] = [(self._base + first, self._base + last) for first, last in places]
+        if "punctuation" in self._gave:
+            self._write("punctuation", word)
+        for piece in pieces:
+            self._write("wordpiece", piece)
+
+    # ---- whitespace that added tokens eat ---------------------------------------------------------------------------
+
+    def _eaten_before(self, start: int, content: str) -> str:
+        """Note what is gone between the part before and the one at `start`; return what its `lstrip` has eaten.
+
+        Only the slow profile leaves such gaps.
+        """
+        gap = self._text[self._position : start]
+        if not gap:
+            return ""
+        added = self._stages.added
+        if self._is_right_behind:
+            before = added.token(self.words[self._last_token])
+            if before is not None and before.rstrip:
+                left, right = self.added[self._last_token]
+                self.added[self._last_token] = left, right + gap
+                return ""
+        token = added.token(content)
+        return gap if token is not None and token.lstrip else ""
+
+    def _taken_along(self, part: AlignedText, content: str) -> tuple[str, str]:
+        """The whitespace of the original that is part of the token, as in the fast profile."""
+        text = part.text
+        if len(text) <= len(content) and text.strip() == text:
+            return "", ""
+        left = 0 if content.isspace() else max(_leading(text) - _leading(content), 0)
+        right = max(_leading(text[::-1]) - _leading(content[::-1]), 0)
+        start, end = part.span(0, len(text))
+        return (
+            self._text[start : part.starts[left]] if left else "",
+            self._text[part.ends[len(text) - right - 1] : end] if right else "",
+        )
+
+    # ---- cuts -------------------------------------------------------------------------------------------------------
+
+    def _cut_before(self, text: AlignedText, start: int, end: int) -> Cut:
+        before = text.text[start - 1] if start else ""
+        if before.isspace():
+            origin = self._text[text.starts[start - 1] : text.ends[start - 1]]
+            if origin.isspace():
+                return self._reason("whitespace", origin)
+        if self._is_first:
+            return _BEGIN if len(self.words) == self._begun else self._reason("after", self.words[-1])
+        if before.isspace():
+            return self._reason("chinese", origin)
+        char = text.text[start]
+        table = self._stages.punctuation
+        for sign in (char, before):
+            if sign and sign.translate(table) != sign:
+                return self._reason("punctuation", sign)
+        return self._reason("whitespace", "")
+
+    def _reason(self, rule: str, what: str) -> Cut:
+        """The cut by a rule; the same object for the same characters."""
+        cut = self._reasons.get((rule, what))
+        if cut is None:
+            cut = self._reasons[rule, what] = _cut(rule, what)
+        return cut
+
+    def _write(self, stage: str, text: str) -> None:
+        out = self._gave[stage]
+        out.write(text)
+        if stage in self._by_words:
+            out.write(" ")
+
+
+def _cut(rule: str, what: str) -> Cut:
+    match rule:
+        case "added-tokens":
+            return Cut(rule, "an added token is a word of its own")
+        case "after":
+            return Cut("added-tokens", f"the added token {visible(what)} ends here")
+        case "chinese":
+            return Cut(rule, f"a space is put on either side of {described(what[0])}")
+        case "words":
+            return Cut(rule, f"the analyzer begins the word {visible(what)} here")
+        case "punctuation":
+            return Cut(rule, f"{described(what)} is punctuation, a word of its own")
+    return Cut("whitespace", f"split at {described(what[-1])}" if what else "split at whitespace")
+
+
+def _leading(text: str) -> int:
+    """How much whitespace a text begins with."""
+    return len(text) - len(text.lstrip())
+
+
+# The tokens of a text and of a row of ids, each with why it is one.
+#
+# In: the tokens with their spans, and the trace of the text. Out: a `Token` for each, made when it is looked at.
+
+
+class Entries:
+    """The entries of a vocabulary that WordPiece may use.
+
+    Args:
+        wordpiece: looks them up.
+        vocabulary: the vocabulary of the tokenizer, whose trie is used if it holds those entries.
+    """
+
+    def __init__(self, wordpiece: WordpieceTokenizer, vocabulary: Vocabulary) -> None:
+        self._entries: Mapping[str, Any] = wordpiece.vocab
+        is_own = self._entries is vocabulary.token_to_id or self._entries.keys() <= vocabulary.token_to_id.keys()
+        self._vocabulary = vocabulary if is_own else Vocabulary(list(self._entries))
+        self._prefix = wordpiece.continuing_subword_prefix
+
+    def left(self, word: str, at: int) -> str:
+        """What is left of a word from a character on, as it is looked up."""
+        return self._prefix + word[at:] if at else word
+
+    def match(self, word: str, at: int) -> Match:
+        """The entries that begin what is left of a word, and how far any goes."""
+        left = self.left(word, at)
+        found, reached = self._vocabulary.walk(left)
+        shortest = len(self._prefix) if at else 0
+        entries = tuple(entry for entry in found if len(entry) > shortest and entry in self._entries)
+        return Match(left, entries, reached, left[reached : reached + 1])
+
+    def length(self, entry: str, at: int) -> int:
+        """How many characters of a word an entry covers that stands at a character of it."""
+        return len(entry) - (len(self._prefix) if at else 0)
+
+
+class TextTokens(Lazy[Token]):
+    """The tokens of one text, those that truncation removed among them.
+
+    Args:
+        number: 0 or 1, which text of a pair it is.
+        text: the text.
+        located: its tokens.
+        trace: what happened to it.
+        stages: what it went through.
+        entries: the entries of the vocabulary.
+        window: which tokens the first row of ids holds, half-open.
+        type_id: their token type id.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        text: str,
+        located: Located,
+        trace: Trace,
+        stages: Stages,
+        entries: Entries,
+        window: tuple[int, int],
+        type_id: int,
+    ) -> None:
+        self._number = number
+        self._text = text
+        self._located = located
+        self._trace = trace
+        self._stages = stages
+        self._entries = entries
+        self._window = window
+        self._type_id = type_id
+        self._rejected = sorted(each for found in trace.rejected.values() for each in found)
+        self._rejected_starts = [start for start, _, _ in self._rejected]
+
+    def __len__(self) -> int:
+        return len(self._located.ids)
+
+    @property
+    def places(self) -> Sequence[tuple[int, int, str]]:
+        """Start, end and token of each, without the reasons."""
+        located, trace = self._located, self._trace
+        columns = zip(located.spans, located.tokens, trace.word_of, strict=True)
+        return [
+            (start, end, trace.words[number] if number in trace.added else token)
+            for (start, end), token, number in columns
+        ]
+
+    def has_entry(self, entry: str) -> bool:
+        """Whether WordPiece has an entry."""
+        return entry in self._stages.wordpiece.vocab
+
+    def item(self, index: int) -> Token:
+        located, trace = self._located, self._trace
+        word, (start, end) = located.words[index], located.spans[index]
+        number = self._word_of(index)
+        values: dict[str, Any] = self._reasons(index, number)
+        at = trace.at[index]
+        return Token(
+            token=trace.words[number] if values["kind"] == "added" else located.tokens[index],
+            id=located.ids[index],
+            text=self._number,
+            position=index,
+            start=start,
+            end=end,
+            source=self._text[start:end],
+            type_id=self._type_id,
+            word=word,
+            word_text=trace.words[number],
+            cut=trace.cuts[number] if not at else None,
+            rejected=tuple(self._rejected_at(start, end)),
+            is_truncated=not self._window[0] <= index < self._window[1],
+            **values,
+        )
+
+    def _word_of(self, index: int) -> int:
+        """The number that the trace has for the word of a token."""
+        return self._trace.word_of[index]
+
+    def _reasons(self, index: int, number: int) -> dict[str, Any]:
+        """The kind of a token, and what is known of that kind."""
+        trace, token = self._trace, self._located.tokens[index]
+        word = trace.words[number]
+        if number in trace.added:
+            return {"kind": "added", "added": self._added(number, *self._located.spans[index])}
+        kind: TokenKind = "wordpiece"
+        if number in trace.unknown:
+            return {"kind": "unknown", "unknown": self._unknown(word, trace.unknown[number])}
+        if number in trace.kept and token not in self._stages.wordpiece.vocab:
+            kind = "kept"
+            if token not in self._stages.added.encoder:
+                start, end = self._located.spans[index]
+                return {"kind": "unknown", "unknown": Unknown("not-an-entry", (), word, start, end, 0)}
+            return {"kind": kind}
+        return {"kind": kind, "match": self._entries.match(word, trace.at[index])}
+
+    def _unknown(self, word: str, places: Sequence[tuple[int, int]]) -> Unknown:
+        wordpiece = self._stages.wordpiece
+        if len(word) > wordpiece.max_input_chars_per_word:
+            return Unknown("too-long", (), word, places[0][0], places[-1][1], 0)
+        covered: list[str] = []
+        at = 0
+        while True:
+            match = self._entries.match(word, at)
+            if not match.entries:
+                break
+            covered.append(match.entries[-1])
+            at += self._entries.length(match.entries[-1], at)
+        return Unknown("no-piece", tuple(covered), match.left, *places[at], match.reached, word[at])
+
+    def _added(self, number: int, start: int, end: int) -> AddedMatch:
+        content = self._trace.words[number]
+        token = self._stages.added.token(content)
+        assert token is not None  # it has been found
+        return AddedMatch(
+            content,
+            token.single_word,
+            token.lstrip,
+            token.rstrip,
+            token.normalized,
+            token.special,
+            *self._trace.added[number],
+            _touching(self._text, start, end),
+        )
+
+    def _rejected_at(self, start: int, end: int) -> list[Rejected]:
+        """The rejected added tokens that overlap a span."""
+        if not self._rejected:
+            return []
+        last = bisect_left(self._rejected_starts, end)
+        first = last
+        while first > 0 and self._rejected[first - 1][1] > start:  # they are disjoint, and in order
+            first -= 1
+        return [_rejected(self._text, each) for each in self._rejected[first:last]]
+
+
+class Finds(Lazy[Found]):
+    """The added tokens that a stage cut out.
+
+    Args:
+        places: where they stand.
+    """
+
+    def __init__(self, places: Sequence[RejectedPlace]) -> None:
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def item(self, index: int) -> Found:
+        start, end, content = self._places[index]
+        return Found(content, start, end)
+
+
+class Rejections(Lazy[Rejected]):
+    """The added tokens that `single_word` rejected in a text.
+
+    Args:
+        text: the text.
+        found: where they stand.
+    """
+
+    def __init__(self, text: str, found: Sequence[RejectedPlace]) -> None:
+        self._text = text
+        self._found = found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def item(self, index: int) -> Rejected:
+        return _rejected(self._text, self._found[index])
+
+
+def _rejected(text: str, place: RejectedPlace) -> Rejected:
+    start, end, content = place
+    return Rejected(content, start, end, _touching(text, start, end))
+
+
+def _touching(text: str, start: int, end: int) -> tuple[str, str]:
+    """The word characters right before and right after a stretch; `""` for what is none."""
+    before, after = (text[place] if touches_word(text, place) else "" for place in (start - 1, end))
+    return before, after
+
+
+class RowTokens(Lazy[Token]):
+    """Stretches of tokens in a row: those of a row of ids, or those that truncation removed.
+
+    Args:
+        stretches: sequences of tokens.
+    """
+
+    def __init__(self, stretches: Sequence[tuple[Sequence[Token], int, int]]) -> None:
+        self._stretches = [stretch for stretch in stretches if stretch[2] > stretch[1]]
+        self._ends = list(accumulate(end - start for _, start, end in self._stretches))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @property
+    def specials(self) -> list[Token]:
+        """The special tokens of the template, in order."""
+        return [tokens[start] for tokens, start, _ in self._stretches if tokens[start].kind == "special"]
+
+    @property
+    def padding(self) -> tuple[Token, int, bool] | None:
+        """The padding token, how many there are, and whether they stand before the texts; None for a row without."""
+        for number, (tokens, start, end) in enumerate(self._stretches):
+            if isinstance(tokens, Same):
+                return tokens[start], end - start, number == 0
+        return None
+
+    def item(self, index: int) -> Token:
+        number = bisect_right(self._ends, index)
+        tokens, _, end = self._stretches[number]
+        return tokens[end - (self._ends[number] - index)]
+
+
+class Same(Lazy[Token]):
+    """One token many times, such as padding."""
+
+    def __init__(self, token: Token, count: int) -> None:
+        self._token = token
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def item(self, index: int) -> Token:
+        return self._token
 
 
 class Stage(NamedTuple):
@@ -151,13 +705,13 @@ class Explanation:
         Raises:
             InputError: they are of different texts.
         """
-        from trietok.explaining.contrast import contrast  # seldom asked for
+        from trietok.explaining.views import contrast  # seldom asked for
 
         return contrast(self, other, names)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, complete; all of it can be written as JSON. `docs/explaining.md` documents the schema."""
-        from trietok.explaining.as_dict import dict_of  # not needed for the values
+        from trietok.explaining.views import dict_of  # not needed for the values
 
         return dict_of(self)
 
@@ -167,14 +721,15 @@ class Explanation:
 
     def to_text(self, width: int = 80) -> str:
         """The explanation to read on a terminal of so many columns, without colours; at most 2,000 tokens."""
-        from trietok.explaining.text_view import lines_of, plain  # not needed for the values
+        from trietok.explaining.views import explanation_lines as lines_of  # not needed for the values
+        from trietok.explaining.views import plain
 
         return plain(lines_of(self, width))
 
     def to_html(self) -> str:
         """The explanation as one fragment of HTML, which needs no script and nothing from elsewhere; at most 2,000
         tokens. Point at a token, or move the focus to it, to read its story."""
-        from trietok.explaining.html_view import html_of  # not needed for the values
+        from trietok.explaining.views import explanation_html as html_of  # not needed for the values
 
         return html_of(self)
 
@@ -189,3 +744,153 @@ class Explanation:
             f"Explanation(tokenizer={self.tokenizer!r}, profile={self.profile!r}, "
             f"texts={len(self.texts)}, tokens={len(self.tokens)}, truncated={len(self.truncated)})"
         )
+
+
+# `explain`: goes once more through the stages that gave a call its ids, with somebody watching.
+#
+# In: the plan of a call, its texts, and the stages for each. Out: an `Explanation`. The stages, the truncation and the
+# template are those of the call; nothing here cuts a text.
+
+
+ONLY_WORDPIECE = "only ids of WordPiece can be explained; these are of another kind"
+StagesFor = Callable[[str], tuple[Stages, str]]
+
+
+class Explained(NamedTuple):
+    """The tokenizer that is explained.
+
+    Attributes:
+        tokenizer: its class.
+        name: where it was loaded from.
+        vocabulary: its vocabulary.
+        profile: `"slow"` or `"fast"`.
+    """
+
+    tokenizer: str
+    name: str
+    vocabulary: Vocabulary
+    profile: Profile
+
+
+def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, ...], input_ids: Any) -> Explanation:
+    """Explain the ids of a call.
+
+    Args:
+        of: the tokenizer.
+        plan: the plan of the call.
+        stages_for: gives the stages of a text, and the text that they are given.
+        texts: one text or two, each a str or a list of words.
+        input_ids: what the call returned.
+
+    Raises:
+        NotSupportedError: methods of the user's own gave other ids than the stages, so they cannot be explained.
+    """
+    traced = [_traced(stages_for, text) for text in texts]
+    located = [each.located for each in traced]
+    rows = plan.rows([each.ids for each in located])
+    found = [row.ids([each.ids for each in located], plan.builder.settings.pad_token_id) for row in rows]
+    several = plan.rule.overflows_to_rows and plan.options.return_overflowing_tokens
+    ids: list[Any] = found if several else found[0]
+    if _flat(input_ids) != _flat(ids):
+        raise NotSupportedError(
+            f"{of.tokenizer} has methods of its own, which give other ids than the stages; they cannot be explained",
+            name="explain",
+        )
+    explained = tuple(
+        _explained(of, number, each, rows[0].windows[number], rows[0].pieces) for number, each in enumerate(traced)
+    )
+    settings = plan.builder.settings
+    padding = Token(str(settings.pad_token), settings.pad_token_id or 0, "padding", type_id=settings.pad_token_type_id)
+    return Explanation(
+        tokenizer=of.tokenizer,
+        name=of.name,
+        profile=of.profile,
+        texts=explained,
+        rows=tuple(_row(row, explained, padding) for row in rows),
+        template=tuple(
+            "AB"[piece.sequence] if piece.sequence is not None else str(piece.token) for piece in rows[0].pieces
+        ),
+        truncation=Truncation(
+            plan.strategies.truncation.value,
+            plan.strategies.max_length,
+            plan.options.stride,
+            settings.truncation_side,
+            tuple(len(text.tokens) - (text.window[1] - text.window[0]) for text in explained),
+        ),
+        input_ids=ids,
+    )
+
+
+class _Traced(NamedTuple):
+    text: str
+    stages: Stages
+    trace: Trace
+    located: Located
+
+
+def _traced(stages_for: StagesFor, given: Any) -> _Traced:
+    """One text of a call, or its words, through the stages."""
+    is_text = isinstance(given, str)
+    segments: list[str] = []
+    located = Located.empty()
+    trace: Trace | None = None
+    stages: Stages | None = None
+    base = 0
+    for number, segment in enumerate([given] if is_text else given):
+        stages, text = stages_for(segment)
+        if "wordpiece" not in stages.order:
+            raise NotSupportedError(ONLY_WORDPIECE, name="explain")
+        if trace is None:
+            trace = Trace(stages)
+        trace.begin(text)
+        found = stages.locate(text, trace)
+        trace.end()
+        segments.append(text)
+        if is_text:
+            located = found
+            break
+        for token_id, token, (start, end), _ in zip(*found, strict=True):
+            located.add(token_id, token, (base + start, base + end), number)
+        base += len(text) + 1
+    if stages is None or trace is None:  # no words
+        stages, _ = stages_for("")
+        trace = Trace(stages)
+    return _Traced(" ".join(segments), stages, trace, located)
+
+
+def _explained(
+    of: Explained, number: int, traced: _Traced, window: tuple[int, int], pieces: tuple[Piece, ...]
+) -> ExplainedText:
+    text, stages, trace, located = traced
+    type_id = next(piece.type_id for piece in pieces if piece.sequence == number)
+    entries = Entries(stages.wordpiece, of.vocabulary)
+    tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
+    reports: list[Stage] = []
+    given = text
+    for name in stages.order:
+        gave = trace.gave(name)
+        rejected = Rejections(text, trace.rejected.get(name, ()))
+        found = Finds(trace.found.get(name, ()))
+        reports.append(Stage(name, given, gave, trace.changes[name], found, rejected))
+        given = gave
+    return ExplainedText(text, tuple(reports), tokens, window)
+
+
+def _row(row: Row, texts: tuple[ExplainedText, ...], padding: Token) -> RowTokens:
+    """The tokens of a row of ids."""
+    stretches: list[Any] = []
+    for piece in row.pieces:
+        if piece.sequence is None:
+            special = Token(str(piece.token), piece.token_id or 0, "special", type_id=piece.type_id)
+            stretches.append(((special,), 0, 1))
+        else:
+            stretches.append((texts[piece.sequence].tokens, *row.windows[piece.sequence]))
+    filling = [(Same(padding, row.missing), 0, row.missing)]
+    return RowTokens(filling + stretches if row.pad_left else stretches + filling)
+
+
+def _flat(ids: Any) -> list[int]:
+    """The ids of a row, or of several one after the other, of lists or a tensor."""
+    if hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    return [token_id for row in ids for token_id in row] if ids and isinstance(ids[0], list) else list(ids)

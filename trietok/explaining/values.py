@@ -5,7 +5,319 @@ In: what the trace of a text has noted. Out: plain values that never change, whi
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import unicodedata
+from abc import abstractmethod
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar, overload
+
+from trietok.showing.characters import code_point, described, visible
+from trietok.text.alignment import AlignedText
+from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
+
+# The story of a token: why it is one, in a few sentences.
+#
+# In: a `Token`. Out: sentences, which the views show and JSON holds.
+
+
+_MOST_ENTRIES = 8
+
+
+def story(token: Token) -> list[str]:
+    """Why a token is one, sentence by sentence.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> for sentence in tokenizer.explain("A☃!").tokens[1].story:
+    ...     print(sentence)
+    The word “a☃” is unknown: it could start with “a”, but no entry matches the start of the rest, “##☃”, at 1 in
+    the text (U+2603 SNOWMAN).
+    The text begins here.
+    """
+    return list(_sentences(token))
+
+
+def _sentences(token: Token) -> Iterator[str]:
+    match token.kind:
+        case "special":
+            yield "The template puts this special token here."
+        case "padding":
+            yield "Padding: it fills the row up."
+        case "kept":
+            yield f"The word {_quoted(token.word_text)} is never split, and is an added token."
+    if token.added is not None:
+        yield from _of_added(token.added)
+    if token.match is not None:
+        yield from _of_match(token.match, token.word_text)
+    if token.unknown is not None:
+        yield _of_unknown(token.unknown, token)
+    if token.cut is not None:
+        yield f"Cut before it: {token.cut.why}." if token.cut.stage else "The text begins here."
+    for rejected in token.rejected:
+        yield _of_rejected(rejected)
+    if token.is_truncated:
+        yield "Truncation has removed it: it is not in the ids."
+
+
+def _of_match(match: Match, word: str) -> Iterator[str]:
+    won = match.entries[-1] if match.entries else ""
+    if match.left == word == won:
+        yield f"The whole word {_quoted(word)} is an entry."
+        return
+    if match.left == won:
+        yield f"The rest of the word, {_quoted(won)}, is an entry."
+        return
+    shown = match.entries[:-1][-_MOST_ENTRIES:]
+    shorter = f" (shorter: {', '.join(map(visible, shown))})" if shown else ""
+    yield f"{_quoted(won)} is the longest vocabulary entry at the start of {_quoted(match.left)}{shorter}."
+    if match.reached > len(won):
+        yield f"Some entries begin with {_quoted(match.left[: match.reached])}, but none of them matches here."
+    else:
+        yield f"No entry goes on with {_quoted(match.stopped_by)}." if match.stopped_by else "The word ends there."
+
+
+def _of_unknown(unknown: Unknown, token: Token) -> str:
+    word = f"The word {_quoted(token.word_text)} is unknown:"
+    if unknown.reason == "too-long":
+        return f"{word} its {len(token.word_text)} characters are more than WordPiece tries."
+    if unknown.reason == "not-an-entry":
+        return f"{word} it is never split, and is no entry."
+    place = f"at {unknown.start} in the text ({described(unknown.char)})"
+    if unknown.covered:
+        front = ", ".join(map(_quoted, unknown.covered))
+        rest = f"the start of the rest, {_quoted(unknown.left)}"
+        return f"{word} it could start with {front}, but no entry matches {rest}, {place}."
+    start = "" if len(unknown.left) == 1 else "the start of "
+    return f"{word} no entry matches {start}{_quoted(unknown.left)}, {place}."
+
+
+def _of_added(added: AddedMatch) -> Iterator[str]:
+    flags = f" ({', '.join(added.flags)})" if added.flags else ""
+    yield f"{_quoted(added.content)} is an added token{flags}, matched whole before any word is split."
+    for side, ate, flag in (("left", added.ate_left, "lstrip"), ("right", added.ate_right, "rstrip")):
+        if ate:
+            yield f"Its {flag} took the whitespace on its {side}: {_codes(ate)}."
+    touching = [char for char in added.touches if char]
+    if touching and not added.single_word and added.content[:1].isalnum():
+        verb = "touches" if len(touching) == 1 else "touch"
+        neighbours = " and ".join(map(_quoted, touching))
+        yield f"It is cut out of a word: {neighbours} {verb} it. With single_word it would not be."
+
+
+def _of_rejected(rejected: Rejected) -> str:
+    touching = " and ".join(_quoted(char) for char in rejected.touching if char)
+    verb = "touch" if all(rejected.touching) else "touches"
+    content = _quoted(rejected.content)
+    return f"The added token {content} stands here, and its single_word rejects it: {touching} {verb} it."
+
+
+def _codes(text: str) -> str:
+    shown = " ".join(map(code_point, text[:4]))
+    return shown + (f" and {len(text) - 4} more" if len(text) > 4 else "")
+
+
+def _quoted(text: str, most: int = 40) -> str:
+    text = visible(text)
+    return f"“{text if len(text) <= most else text[: most - 1] + '…'}”"
+
+
+# `Lazy`: a sequence of values that are made when they are looked at.
+#
+# In: columns, which take little memory. Out: the values, by number, in slices, one after the other.
+
+
+_Value = TypeVar("_Value")
+
+
+class Lazy(Sequence[_Value]):
+    """A sequence that never changes once it is made; `item` makes a value."""
+
+    @abstractmethod
+    def item(self, index: int) -> _Value:
+        """The value at a place from 0."""
+
+    @overload
+    def __getitem__(self, index: int) -> _Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[_Value, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> _Value | tuple[_Value, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self.item, range(*index.indices(len(self)))))
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"there are {len(self)} values, and none at {index}")
+        return self.item(place)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lazy) and len(self) == len(other) and all(map(_equal, self, other))
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {type(self).__name__.lower()}>"
+
+
+def _equal(one: object, other: object) -> bool:
+    return one == other
+
+
+# What a stage made of a text, character by character: what it deleted, changed or inserted, where, and why.
+#
+# In: the text before a stage and after it, both aligned with the original. Out: a `Change` for each difference.
+
+
+ChangeKind = Literal["deleted", "changed", "inserted"]
+Difference = tuple[
+    int, int, str, str, int
+]  # start and end in the original; before, after; the place in the text before
+
+_DELETED = {
+    "Cc": "control character, deleted",
+    "Cf": "control character (format), deleted",
+    "Cs": "lone surrogate, deleted like a control character",
+    "Co": "private-use character, deleted like a control character",
+    "Cn": "unassigned code point, deleted like a control character",
+}
+
+
+class Change(NamedTuple):
+    """Characters that a stage deleted, changed or inserted.
+
+    Attributes:
+        stage: the name of the stage.
+        kind: `"deleted"`, `"changed"` or `"inserted"`.
+        start, end: the place in the original text, half-open, in code points.
+        before, after: the characters before the stage and after it.
+        why: the reason, in words.
+    """
+
+    stage: str
+    kind: ChangeKind
+    start: int
+    end: int
+    before: str
+    after: str
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes, and code point and name of each character of `before`."""
+        return {**self._asdict(), "names": [described(char) for char in self.before]}
+
+
+class Changes(Lazy[Change]):
+    """The changes of one stage, in the order of the text. They are kept in columns, which a long text needs."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+        self._starts, self._ends = array("q"), array("q")
+        self._before: list[str] = []
+        self._after: list[str] = []
+
+    def add(self, start: int, end: int, before: str, after: str) -> None:
+        """Take one more in; called only while the text is traced."""
+        self._starts.append(start)
+        self._ends.append(end)
+        self._before.append(before)
+        self._after.append(after)
+
+    def within(self, start: int, end: int) -> tuple[Change, ...]:
+        """The changes that begin within a stretch of the original."""
+        return self[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def item(self, index: int) -> Change:
+        before, after = self._before[index], self._after[index]
+        kind: ChangeKind = "changed"
+        if not after:
+            kind = "deleted"
+        elif before in after and len(after) > len(before) and not after.replace(before, "", 1).strip():
+            kind = "inserted"
+        why = _why(self._stage, before, after)
+        return Change(self._stage, kind, self._starts[index], self._ends[index], before, after, why)
+
+
+def _why(stage: str, before: str, after: str) -> str:
+    match stage:
+        case "clean":
+            if after:
+                return "whitespace, becomes a space"
+            if before == REPLACEMENT_CHARACTER:
+                return "replacement character, deleted"
+            return _DELETED.get(unicodedata.category(before[0]), "deleted")
+        case "chinese":
+            return "Chinese character, a space is put on either side"
+        case "compose":
+            return _reordered(before, after) or "written as one character where there is one (NFC)"
+        case "compatibility":
+            return _reordered(before, after) or "written as its plain equivalent (NFKC)"
+        case "accents":
+            if not after:
+                return "accent, stripped"
+            kept = set(after)
+            marks = [char for char in normalize("NFD", before) if char not in kept]
+            if marks:
+                stripped = ", ".join(map(described, marks[:4])) + (", …" if len(marks) > 4 else "")
+                return f"taken apart (NFD), and its accent stripped: {stripped}"
+            return _reordered(before, after) or "taken apart (NFD)"
+    return "lower-cased"
+
+
+def _reordered(before: str, after: str) -> str:
+    return "accents put in their canonical order" if sorted(before) == sorted(after) else ""
+
+
+def differences(before: AlignedText, after: AlignedText) -> Iterator[Difference]:
+    """Where a text differs from what it was before a stage.
+
+    >>> before = AlignedText.of("aBc")
+    >>> list(differences(before, before.each(lambda char: {"B": "b", "c": None}.get(char, char))))
+    [(1, 2, 'B', 'b', 1), (2, 3, 'c', '', 2)]
+    """
+    if before.text == after.text:
+        return
+    if after.starts is before.starts:
+        for place, (old, new) in enumerate(zip(before.text, after.text, strict=True)):
+            if old != new:
+                yield before.starts[place], before.ends[place], old, new, place
+        return
+    yield from _by_spans(before, after)
+
+
+def _by_spans(before: AlignedText, after: AlignedText) -> Iterator[Difference]:
+    """`differences`, between the smallest groups of characters of both that stand for the same stretch."""
+    (old_text, old_starts, old_ends), (new_text, new_starts, new_ends) = before, after
+    i = j = 0
+    while i < len(old_text) or j < len(new_text):
+        starts = [column[k] for column, k in ((old_starts, i), (new_starts, j)) if k < len(column)]
+        first = min(starts)
+        end = first + 1
+        group_i, group_j = i, j
+        moved = True
+        while moved:
+            moved = False
+            while i < len(old_text) and old_starts[i] < end:
+                end, i, moved = max(end, old_ends[i]), i + 1, True
+            while j < len(new_text) and new_starts[j] < end:
+                end, j, moved = max(end, new_ends[j]), j + 1, True
+        old, new = old_text[group_i:i], new_text[group_j:j]
+        if old != new:
+            shared = _shared_front(old, new)
+            old, new = old[shared:], new[shared:]
+            yield first, end, old, new, group_i + shared
+
+
+def _shared_front(old: str, new: str) -> int:
+    """How many characters to leave out of a difference: those before it that are the same, where any are left then."""
+    shared = 0
+    while shared < min(len(old), len(new)) and old[shared] == new[shared]:
+        shared += 1
+    return shared if len(old) > shared else 0
+
 
 # The names of the stages, and of what follows them, to read.
 TITLES = {
@@ -179,6 +491,5 @@ class Token(NamedTuple):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").explain("people").tokens[1].story
         ['The whole word “people” is an entry.', 'The text begins here.']
         """
-        from trietok.explaining.stories import story  # not needed for the values
 
         return story(self)

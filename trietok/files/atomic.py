@@ -13,17 +13,493 @@ the next save clears away what else it left.
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
+import shutil
+import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok.errors import FileError, told_as
-from trietok.files.rights import rights_to_keep
-from trietok.files.saves import journal, lock
-from trietok.files.saves.lock import DirectoryBusyError, alone
-from trietok.files.saves.staging import Staging, pid_of, staging_folders
-from trietok.files.whole import flush_directory, flush_file, is_running
+from trietok.disk import (
+    Rights,
+    checked_name,
+    checksum,
+    flush_directory,
+    flush_file,
+    is_running,
+    read_regular,
+    rights_to_keep,
+)
+from trietok.errors import FileError, FileFormatError, told_as
+from trietok.files.formats import JOURNAL, write_text
+
+# The folder inside a directory in which a save is prepared, and from which all its files come to count in one step.
+#
+# In: a directory, new files. Out: the new files in place, or the old ones.
+#
+#     .trietok-save-PID/
+#         new/NAME       the new files
+#         old/NAME       the old files: hard links where the system has them, else copies
+#         current        a symbolic link to `old`, later to `new`
+#
+# `publish` first replaces each file of the directory by a *pointer*, the symbolic link
+# `NAME -> .trietok-save-PID/current/NAME`. As long as `current` leads to `old`, whoever opens NAME reads what was there
+# before. One rename makes `current` lead to `new`, and whoever opens any NAME reads the new file. At last the files
+# replace their pointers. So at every moment all files of the directory are the old ones or all are the new ones, for
+# every program that opens them, and also after the process was killed: `settle` ends what it began, from what it finds.
+
+
+STAGING = ".trietok-save-"  # and the number of the process
+_OLD, _NEW, _CURRENT = "old", "new", "current"
+_UP = os.path.join("..", "..", "")  # from a file in `old` to the directory
+_REASONS = {
+    "EBUSY": "it is a mount point",
+    "EPERM": "the file is immutable (lsattr tells), or it is another user's in a sticky directory",
+}
+
+
+class Staging:
+    """A staging folder.
+
+    Attributes:
+        directory: where the files belong; `path`: the folder inside it; `new`, `old`: the folders in that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.directory = path, path.parent
+        self.new, self.old = path / _NEW, path / _OLD
+
+    @classmethod
+    def make(cls, directory: Path) -> Staging:
+        """An empty one for this process. Only this user can look into it until `open_to_readers`."""
+        staging = cls(directory / f"{STAGING}{os.getpid()}")
+        staging.path.mkdir(mode=0o700)
+        staging.new.mkdir()
+        staging.old.mkdir()
+        return staging
+
+    def open_to_readers(self) -> None:
+        """Let those who may read the directory read the folder: pointers lead them through it."""
+        status = os.stat(self.directory)
+        for folder in (self.path, self.new, self.old):
+            with contextlib.suppress(OSError, AttributeError):  # root may give it to another user
+                os.chown(folder, status.st_uid, status.st_gid)
+            with contextlib.suppress(OSError):
+                os.chmod(folder, status.st_mode & 0o775 | 0o700)
+
+    def keep_old(self, name: str, rights: Rights | None) -> None:
+        """Have the old file of that name, if there is one, in `old`, flushed; `rights` are its rights."""
+        file, kept = self.directory / name, self.old / name
+        if file.is_symlink():
+            target = os.readlink(file)
+            os.symlink(target if os.path.isabs(target) else _UP + target, kept)
+            return
+        if rights is None:
+            return
+        try:
+            os.link(file, kept)
+        except OSError:  # the file system has none, or the file may have none
+            shutil.copyfile(file, kept)
+            rights.give(kept)
+            shutil.copystat(file, kept)
+            flush_file(kept)
+
+    def put_back(self, name: str) -> None:
+        """Put a file of `old` in its place."""
+        self._put(self.old / name, name)
+
+    def can_point(self) -> bool:
+        """Whether pointers are possible here; makes `current`, which leads to `old`."""
+        if os.name != "posix":  # elsewhere a link to a folder cannot be replaced in one step
+            return False
+        try:
+            self._switch(_OLD)
+            return (self.path / _CURRENT / ".").is_dir()
+        except OSError:
+            return False
+
+    def flush(self) -> None:
+        """Have the names in the folder, and its own, on the disk."""
+        for folder in (self.new, self.old, self.path, self.directory):
+            flush_directory(folder)
+
+    def publish(self, names: Iterable[str]) -> None:
+        """Make the new files count in place of the old ones; `names` are those of both.
+
+        Raises:
+            FileError: a file cannot be replaced; every file is the old one again.
+        """
+        try:
+            for name in names:
+                self._replace(self._link(f"{self.path.name}/{_CURRENT}/{name}"), name)
+            flush_directory(self.directory)
+            self._switch(_NEW)
+            flush_directory(self.path)  # the switch is on the disk before the pointers go
+        except BaseException:
+            self._switch(_OLD)
+            self.settle()
+            raise
+
+    def settle(self) -> None:
+        """Replace each pointer by the file it leads to, or remove it where it leads to none.
+
+        Raises:
+            FileError: a pointer cannot be replaced; it leads to the right file as before.
+        """
+        try:
+            side = os.readlink(self.path / _CURRENT)
+        except OSError:  # it had not come to pointers
+            return
+        if side not in (_OLD, _NEW) or self.leads_elsewhere():  # not made by `publish`
+            return
+        for name in sorted({name for folder in (self.old, self.new) for name in _names_in(folder)}):
+            if self._is_pointer(name):
+                if os.path.lexists(self.path / side / name):
+                    self._put(self.path / side / name, name)
+                else:
+                    (self.directory / name).unlink()
+        flush_directory(self.directory)
+
+    def has_pointers(self) -> bool:
+        """Whether a file of the directory leads through this folder, so that removing it would lose that file."""
+        return any(self._is_pointer(name) for folder in (self.old, self.new) for name in _names_in(folder))
+
+    def leads_elsewhere(self) -> bool:
+        """Whether somebody made links of its folders, by which files outside of the directory would be moved."""
+        return any(folder.is_symlink() for folder in (self.path, self.old, self.new))
+
+    def remove(self) -> None:
+        """Remove the folder, as far as this user may, unless files lead through it."""
+        if not self.has_pointers():
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def _is_pointer(self, name: str) -> bool:
+        try:
+            return os.readlink(self.directory / name) == f"{self.path.name}/{_CURRENT}/{name}"
+        except OSError:  # no link, or nothing
+            return False
+
+    def _put(self, source: Path, name: str) -> None:
+        if source.is_symlink():  # of `keep_old`
+            target = os.readlink(source)
+            self._replace(self._link(target.removeprefix(_UP)), name)
+            source.unlink()
+        else:
+            self._replace(source, name)
+
+    def _replace(self, source: Path, name: str) -> None:
+        try:
+            os.replace(source, self.directory / name)
+        except OSError as error:
+            raise not_replaced(self.directory / name, error) from error
+
+    def _link(self, target: str) -> Path:
+        """A symbolic link that is not in its place yet."""
+        link = self.path / "link"
+        link.unlink(missing_ok=True)
+        os.symlink(target, link)
+        return link
+
+    def _switch(self, side: str) -> None:
+        os.replace(self._link(side), self.path / _CURRENT)
+
+
+def not_replaced(path: Path, error: OSError) -> FileError:
+    """What to tell of a file that the system does not let be replaced."""
+    import errno
+
+    reason = _REASONS.get(errno.errorcode.get(error.errno or 0, ""), "")
+    return FileError(
+        f"cannot replace {path}: {error.strerror}{f'; {reason}' if reason else ''}. The old files are as they were; "
+        "save into another directory, or make the file replaceable",
+        path=path,
+    )
+
+
+def staging_folders(directory: str | os.PathLike[str]) -> list[Path]:
+    """The staging folders in a directory; real folders only, no links to some."""
+    with os.scandir(directory) as entries:
+        folders = [
+            Path(entry.path)
+            for entry in entries
+            if entry.name.startswith(STAGING) and entry.is_dir(follow_symlinks=False)
+        ]
+    return sorted(folders)
+
+
+def pid_of(folder: Path) -> int | None:
+    """The process that made a staging folder; None where its name tells none."""
+    process = folder.name.removeprefix(STAGING)
+    return int(process) if process.isascii() and process.isdigit() and len(process) < 10 else None
+
+
+def _names_in(folder: Path) -> list[str]:
+    return [] if folder.is_symlink() or not folder.is_dir() else os.listdir(folder)
+
+
+# One process, and one thread of it, at a time in a directory.
+#
+# In: a directory. Out: a `with` block that no other such block on the same directory overlaps.
+#
+# The lock belongs to an open directory, so it ends with its process, and a directory gets no file for it. A forked
+# process inherits what is open: there it is closed at once, so that a child that goes on keeps nobody waiting.
+
+
+LONGEST_WAIT = 30.0  # seconds
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.1  # seconds between two attempts
+_LONGEST_COMMAND = 120  # characters of a command line in an error
+# A file system answers with one of these where directories cannot be locked.
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+
+_handles: set[int] = set()  # open in this process for a lock
+
+
+class DirectoryBusyError(Exception):
+    """Another process, or thread, is at work in the directory. The message names it: `process 12 (python a.py)`."""
+
+
+@contextlib.contextmanager
+def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) -> Iterator[bool]:
+    """Let no other process or thread into a block like this one for the same directory.
+
+    Args:
+        directory: it has to exist.
+        longest_wait: seconds to wait for another block to end; None for `LONGEST_WAIT`.
+
+    Yields:
+        Whether that is certain. It is not where the system has no such locks (Windows, some network file systems):
+        there the block is entered at once, and two at a time are the caller's to avoid.
+
+    Raises:
+        DirectoryBusyError: the other block has not ended in that time.
+        OSError: the directory cannot be opened.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on every system
+        yield False
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    _handles.add(handle)
+    try:
+        yield _locked(handle, directory, LONGEST_WAIT if longest_wait is None else longest_wait)
+    finally:
+        if handle in _handles:  # else this is a forked child, in which it is closed already
+            _handles.remove(handle)
+            with contextlib.suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also for a child that was forked without Python's knowledge
+            os.close(handle)
+
+
+def _locked(handle: int, directory: str | os.PathLike[str], longest_wait: float) -> bool:
+    import fcntl
+
+    end, pause = time.monotonic() + longest_wait, _FIRST_PAUSE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise DirectoryBusyError(_described(_holder(handle, directory))) from None
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            return False
+        else:
+            return True
+
+
+def _holder(handle: int, directory: str | os.PathLike[str]) -> int | None:
+    """The process that has the lock, as far as the system or a staging folder tells."""
+    status = os.fstat(handle)
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    with contextlib.suppress(OSError, ValueError), open("/proc/locks", encoding="ascii") as locks:
+        for line in locks:
+            # 3: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF; a line with -> is of a process that waits
+            fields = line.split()
+            if fields[1] == "FLOCK" and fields[5] == place and int(fields[4]) > 0:
+                return int(fields[4])
+    pids = [pid for folder in staging_folders(directory) if (pid := pid_of(folder)) is not None]
+    return pids[0] if len(pids) == 1 else None
+
+
+def _described(pid: int | None) -> str:
+    if pid is None:
+        return "another process"
+    if pid == os.getpid():
+        return f"another thread of this process ({pid})"
+    command, stopped = "", ""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+            words = file.read(4 * _LONGEST_COMMAND).rstrip("\0").replace("\0", " ")
+        shown = "".join(char if char.isprintable() else "?" for char in words)
+        command = f" ({shown[:_LONGEST_COMMAND]}{'...' if len(shown) > _LONGEST_COMMAND else ''})" if shown else ""
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            stopped = ", which is stopped," if file.read().rpartition(")")[2].split()[:1] == ["T"] else ""
+    return f"process {pid}{command}{stopped}"
+
+
+def _close_in_child() -> None:
+    for handle in _handles:
+        with contextlib.suppress(OSError):
+            os.close(handle)
+    _handles.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
+
+
+# Replacing the files of a directory where the system has no symbolic links: by renames, and by a note to undo them.
+#
+# In: a staging folder with the old and the new files. Out: the new files in place, or the old ones.
+#
+# The journal, `.trietok-save.json`, says which files are being replaced. As long as it is there, the old files count:
+# trietok reads them from the staging folder where they are no longer in place, and `undo` puts them back. Taking the
+# journal away is the one step with which the new files count. A program that knows no journal sees some of either until
+# then.
+
+
+_SAVED = (".jinja", ".json", ".log", ".txt")  # how the names of all files end that are saved
+LARGEST_JOURNAL = 1 << 20  # bytes: it names a few files
+
+
+class Journal(NamedTuple):
+    """The staging folder, and of each file its checksums before and after the save; None for no file."""
+
+    staging: Staging
+    files: dict[str, tuple[str | None, str | None]]
+
+
+def publish(staging: Staging, names: Iterable[str]) -> None:
+    """Make the new files of a staging folder count in place of the old ones; `names` are those of both.
+
+    Raises:
+        FileError: a file cannot be replaced; every file is the old one again.
+    """
+    files = {name: (_checksum_or_none(staging.old / name), _checksum_or_none(staging.new / name)) for name in names}
+    directory = staging.directory
+    write_text(staging.path / JOURNAL, json.dumps({"staging": staging.path.name, "files": files}, indent=1))
+    os.replace(staging.path / JOURNAL, directory / JOURNAL)
+    flush_directory(directory)
+    try:
+        for name, (_, new) in files.items():
+            try:
+                if new is None:
+                    (directory / name).unlink(missing_ok=True)
+                else:
+                    os.replace(staging.new / name, directory / name)
+            except OSError as error:
+                raise not_replaced(directory / name, error) from error
+        flush_directory(directory)
+        os.replace(directory / JOURNAL, staging.path / JOURNAL)
+        flush_directory(directory)
+    except BaseException:
+        if (staging.path / JOURNAL).exists():
+            os.replace(staging.path / JOURNAL, directory / JOURNAL)
+        undo(directory)
+        raise
+
+
+def undo(directory: Path) -> None:
+    """Put the old files back that a save had replaced when it was cut short; nothing if there is no journal.
+
+    Raises:
+        FileError: one cannot be put back, or the journal cannot be read.
+        FileFormatError: as `old_files`.
+    """
+    journal = read_journal(directory)
+    if journal is None:
+        return
+    for name, path in old_files(directory, journal).items():
+        if path is None:
+            (directory / name).unlink(missing_ok=True)
+        elif path.parent != directory:
+            journal.staging.put_back(name)
+    flush_directory(directory)
+    (directory / JOURNAL).unlink(missing_ok=True)
+
+
+def old_files(directory: Path, journal: Journal) -> dict[str, Path | None]:
+    """Where the files are that count: name → path; None for a name that had no file.
+
+    Raises:
+        FileFormatError: somebody else has changed or removed a file since; the error names them.
+    """
+    found: dict[str, Path | None] = {}
+    mixed: list[str] = []
+    for name, (old, new) in journal.files.items():
+        there, kept = directory / name, journal.staging.old / name
+        present = _checksum_or_none(there)
+        if present == old:
+            found[name] = None if old is None else there
+        elif present == new and (old is None or _checksum_or_none(kept) == old):
+            found[name] = None if old is None else kept
+        else:
+            mixed.append(name)
+    if mixed:
+        raise FileFormatError(
+            f"a save to {directory} was cut short and its files have been changed since: {', '.join(mixed)} "
+            f"{'is' if len(mixed) == 1 else 'are'} neither what was there before nor what was saved, so old and new "
+            f"would be mixed; remove {JOURNAL} if the files are as they should be, or remove all of them and save the "
+            "tokenizer again",
+            path=directory,
+        )
+    return found
+
+
+def read_journal(directory: Path) -> Journal | None:
+    """The journal of a directory; None if there is none.
+
+    Raises:
+        FileError: it cannot be read, or is no regular file.
+        FileFormatError: it is damaged.
+    """
+    path = directory / JOURNAL
+    try:
+        text = read_regular(path, LARGEST_JOURNAL).decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, FileFormatError) as error:
+        raise FileError(f"cannot read {path}, left by a save that was cut short: {error}", path=path) from error
+    try:
+        content = json.loads(text)
+        folder, files = content["staging"], content["files"]
+        if not (folder.startswith(STAGING) and all(map(_is_plain_name, [folder, *files]))):
+            raise ValueError
+        if not all(name.endswith(_SAVED) for name in files):  # a journal from elsewhere takes no weights away
+            raise ValueError
+        if not all(isinstance(value, str | None) for old, new in files.values() for value in (old, new)):
+            raise ValueError
+        staging = Staging(directory / folder)
+        if staging.leads_elsewhere():
+            raise ValueError
+        return Journal(staging, {name: (old, new) for name, (old, new) in files.items()})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise FileFormatError(
+            f"{path}, left by a save that was cut short, is damaged; remove it if the other files are as they should "
+            "be, or remove all of them and save the tokenizer again",
+            path=path,
+        ) from None
+
+
+def _is_plain_name(name: object) -> bool:
+    """Whether it names something in the directory itself: a journal from elsewhere must not reach outside."""
+    return isinstance(name, str) and name == os.path.basename(name) and name not in ("", ".", "..") and "\0" not in name
+
+
+def _checksum_or_none(path: Path) -> str | None:
+    try:
+        return checksum(path)
+    except FileNotFoundError:
+        return None
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
@@ -99,7 +575,7 @@ def _replace(staging: Staging, names: list[str]) -> None:
     if has_links:
         staging.publish(names)
     else:
-        journal.publish(staging, names)
+        publish(staging, names)
 
 
 def _tidy(staging: Staging) -> None:
@@ -124,7 +600,7 @@ def finish_save(directory: Path, *, is_alone: bool = False) -> None:
     Raises:
         FileError, FileFormatError: a file cannot be put in its place, or files were changed since.
     """
-    journal.undo(directory)
+    undo(directory)
     for folder in staging_folders(directory):
         pid = pid_of(folder)
         if is_alone or pid == os.getpid() or not (pid is not None and is_running(pid)):
@@ -141,9 +617,9 @@ def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str
             them.
     """
     found = {name: directory / name for name in names if (directory / name).is_file()}
-    cut_short = journal.read_journal(directory)
+    cut_short = read_journal(directory)
     if cut_short is not None:
-        for name, path in journal.old_files(directory, cut_short).items():
+        for name, path in old_files(directory, cut_short).items():
             found.pop(name, None)
             if path is not None and name in set(names):
                 found[name] = path
@@ -195,9 +671,165 @@ def _told(directory: Path) -> Iterator[None]:
         raise
     except DirectoryBusyError as error:
         raise FileError(
-            f"cannot save to {directory}: {error} is saving there and has not ended within {lock.LONGEST_WAIT:g} s; "
+            f"cannot save to {directory}: {error} is saving there and has not ended within {LONGEST_WAIT:g} s; "
             "let it go on or end it, and save again",
             path=directory,
         ) from None
     except OSError as error:
         raise FileError(f"cannot save to {directory}: {error.strerror or error}", path=directory) from error
+
+
+# A directory that appears with all its files or not at all.
+#
+# In: a path that is free, and what is written in a `with` block. Out: the directory, on the disk. It is filled inside a
+# folder beside that path and renamed, so a process killed at any moment leaves nothing under the path; what it
+# leaves beside it the next one clears away.
+
+
+_STAGING = ".trietok-new-"  # then the name of the directory, the number of the process and another number
+_numbers = count()  # no two folders of a process have the same name, whichever thread makes them
+
+
+def save_into(directory: str | os.PathLike[str], save: Callable[[Path], Iterable[Path]]) -> list[Path]:
+    """Have `save` write into a directory; one that is not there yet appears with all that is saved, or not at all.
+
+    Args:
+        directory: where to; one that is there is left to `save`, which replaces its files.
+        save: is given the directory or the folder that becomes it, and returns paths in it; it may be called again.
+
+    Returns:
+        The paths in the directory.
+
+    Raises:
+        FileError: something cannot be written.
+    """
+    if not os.path.exists(checked_name(directory)):
+        try:
+            with told_as(os.path.realpath(directory), directory), new_directory(directory) as staging:
+                return [Path(directory, path.relative_to(staging)) for path in save(staging)]
+        except FileError:
+            # Another process has made the directory meanwhile, or the file system renames none; else it fails again,
+            # with the name that the user gave.
+            pass
+    return list(save(Path(directory)))
+
+
+@contextlib.contextmanager
+def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A directory to fill, which takes the place of `path` when the block ends; where it fails there is none.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "new")
+    >>> with new_directory(path) as staging:
+    ...     _ = (staging / "a.txt").write_text("a")
+    ...     path.exists()
+    False
+    >>> [file.name for file in path.iterdir()], [folder.name for folder in path.parent.iterdir()]
+    (['a.txt'], ['new'])
+
+    Args:
+        path: a path that does not exist, or is an empty directory.
+
+    Raises:
+        FileError: the path is not free, or something cannot be written.
+    """
+    target = checked_new(path)
+    with _told_of_new(target), made_while(target.parent):
+        _clear(target)
+        staging = _free_name(target)
+        process = os.getpid()
+        try:
+            staging.mkdir()
+            with alone(staging):
+                new = staging / "new"  # a directory of its own: to save into it may need its lock
+                new.mkdir()
+                with told_as(new, target):
+                    yield new
+                if target.is_dir():
+                    os.chmod(new, stat.S_IMODE(target.stat().st_mode))
+                _flush(new)
+                if os.name != "posix" and target.is_dir():  # elsewhere a rename replaces no directory
+                    target.rmdir()
+                os.rename(new, target)
+            flush_directory(target.parent)
+        finally:
+            if os.getpid() == process:  # not in a child that was forked in the block
+                try:
+                    shutil.rmtree(staging, ignore_errors=True)
+                except BaseException:  # Ctrl-C: the folder goes before the program does
+                    shutil.rmtree(staging, ignore_errors=True)
+                    raise
+
+
+def checked_new(path: str | os.PathLike[str]) -> Path:
+    """The path itself, links resolved, if a new directory can take it; clears away what a killed save has left there.
+
+    Raises:
+        FileError: there is a file, or a directory that is not empty.
+    """
+    target = Path(os.path.realpath(checked_name(path)))
+    try:
+        if target.is_dir():
+            unfinished = (FileError, FileFormatError, DirectoryBusyError)  # then it is not empty
+            with contextlib.suppress(*unfinished), alone(target, longest_wait=0) as is_alone:
+                finish_save(target, is_alone=is_alone)
+        taken = "a file" if not target.is_dir() else "not empty" if any(target.iterdir()) else ""
+        if taken and os.path.lexists(target):
+            raise FileError(
+                f"{os.fspath(path) or target} is there already, and is {taken}; give a directory that does not exist "
+                "or is empty",
+                path=path,
+            )
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot write to {os.fspath(path)}: {error.strerror}", path=path) from error
+    return target
+
+
+def _beginning(target: Path) -> str:
+    return f"{_STAGING}{target.name[:40]}-"  # a name may have 255 bytes
+
+
+def _free_name(target: Path) -> Path:
+    names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
+    return next(name for name in names if not os.path.lexists(name))
+
+
+def _clear(target: Path) -> None:
+    """Remove what processes have left that were to make the same directory and were killed."""
+    prefix = _beginning(target)
+    with os.scandir(target.parent) as entries:
+        left = [
+            (Path(entry.path), entry.name.removeprefix(prefix).split("-"))
+            for entry in entries
+            if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False)
+        ]
+    for folder, numbers in left:
+        if len(numbers) != 2 or not all(number.isascii() and number.isdigit() for number in numbers):
+            continue  # of a directory whose name begins like this one's
+        if len(numbers[0]) < 10 and is_running(int(numbers[0])) and int(numbers[0]) != os.getpid():
+            continue
+        with contextlib.suppress(OSError, DirectoryBusyError), alone(folder, longest_wait=0) as is_alone:
+            if is_alone or int(numbers[0]) != os.getpid():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flush(folder: Path) -> None:
+    """Have everything in a folder on the disk."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            flush_file(os.path.join(root, name))
+        flush_directory(root)
+
+
+@contextlib.contextmanager
+def _told_of_new(target: Path) -> Iterator[None]:
+    """Say in an error of the system where the directory was to be."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        named = f" ({error.filename})" if error.filename else ""
+        raise FileError(f"cannot write {target}: {error.strerror or error}{named}", path=target) from error

@@ -6,16 +6,198 @@ written whole under a temporary name, flushed to the disk and then renamed, so a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from trietok.errors import FileError, FileFormatError, VocabularyError
-from trietok.open_regular import LARGEST_FILE, checked_name
-from trietok.text.vocab_txt import Path_, read_text
+from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError
+
+if TYPE_CHECKING:
+    from pathlib import Path  # takes longer to import than most modules that encode
+
+
+# Checks the settings of a file before a tokenizer is made of them.
+#
+# In: the JSON object of tokenizer_config.json. Out: nothing, or an error with the file, the key, what it holds and what
+# it should hold.
+
+
+Check = Callable[[Any], bool]
+
+ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
+# The options of the analyzers of Japanese text, and those among them that may name a file.
+ANALYZER_OPTIONS = ("mecab_kwargs", "sudachi_kwargs", "jumanpp_kwargs")
+_OPTIONS_WITH_PATHS = ("mecab_option", "sudachi_config_path", "sudachi_resource_dir", "sudachi_dict_type")
+_SUDACHI_DICTIONARIES = ("small", "core", "full")
+HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
+
+# The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.
+WORDPIECE_FAMILY = (
+    "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
+    "DPRQuestionEncoder DPRContextEncoder DPRReader"
+).split()
+# A class on the same vocabulary format with stages of its own: no class of the family loads what it has saved.
+JAPANESE = "BertJapaneseTokenizer"
+# The class of what `trietok train bpe --recipe chinese` writes.
+RECIPE_CLASS = "ChineseBpeTokenizer"
+# Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
+ANY_KIND = ("TokenizersBackend", "PythonBackend")
+
+# What transformers calls a fast tokenizer without its own class; all that it is stands in its tokenizer.json.
+GENERIC_FAST = "PreTrainedTokenizerFast"
+
+
+def is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def is_id(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= HIGHEST_ID
+
+
+def _is_length(value: Any) -> bool:
+    return type(value) in (int, float) and value > 0 and value == value // 1
+
+
+def _is_list_of_str(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_token(value: Any) -> bool:
+    content = value.get("content") if isinstance(value, dict) else value
+    return isinstance(content, str) and content != "" and not any("\ud800" <= char <= "\udfff" for char in content)
+
+
+def _is_list_of_tokens(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_token, value))
+
+
+def _is_roles_or_tokens(value: Any) -> bool:
+    return _is_list_of_tokens(value) or (isinstance(value, dict) and all(map(_is_token, value.values())))
+
+
+def _is_templates(value: Any) -> bool:
+    if isinstance(value, list):
+        pairs = [(item.get("name"), item.get("template")) if isinstance(item, dict) else (None,) for item in value]
+    else:
+        pairs = list(value.items()) if isinstance(value, dict) else [(value,)]
+    return all(isinstance(text, str) for pair in pairs for text in pair)
+
+
+def _is_record(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    lists = [value.get("vocab_holes", []), value.get("added_order", [])]
+    assigned = value.get("assigned_unused", {})
+    return (
+        is_id(value.get("max_id", 0))
+        and all(isinstance(ids, list) and all(map(is_id, ids)) for ids in lists)
+        and isinstance(assigned, dict)
+        and all(isinstance(token, str) for token in assigned.values())
+    )
+
+
+_SETTINGS: dict[str, tuple[Check, str]] = {
+    **dict.fromkeys(
+        ("do_lower_case", "do_basic_tokenize", "tokenize_chinese_chars", "strip_accents"), (is_bool, "true or false")
+    ),
+    **dict.fromkeys(("do_word_tokenize", "do_subword_tokenize"), (is_bool, "true or false")),
+    **dict.fromkeys(
+        ("word_tokenizer_type", "subword_tokenizer_type"), (lambda value: isinstance(value, str), "a string")
+    ),
+    **dict.fromkeys(ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")),
+    **dict.fromkeys(("clean_up_tokenization_spaces", "split_special_tokens"), (is_bool, "true or false")),
+    **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
+    **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
+    "never_split": (_is_list_of_str, "a list of strings"),
+    "chat_template": (_is_templates, "a template, or a list of objects with a name and a template"),
+    "model_input_names": (
+        lambda value: _is_list_of_str(value) and value != [],
+        "a list of strings, the main input first",
+    ),
+    "max_embedding_rows": (lambda value: type(value) is int and value > 0, "a whole number from 1"),
+    "additional_special_tokens": (_is_list_of_tokens, "a list of tokens"),
+    "extra_special_tokens": (_is_roles_or_tokens, "an object role → token, or a list of tokens"),
+    "added_tokens_decoder": (lambda value: isinstance(value, dict), "an object id → token"),
+    "trietok": (_is_record, "what trietok wrote there"),
+}
+_TOKEN = (_is_token, "a token: a string, or an object with content and flags; not empty, no half of a surrogate pair")
+
+
+def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> None:
+    """Raise for the first invalid setting; null is always valid, and so are unknown keys.
+
+    Args:
+        settings: the JSON object.
+        path: where it was read, for the error.
+        kind: the class to be made; the names of its methods cannot be settings.
+
+    Raises:
+        FileFormatError: a setting is invalid.
+    """
+    for key, value in settings.items():
+        if key == "self" or callable(getattr(kind, key, None)):
+            raise FileFormatError(f"{path}: {key!r} cannot be a setting: it is a name of {kind.__name__}", path=path)
+        if value is None:
+            if key in ("unk_token", "model_input_names"):
+                raise FileFormatError(f"{path}: {key} is null, which says nothing; leave it out or give it", path=path)
+            continue
+        if key == "init_inputs" and (
+            not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
+        ):
+            raise FileFormatError(
+                f"{path}: init_inputs is {value!r:.60}; it should be an empty list: no file says where others are",
+                path=path,
+            )
+        role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
+        if key == "extra_special_tokens" and isinstance(value, dict):
+            for own in value:
+                _check_own_role(own, path, kind)
+        check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
+        if check is not None and not check(value):
+            raise FileFormatError(f"{path}: {key} is {value!r:.60}; it should be {wanted}", path=path)
+
+
+def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Raise where the options of an analyzer name a file to open: a path that a file names is never opened.
+
+    Args:
+        settings: those that a file gives, and the caller does not.
+        path: the file.
+
+    Raises:
+        FileFormatError: an option does.
+    """
+    for key in ANALYZER_OPTIONS:
+        options = settings.get(key) or {}
+        for option in _OPTIONS_WITH_PATHS:
+            if options.get(option) not in (None, "", *_SUDACHI_DICTIONARIES):
+                raise FileFormatError(
+                    f"{path}: {key} has {option} = {options[option]!r:.60}, which may open any file of this "
+                    f"machine; if you trust it, pass {key}={options!r:.200} yourself",
+                    path=path,
+                )
+
+
+def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:
+    """Raise if a user's role has a name that means something else."""
+    known: set[str] = getattr(kind, "known_settings", set)()
+    taken = role in ROLES or role in known or hasattr(kind, role) or role.endswith(("_id", "_ids"))
+    if taken or role in (*_SETTINGS, *TOKEN_KEYS, "self"):
+        raise FileFormatError(
+            f"{path}: extra_special_tokens cannot name a role {role!r:.60}: the name means something else", path=path
+        )
+
+
+TOKEN_KEYS = ("content", "__type")  # an object with one of them is a token, not roles
+ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
 
 VOCAB_FILE = "vocab.txt"
 ADDED_TOKENS_FILE = "added_tokens.json"
@@ -260,7 +442,7 @@ def write_text(path: Path_, text: str) -> None:
         FileError: the file cannot be written; what was there before is untouched.
         FileFormatError: the file would be too large to be read again.
     """
-    from trietok.files.whole import replacing  # reading does without it
+    from trietok.disk import replacing  # reading does without it
 
     checked_name(path)
     content = text.encode("utf-8")
@@ -277,3 +459,287 @@ def write_text(path: Path_, text: str) -> None:
         raise
     except OSError as error:
         raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error
+
+
+# A value inside a JSON file together with its place, so that every error can name the place.
+#
+# In: a parsed JSON value, its path in the file, the file. Out: the same value with its type checked, or an error that
+# names the file, the JSON path, the value there and what it should be.
+
+
+_PLAIN_KEY = re.compile(r"\w{1,60}")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates, which JSON can write and UTF-8 cannot
+
+
+class JsonPlace(NamedTuple):
+    """A JSON value and its place.
+
+    >>> place = JsonPlace({"stride": "2"}, "truncation", "tokenizer.json")
+    >>> place.member("stride").number()
+    Traceback (most recent call last):
+    trietok.errors.FileFormatError: tokenizer.json: truncation.stride is '2'; it should be a whole number from 0 to
+    10000000
+    """
+
+    value: Any
+    path: str
+    file: str | os.PathLike[str]
+
+    def error(self, problem: str) -> FileFormatError:
+        """An error that begins with the file and the JSON path."""
+        where = f"{os.fspath(self.file)}: {self.path}".removesuffix(": ")
+        return FileFormatError(f"{where} {problem}", path=self.file)
+
+    def wrong(self, wanted: str) -> FileFormatError:
+        """The error for a value that is not `wanted`."""
+        return self.error(f"is {_shown(self.value)}; it should be {wanted}")
+
+    def member(self, key: str) -> JsonPlace:
+        """The value under `key`, which must be there."""
+        step = f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{key!r:.60}]"
+        return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
+
+    def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
+        """Itself, if it is an object with these keys and no other.
+
+        Raises:
+            FileFormatError: it is something else, lacks a required key, or has one that trietok does not know.
+        """
+        required = tuple(required)
+        if not isinstance(self.value, dict):
+            raise self.wrong("an object with " + ", ".join(required))
+        missing = [key for key in required if key not in self.value]
+        if missing:
+            raise self.error(f"has no {missing[0]!r}, which it must have")
+        unknown = self.value.keys() - {*required, *optional}
+        if unknown:
+            known = ", ".join([*required, *optional])
+            raise self.error(f"has the key {min(unknown)!r:.60}, which trietok does not know; known are {known}")
+        return self
+
+    def items(self) -> list[JsonPlace]:
+        """The items of a list."""
+        if not isinstance(self.value, list):
+            raise self.wrong("a list")
+        return [JsonPlace(item, f"{self.path}[{number}]", self.file) for number, item in enumerate(self.value)]
+
+    def text(self) -> str:
+        """A string that UTF-8 can keep."""
+        if not isinstance(self.value, str):
+            raise self.wrong("a string")
+        if _HALF_PAIR.search(self.value):
+            raise self.error(f"is {_shown(self.value)}, which holds half of a surrogate pair; UTF-8 cannot keep it")
+        return self.value
+
+    def flag(self) -> bool:
+        """true or false."""
+        if self.value is not True and self.value is not False:
+            raise self.wrong("true or false")
+        return self.value
+
+    def number(self, highest: int = HIGHEST_ID) -> int:
+        """A whole number from 0; ids are such."""
+        if type(self.value) is not int or not 0 <= self.value <= highest:
+            raise self.wrong(f"a whole number from 0 to {highest}")
+        return self.value
+
+    def choice(self, *names: str) -> str:
+        """One of a few strings."""
+        if self.value not in names or not isinstance(self.value, str):
+            raise self.wrong("one of " + ", ".join(names))
+        return self.value
+
+
+def _shown(value: Any) -> str:
+    """A value as the file has it, cut short: null, true and false as JSON writes them."""
+    constants = {None: "null", True: "true", False: "false"}
+    return constants[value] if value is None or isinstance(value, bool) else f"{value!r:.60}"
+
+
+# Directories that `trietok train bpe` fills: which they are, and errors about loading them as a WordPiece vocabulary.
+#
+# In: a path. Out: what made its files; or a sentence that says what the path holds and what reads it.
+
+
+BPE_VOCAB_FILE = "vocab.json"
+MERGES_FILE = "merges.txt"
+RECIPE_LOG_FILE = "train.log"  # of the Chinese recipe, beside its vocab.txt
+BPE_SPLITTING = ("WhitespaceSplit", "BertPreTokenizer")  # what makes words in a tokenizer.json of `Bpe.save`
+_FILES = (VOCAB_FILE, BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, RECIPE_LOG_FILE)
+
+
+def trained_kind(path: str) -> Literal["bpe", "recipe"] | None:
+    """Whether a directory, or a file in one, was made by `trietok train bpe`, with the Chinese recipe or without."""
+    directory, files = _files_at(path)
+    if TOKENIZER_FILE in files and VOCAB_FILE not in files:
+        return "bpe" if _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)) else None
+    return "recipe" if _is_of_recipe(directory, files) else None
+
+
+def _files_at(path: str) -> tuple[str, set[str]]:
+    """A directory and its files; none where the path is another file."""
+    directory, file = (path, "") if os.path.isdir(path) else os.path.split(path)
+    files = {name for name in _FILES if os.path.isfile(os.path.join(directory, name))}
+    return directory, files if files >= {file} - {""} else set()
+
+
+def other_kind(path: str) -> str | None:
+    """A sentence: what a path without a WordPiece vocabulary holds, and what reads it; None if that is unknown.
+
+    Args:
+        path: a directory, or a file in one.
+    """
+    directory, files = _files_at(path)
+    if {BPE_VOCAB_FILE, MERGES_FILE} <= files and VOCAB_FILE not in files:
+        return _bpe(directory, files)
+    return _recipe(directory) if _is_of_recipe(directory, files) else None
+
+
+def _bpe(directory: str, files: set[str]) -> str:
+    what = f"{directory or '.'} holds a byte-pair encoding ({BPE_VOCAB_FILE} and {MERGES_FILE})"
+    if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
+        return (
+            f"{what}, made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer "
+            f"loads it, and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
+        )
+    return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
+
+
+def has_other_model(directory: str) -> bool:
+    """Whether a directory has a tokenizer.json of another model than WordPiece, or one that cannot be read."""
+    path = os.path.join(directory, TOKENIZER_FILE)
+    return os.path.isfile(path) and _type_in(path, "model") != "WordPiece"
+
+
+def _is_of_bpe_save(path: str) -> bool:
+    return _type_in(path, "model") == "BPE" and _type_in(path, "pre_tokenizer") in BPE_SPLITTING
+
+
+def _type_in(path: str, part: str) -> str | None:
+    """The type of a part of a tokenizer.json; None where it has none that can be read."""
+    try:
+        found = read_json_object(path).get(part)
+    except (TrietokError, ValueError, RecursionError):
+        return None
+    return str(found.get("type")) if isinstance(found, dict) else None
+
+
+def _is_of_recipe(directory: str, files: set[str]) -> bool:
+    if VOCAB_FILE not in files:
+        return False
+    try:
+        if TOKENIZER_CONFIG_FILE in files:  # saved by the class that loads it
+            config = read_json_object(os.path.join(directory, TOKENIZER_CONFIG_FILE))
+            return config.get("tokenizer_class") == RECIPE_CLASS
+        if RECIPE_LOG_FILE not in files or TOKENIZER_FILE in files:
+            return False
+        return "[UNK]" not in read_vocab_lines(os.path.join(directory, VOCAB_FILE))
+    except (TrietokError, ValueError, RecursionError):
+        return False
+
+
+def _recipe(directory: str) -> str:
+    return (
+        f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE}), "
+        "made by `trietok train bpe --recipe chinese`, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
+    )
+
+
+# The files of chat templates: chat_template.jinja, and the folder of those with other names.
+#
+# In: a directory. Out: the templates, as a str or a dict name → template; and back. Nothing here runs a template.
+
+
+DEFAULT = "default"  # the name of the template in chat_template.jinja
+MOST_TEMPLATES = 100
+_ENDING = ".jinja"
+
+
+def template_files(directory: str | os.PathLike[str]) -> list[str]:
+    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder.
+
+    Raises:
+        FileFormatError: there are more than `MOST_TEMPLATES`.
+    """
+    folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
+    try:
+        with os.scandir(folder) as entries:
+            found = (entry.name for entry in entries if entry.name.endswith(_ENDING) and entry.is_file())
+            names = sorted(islice(found, MOST_TEMPLATES + 1))
+    except (OSError, ValueError):  # there is none, or the directory is no path
+        return []
+    return [f"{CHAT_TEMPLATE_FOLDER}/{name}" for name in checked_count(names, folder)]
+
+
+def checked_count(names: list[str], folder: str) -> list[str]:
+    """The names, unless they are too many."""
+    if len(names) > MOST_TEMPLATES:
+        message = f"{folder} holds more than {MOST_TEMPLATES} chat templates, the most a tokenizer may have"
+        raise FileFormatError(message, path=folder)
+    return names
+
+
+def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
+    """The templates among the files that were found: one alone as a str, several by their names; None for none.
+
+    Raises:
+        FileError, FileFormatError: as `read_text`.
+    """
+    templates = {DEFAULT: read_text(found[CHAT_TEMPLATE_FILE])} if CHAT_TEMPLATE_FILE in found else {}
+    for name, path in found.items():
+        folder, _, file = name.rpartition("/")
+        if folder == CHAT_TEMPLATE_FOLDER:
+            templates[file.removesuffix(_ENDING)] = read_text(path)
+    return templates[DEFAULT] if list(templates) == [DEFAULT] else templates or None
+
+
+def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
+    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of the others.
+
+    Raises:
+        InputTypeError: it is neither None, a str, nor a dict of them.
+        InputError: a name cannot be a file's.
+    """
+    if templates is None or isinstance(templates, str):
+        return templates, {}
+    if not isinstance(templates, dict) or not all(isinstance(text, str) for pair in templates.items() for text in pair):
+        raise InputTypeError(
+            f"chat_template is a str, or a dict of names and templates, not {templates!r:.60}", value=templates
+        )
+    others = {name: text for name, text in templates.items() if name != DEFAULT}
+    for name in others:
+        if name != os.path.basename(name) or name.startswith(".") or "\0" in name or "\\" in name or not name:
+            raise InputError(f"a chat template is saved as a file of its name, which {name!r:.60} cannot be; rename it")
+    return templates.get(DEFAULT), others
+
+
+def save_others(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
+    """Write the templates with names of their own to their folder, all or none; others that it holds are removed.
+
+    Returns:
+        Their paths.
+
+    Raises:
+        FileError: as `save_files`.
+    """
+    folder = directory / (prefix + CHAT_TEMPLATE_FOLDER)
+    there = _names_in(folder)
+    if not templates and not there:
+        return []
+    from trietok.files.atomic import save_files  # few tokenizers have any
+
+    def write(staging: Path) -> None:
+        for name, text in templates.items():
+            write_text(staging / (name + _ENDING), text)
+
+    save_files(folder, write, obsolete=there)
+    if not templates:
+        with contextlib.suppress(OSError):  # it holds something else
+            folder.rmdir()
+    return [folder / (name + _ENDING) for name in templates]
+
+
+def _names_in(folder: Path) -> Iterable[str]:
+    with contextlib.suppress(OSError):
+        return [name for name in os.listdir(folder) if name.endswith(_ENDING)]
+    return []

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from trietok.errors import FileError, MissingDependencyError
-from trietok.files.chat_templates import checked_count, template_files
-from trietok.files.formats import CHAT_TEMPLATE_FILE, CHAT_TEMPLATE_FOLDER
+from trietok.files.formats import CHAT_TEMPLATE_FILE, CHAT_TEMPLATE_FOLDER, checked_count, template_files
 
 _PATIENCE = 1.5  # seconds for the hub to take a connection, unless HF_HUB_ETAG_TIMEOUT is set
 _PAUSES = (0.2, 0.5)  # seconds, before a hub that has trouble is asked again

@@ -9,49 +9,306 @@ written in a file is opened.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok import log
-from trietok.errors import (
-    FileError,
-    FileFormatError,
-    InputTypeError,
-    SpecialTokenError,
-    TrietokError,
-    VocabularyError,
-)
-from trietok.files.chat_templates import read_templates, template_files
-from trietok.files.find import ModelFiles, find_files, signature
+from trietok.errors import FileError, FileFormatError, InputTypeError, SpecialTokenError, TrietokError, VocabularyError
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
-    CHAT_TEMPLATE_FILE,
-    CONFIG_FILE,
-    RECORD,
-    SPECIAL_TOKENS_MAP_FILE,
-    TOKENIZER_CONFIG_FILE,
-    TOKENIZER_FILE,
-    VOCAB_FILE,
-    read_added_tokens_of_tokenizer_json,
-    read_json_object,
-)
-from trietok.files.id_checks import AddedIds, check_against_vocabulary
-from trietok.files.settings import (
     ADDITIONAL,
     ANY_KIND,
+    CHAT_TEMPLATE_FILE,
+    CONFIG_FILE,
     GENERIC_FAST,
     HIGHEST_ID,
     JAPANESE,
+    JOURNAL,
     RECIPE_CLASS,
+    RECORD,
+    SPECIAL_TOKENS_MAP_FILE,
     TOKEN_KEYS,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
     WORDPIECE_FAMILY,
     check_settings,
     is_id,
+    read_added_tokens_of_tokenizer_json,
+    read_json_object,
+    read_templates,
     refuse_paths,
+    template_files,
 )
-from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from pathlib import Path  # takes longer to import than most modules that encode
+
+
+# Finding a tokenizer's files: a directory, a vocabulary file, a built-in name, a name on the HuggingFace hub.
+#
+# In: the name or path that the user gave. Out: the paths of the files that exist. None is opened here.
+
+
+BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
+
+_MOST_ENTRIES, _LONGEST_NAME = 1_000, 255  # limits of the search for a name like a mistyped one
+_HUB_NAME = r"(?a)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?"
+
+
+class ModelFiles(NamedTuple):
+    """The files found: name of the file → its path; `single_file` where the user named one file."""
+
+    found: dict[str, str]
+    single_file: str | None = None
+
+
+def find_files(
+    name: str,
+    file_names: Iterable[str],
+    *,
+    subfolder: str | None = None,
+    **hub_options: Any,
+) -> ModelFiles:
+    """Find the files of `name`: a directory comes first, then a file, a built-in name, the hub.
+
+    Args:
+        name: what the user gave.
+        file_names: the files to look for; those that are not there are left out.
+        subfolder: a folder below the directory or hub repository.
+        **hub_options: `cache_dir`, `force_download`, `local_files_only`, `token`, `revision` for the hub.
+
+    Raises:
+        FileError: there is nothing of that name, or the hub does not hand it out.
+        MissingDependencyError: it can only be a hub name, and huggingface_hub is not installed.
+    """
+    if not name:
+        raise FileError("the name of the tokenizer is empty; give a directory, a file or a name on the hub", path=name)
+    # The functions of os.path, unlike those of Path, return for every string, even one that is too long, or a path in
+    # a directory that may not be read.
+    if os.path.isfile(name):
+        return ModelFiles({}, single_file=name)
+    if os.path.isdir(name) or name in BUILT_IN_NAMES:
+        directory = name if os.path.isdir(name) else _built_in_path(name)
+        if subfolder:
+            directory = os.path.join(directory, subfolder)
+            if not os.path.isdir(directory):
+                raise FileError(f"{name} has no folder {subfolder}; check `subfolder`", path=directory)
+        return ModelFiles(current_files(directory, file_names))
+    if not _may_be_a_hub_name(name):
+        raise nothing_there(name, " or a name on the hub")
+    from trietok.files.hub import download  # few tokenizers come from there
+
+    subfolder = (subfolder or "").strip("/")
+    return ModelFiles(download(name, file_names, subfolder, hub_options, lambda: _suggestion(name)))
+
+
+def nothing_there(name: str, elsewhere: str = "") -> FileError:
+    """The error for a name of nothing on this machine; `elsewhere` says where else it was looked for."""
+    hint = "; ~ is not expanded here, os.path.expanduser does that" if name.startswith("~") else ""
+    return FileError(
+        f"{name} is neither a directory nor a file; nor is it a built-in vocabulary ({', '.join(BUILT_IN_NAMES)})"
+        f"{elsewhere}{hint}{_suggestion(name)}",
+        path=name,
+    )
+
+
+def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
+    """Where a reader finds these files of a directory: name → path, for those that are there.
+
+    Raises:
+        FileFormatError: a save was cut short and its files were changed or removed since.
+    """
+    if os.path.lexists(os.path.join(directory, JOURNAL)):
+        from pathlib import Path
+
+        from trietok.files.atomic import files_of_interrupted_save
+
+        return {name: str(path) for name, path in files_of_interrupted_save(Path(directory), names).items()}
+    paths = {name: os.path.join(directory, name) for name in names}
+    return {name: path for name, path in paths.items() if os.path.isfile(path)}
+
+
+def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
+    """A value that is another one after a directory's files have been replaced."""
+    marks: list[object] = []
+    for name in (JOURNAL, *names):
+        path = os.path.join(directory, name)
+        try:
+            # While a save ends, a link gives way to the file it leads to; who opened it just then saw nothing.
+            itself, status = os.lstat(path), os.stat(path)
+        except (OSError, ValueError):  # it does not exist, or cannot be a file name
+            marks.append(None)
+        else:
+            marks.append((itself.st_ino, status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(marks)
+
+
+def built_in_directory(name: str) -> Path:
+    """The directory of a built-in vocabulary.
+
+    >>> sorted(path.name for path in built_in_directory("trietok-en").glob("*.txt"))
+    ['vocab.txt']
+    """
+    from pathlib import Path
+
+    return Path(_built_in_path(name))
+
+
+def _built_in_path(name: str) -> str:
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    # Installed, the vocabularies lie inside the package; in a checkout, beside it.
+    for parent in (package, os.path.dirname(package)):
+        directory = os.path.join(parent, "vocab", name)
+        if os.path.isdir(directory):
+            return directory
+    missing = os.path.join(package, "vocab", name)
+    raise FileError(f"the built-in vocabulary {name} is missing; install trietok again", path=missing)
+
+
+def _may_be_a_hub_name(name: str) -> bool:
+    """Whether the hub could have a model of that name, by its own rule: a mistyped path is never sent to it."""
+    return bool(re.fullmatch(_HUB_NAME, name)) and "--" not in name and ".." not in name and not name.endswith(".git")
+
+
+def _suggestion(name: str) -> str:
+    """The end of a message about a mistyped name: a similar built-in name or directory of a tokenizer."""
+    import difflib
+
+    parent, own = os.path.split(name.rstrip(os.sep))
+    try:
+        with os.scandir(parent or ".") as entries:
+            there = [entry.name for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()]
+    except (OSError, ValueError):  # the parent does not exist, or cannot be a path
+        there = []
+    names = {entry.lower(): os.path.join(parent, entry) for entry in there}
+    if not parent:
+        names |= dict(zip(BUILT_IN_NAMES, BUILT_IN_NAMES, strict=True))
+    close = difflib.get_close_matches(own.lower()[:_LONGEST_NAME], names, cutoff=0.75)
+    known = [names[match] for match in close if names[match] in BUILT_IN_NAMES or _has_files(names[match])]
+    return f"; did you mean {known[0]}?" if known else ""
+
+
+def _has_files(directory: str) -> bool:
+    files = (VOCAB_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
+    return any(os.path.isfile(os.path.join(directory, file)) for file in files)
+
+
+# Whether a tokenizer's files agree about ids: one token an id, one id a token.
+#
+# In: tokens and ids with the files they were read from. Out: nothing, or an error with both tokens, both ids, both
+# files.
+
+
+class AddedIds:
+    """Collects the added tokens of one tokenizer from its files.
+
+    Attributes:
+        decoder: id → token; if several files hold an id, the token read last is used.
+        sources: id → the file it was read from.
+    """
+
+    def __init__(self) -> None:
+        self.decoder: dict[int, AddedToken] = {}
+        self.sources: dict[int, str] = {}
+        self._ids: dict[str, int] = {}
+
+    def id_of(self, content: str) -> int | None:
+        """The id of the token with that content, or None."""
+        return self._ids.get(content)
+
+    def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:
+        """Add the tokens of the first file if no two have the same content; return whether they were added."""
+        ids = {token.content: token_id for token_id, token in tokens.items()}
+        if self.decoder or len(ids) < len(tokens):
+            return False
+        self.decoder.update(tokens)
+        self.sources.update(dict.fromkeys(tokens, source))
+        self._ids.update(ids)
+        return True
+
+    def add(self, token_id: int, token: AddedToken, source: str) -> None:
+        """Add a token.
+
+        Raises:
+            VocabularyError: the id has another token already, or the token another id.
+        """
+        there = self.decoder.get(token_id)
+        if there is not None and there.content != token.content:
+            raise _error(
+                f"the id {token_id} belongs to both {there.content!r}{_in(self.sources[token_id])} and "
+                f"{token.content!r}{_in(source)}; give one of them another id",
+                source,
+                token.content,
+                found_id=token_id,
+            )
+        known_id = self._ids.setdefault(token.content, token_id)
+        if known_id != token_id:
+            raise _error(
+                f"the added token {token.content!r} has two ids, {known_id}{_in(self.sources[known_id])} and "
+                f"{token_id}{_in(source)}; keep one of them",
+                source,
+                token.content,
+                expected_id=known_id,
+                found_id=token_id,
+            )
+        self.decoder[token_id] = token
+        self.sources[token_id] = source
+
+
+def check_against_vocabulary(
+    decoder: Mapping[int, AddedToken], sources: Mapping[int, str], vocabulary: Vocabulary, path: str | os.PathLike[str]
+) -> None:
+    """Compare the added tokens with the vocabulary file.
+
+    A blank line is free for an added token. A token on two lines may be added under either of its ids.
+
+    Raises:
+        VocabularyError: an added token's id is another entry's line, or an entry is added under an id that is not its.
+    """
+    entries, max_id = vocabulary.token_to_id, vocabulary.max_id
+    for token_id, token in decoder.items():
+        if token_id > max_id and token.content not in entries:
+            continue  # most of many
+        line = vocabulary.tokens[token_id] if token_id <= max_id else None
+        if line == token.content:
+            continue
+        source = sources.get(token_id)
+        if line:
+            raise _error(
+                f"the id {token_id} of the added token {token.content!r}{_in(source)} is that of {line!r}, line "
+                f"{token_id + 1} of {os.fspath(path)}; give the added token an id of its own",
+                source,
+                token.content,
+                found_id=token_id,
+            )
+        own_id = entries.get(token.content)
+        if own_id is not None:
+            raise _error(
+                f"the added token {token.content!r} has two ids: {token_id}{_in(source)} and {own_id}, line "
+                f"{own_id + 1} of {os.fspath(path)}; keep one of them",
+                source,
+                token.content,
+                expected_id=own_id,
+                found_id=token_id,
+            )
+
+
+def _in(source: str | None) -> str:
+    return "" if source is None else f" ({source})"
+
+
+def _error(
+    message: str, source: str | None, token: str, expected_id: int | None = None, found_id: int | None = None
+) -> VocabularyError:
+    where = "" if source is None else f"{source}: "
+    return VocabularyError(where + message, path=source, token=token, expected_id=expected_id, found_id=found_id)
+
 
 # Options that transformers takes, and that trietok ignores.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
@@ -121,7 +378,7 @@ def _load_once(
         _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
-        from trietok.files.tokenizer_json.format import truncation_and_padding_of
+        from trietok.files.tokenizer_json import truncation_and_padding_of
 
         with contextlib.suppress(TrietokError):  # the slow profile takes nothing else of it that could be wrong
             tokenizer.truncation_in_file, tokenizer.padding_in_file = truncation_and_padding_of(json)
@@ -134,7 +391,7 @@ def _load_once(
 
 def _refuse_other_kind(cls: Any, path: str) -> None:
     """After a WordPiece tokenizer could not be loaded: raise an error that says what is there, if it is known."""
-    from trietok.files.other_kinds import other_kind  # needed only where loading fails
+    from trietok.files.formats import other_kind  # needed only where loading fails
 
     is_for_it = VOCAB_FILE not in cls.vocab_files_names.values() or cls.__name__ == RECIPE_CLASS
     message = None if is_for_it else other_kind(path)

@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from trietok.disk import ANY_SIZE, open_regular
 from trietok.files.formats import doubled_keys
-from trietok.open_regular import ANY_SIZE, open_regular
 
 LONGEST_HEADER = 10_000_000  # bytes: a hundred thousand tensors
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from trietok.disk import checked_name
 from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, VocabularyError
-from trietok.files import chat_templates
-from trietok.files.atomic import save_files
+from trietok.files import formats as chat_templates
+from trietok.files.atomic import save_files, save_into
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     CHAT_TEMPLATE_FILE,
@@ -27,9 +28,7 @@ from trietok.files.formats import (
     write_json,
     write_text,
 )
-from trietok.files.new_directory import save_into
-from trietok.open_regular import checked_name
-from trietok.text.added_token import AddedToken, convert_added_tokens
+from trietok.text.added_tokens import AddedToken, convert_added_tokens
 
 
 def save(
@@ -219,7 +218,7 @@ def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
                     f"{there} contradicted the settings or the template of what is saved, and is written anew",
                 )
             return
-        from trietok.files.tokenizer_json.format import read_tokenizer_json  # seldom needed
+        from trietok.files.tokenizer_json import read_tokenizer_json  # seldom needed
 
         kept = read_tokenizer_json(there, bpe=True)
         if {**kept.vocabulary, **{t.content: i for i, t in kept.added_tokens.items()}} == tokenizer.get_vocab():

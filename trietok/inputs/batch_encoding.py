@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from trietok.inputs.encoding import Encoding
+    from trietok.inputs.rows import Encoding
 
     class Maker(Protocol):
         """Computes the details of a result."""
@@ -133,7 +133,7 @@ class BatchEncoding(UserDict[str, Any]):
 
     def _repr_html_(self) -> str:
         """The tokens of each row, coloured, over the texts that they are of: how a notebook shows the result."""
-        from trietok.inputs.notebook import html_of  # only where somebody looks
+        from trietok.showing.html import html_of  # only where somebody looks
 
         given = None if self._later is None else self._later[1]
         return html_of(self.data, self._encodings, self._later and self._later[0], given)

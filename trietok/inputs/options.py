@@ -8,14 +8,80 @@ for truncation, and the length that both use. The rules are those of transformer
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 from trietok.errors import InputError, InputTypeError, OptionError, SpecialTokenError
-from trietok.inputs.padding import PaddingStrategy
-from trietok.inputs.tensors import Tensors
+from trietok.inputs.call_inputs import kind_of
+from trietok.inputs.tensors import ExplicitEnum, Tensors
 from trietok.inputs.truncation import TruncationStrategy
 from trietok.text.untrusted import OPTIONS
+
+# Filling sequences up to one length.
+#
+# In: the values of one text (`input_ids` and what goes with them). Out: the same, longer. As transformers' `_pad`
+# (4.57.6).
+
+
+class PaddingStrategy(ExplicitEnum):
+    """The values of `padding`; True means `longest`, False `do_not_pad`."""
+
+    LONGEST = "longest"
+    MAX_LENGTH = "max_length"
+    DO_NOT_PAD = "do_not_pad"
+
+
+def padded_length(length: int, multiple_of: int | None) -> int:
+    """`length`, rounded up to a multiple.
+
+    >>> padded_length(9, 8), padded_length(16, 8), padded_length(9, None)
+    (16, 16, 9)
+    """
+    return length if multiple_of is None else -(-length // multiple_of) * multiple_of
+
+
+def pad_values(
+    values: dict[str, Any],
+    length: int,
+    *,
+    main_input: str,
+    fillers: dict[str, Any],
+    side: str,
+) -> dict[str, Any]:
+    """Fill the values of one text up to `length`.
+
+    Args:
+        values: key → list, all of the length of `values[main_input]`; keys without a filler stay as they are.
+        length: the number of ids to reach; a text that has as many or more is left as it is.
+        main_input: the key of the list whose length is compared with `length`, such as `input_ids`.
+        fillers: key → what to fill with.
+        side: `"right"` or `"left"`.
+
+    Returns:
+        A new dict.
+
+    Raises:
+        InputError: `side` is neither.
+    """
+    missing = length - len(values[main_input])
+    if missing == 0:
+        return dict(values)
+    if side not in ("left", "right"):
+        raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
+    padded = dict(values)
+    for key, filler in fillers.items():
+        if key in padded:
+            filling = [filler] * missing
+            padded[key] = padded[key] + filling if side == "right" else filling + padded[key]
+    return padded
+
+
+def check_first_id(first: Any, main: str) -> None:
+    """Raise an InputError where the first value of a batch is no id."""
+    if not isinstance(first, int):
+        raise InputError(f"{main} holds {kind_of(first)}; it should hold ints, or be an array or tensor")
+
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -230,3 +296,127 @@ def _check_padding(
                 f"texts would be truncated to {max_length}, which is no multiple of "
                 f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
             )
+
+
+# The types of what a call takes, for type checkers and editors.
+#
+# In: nothing. Out: `Text` and its relatives, and the keywords that methods take beside their named parameters, as
+# `TypedDict` classes. A subclass whose `prepare_for_tokenization` takes keywords of its own says so in its `__call__`:
+#
+#     class Shouting(trietok.BertTokenizer):
+#         if TYPE_CHECKING:
+#             def __call__(self, *args: Any, shout: bool = False, **kwargs: Any) -> BatchEncoding: ...
+
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+elif sys.version_info >= (3, 11):
+    from typing import Self, Unpack
+else:  # so that `typing.get_type_hints` finds the names there too
+    Self = Any
+
+    class Unpack:
+        """Stands for `typing.Unpack`."""
+
+        def __class_getitem__(cls, keywords):
+            return Any
+
+
+__all__ = [
+    "Array",
+    "CallKeywords",
+    "ColumnKeywords",
+    "DecodeKeywords",
+    "EncodeKeywords",
+    "PolicyKeywords",
+    "Self",
+    "ShapeKeywords",
+    "SpanKeywords",
+    "Specials",
+    "Text",
+    "TextKeywords",
+    "TextOrIds",
+    "TokenIds",
+    "TokenizeKeywords",
+    "Unpack",
+]
+
+
+class Array(Protocol):
+    """A numpy array, a tensor, a pandas Series: anything with a length that can be made a list."""
+
+    def __len__(self) -> int: ...
+    def tolist(self) -> Any: ...
+
+
+# A text; several, or words; a batch of either, or of pairs; a batch of pairs of words. (A str is a sequence of str.)
+Text = str | Sequence[str] | Sequence[Sequence[str]] | Sequence[Sequence[Sequence[str]]] | Array
+TextOrIds = Text | Sequence[int]  # also the ids of a text, which the slow profile takes
+TokenIds = int | Sequence[int] | Array
+Specials = Literal["all"] | Collection[str]
+
+
+class PolicyKeywords(TypedDict, total=False):
+    """Which special tokens in texts are special; see `docs/untrusted_text.md`."""
+
+    allowed_special: Specials | None
+    disallowed_special: Specials | None
+
+
+class TextKeywords(PolicyKeywords, total=False):
+    """The keywords that concern the special tokens in texts."""
+
+    split_special_tokens: bool | None
+
+
+class ColumnKeywords(TypedDict, total=False):
+    """Which columns a call returns, and what it logs."""
+
+    pad_to_multiple_of: int | None
+    return_token_type_ids: bool | None
+    return_attention_mask: bool | None
+    return_overflowing_tokens: bool
+    return_special_tokens_mask: bool
+    return_offsets_mapping: bool
+    return_length: bool
+    verbose: bool
+
+
+class EncodeKeywords(TextKeywords, ColumnKeywords, total=False):
+    """The keywords of `encode` beside its parameters."""
+
+    is_split_into_words: bool
+
+
+class ShapeKeywords(TypedDict, total=False):
+    """How a call cuts and pads."""
+
+    padding: Padding
+    truncation: Truncation
+    max_length: int | None
+    stride: int
+    padding_side: Side | None
+    return_tensors: Tensors
+
+
+class SpanKeywords(ShapeKeywords, ColumnKeywords, total=False):
+    """The keywords of `encode_spans`."""
+
+    add_special_tokens: bool
+
+
+class TokenizeKeywords(ShapeKeywords, EncodeKeywords, total=False):
+    """The keywords of the fast profile's `tokenize`."""
+
+
+class CallKeywords(TokenizeKeywords, total=False):
+    """All keywords of a call but its texts."""
+
+    add_special_tokens: bool
+
+
+class DecodeKeywords(TypedDict, total=False):
+    """The keywords of `decode` beside its parameters."""
+
+    spaces_between_special_tokens: bool
+    use_source_tokenizer: bool

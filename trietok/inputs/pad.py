@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import Padding, Side, as_int, resolve_strategies
-from trietok.inputs.padding import PaddingStrategy, check_first_id, pad_values, padded_length
+from trietok.inputs.options import (
+    Padding,
+    PaddingStrategy,
+    Side,
+    as_int,
+    check_first_id,
+    pad_values,
+    padded_length,
+    resolve_strategies,
+)
 from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from trietok.inputs.pieces import Piece
-from trietok.inputs.template import Kind, Part, Template
+from trietok.inputs.template import Kind, Part, Piece, Template
 
 
 class TemplatePiece(NamedTuple):

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.call_inputs import empty_batch, ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_one_row
-from trietok.inputs.windows import cut_to_more_rows, cut_to_rows
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_more_rows, cut_to_one_row, cut_to_rows
 
 if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder

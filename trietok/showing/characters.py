@@ -6,6 +6,7 @@ In: characters. Out: text that is printable, without surrogates, controls, or wh
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 # Unicode gives controls no names but these aliases, which unicodedata does not tell.
 _CONTROLS = (
@@ -114,3 +115,111 @@ def short_name(char: str) -> str:
     ('ZWJ', 'U+0378')
     """
     return _ABBREVIATIONS.get(char) or code_point(char)
+
+
+# Columns of a terminal: how many a text takes, and lines that fit.
+#
+# In: printable text. Out: its width, or its lines.
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes.
+
+    >>> width("abc"), width("東京"), width("e\\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_width, text))
+
+
+def _width(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """A text with spaces behind it, or before it, up to a number of columns.
+
+    >>> padded("東", 4), padded("7", 3, right=True)
+    ('東  ', '  7')
+    """
+    spaces = " " * max(columns - width(text), 0)
+    return spaces + text if right else text + spaces
+
+
+def cut_to(text: str, columns: int) -> str:
+    """A text that takes at most so many columns; an ellipsis stands for the rest.
+
+    >>> cut_to("東京タワー", 6), cut_to("abc", 3)
+    ('東京…', 'abc')
+    """
+    if width(text) <= columns:
+        return text
+    used, kept = 1, []  # one for the ellipsis
+    for char in text:
+        used += _width(char)
+        if used > columns:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """The lines of a text: broken at spaces where they can be, within a word where it is too long; at least one.
+
+    >>> wrapped("one two three", 8), wrapped("東京タワー", 5)
+    (['one two', 'three'], ['東京', 'タワ', 'ー'])
+    """
+    columns = max(columns, 2)
+    lines, line, used = [], "", 0
+    for word in text.split(" "):
+        size = width(word)
+        if line and used + 1 + size <= columns:
+            line, used = f"{line} {word}", used + 1 + size
+            continue
+        if line:
+            lines.append(line)
+        while size > columns:
+            taken = cut_to(word, columns + 1)[:-1] or word[0]
+            lines.append(taken)
+            word = word[len(taken) :]
+            size = width(word)
+        line, used = word, size
+    return [*lines, line] if line or not lines else lines
+
+
+# Lists in a sentence: the first few, and how many more there are; a number with its noun; names to choose from.
+
+
+MOST_NAMED = 10
+
+
+def first_few(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> first_few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def number_of(count: int, what: str) -> str:
+    """A number of things, to read.
+
+    >>> number_of(1, "text"), number_of(1200, "text")
+    ('1 text', '1,200 texts')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Names to choose from.
+
+    >>> alternatives(["a", "b", "c"])
+    "'a', 'b' or 'c'"
+    """
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}" if others else last

@@ -12,7 +12,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import WeakSet
 
 _Value = TypeVar("_Value")
@@ -193,3 +193,33 @@ def is_ours(function: object) -> bool:
     """
     home = getattr(function, "__globals__", {}).get("__name__", "")
     return bool(home.split(".")[0] == __name__.split(".")[0])
+
+
+# A read-only dict, returned where a caller must not change the tokenizer's state.
+
+
+_Key = TypeVar("_Key")
+_Entry = TypeVar("_Value")
+
+
+class ReadOnlyDict(dict[_Key, _Entry]):
+    """A dict that refuses to change; `dict(...)` and `.copy()` give one that can.
+
+    >>> view = ReadOnlyDict({"a": 1})
+    >>> view["b"] = 2
+    Traceback (most recent call last):
+    ...
+    TypeError: this dict is read-only; change the tokenizer with add_tokens, remove_tokens, assign_unused or
+    add_wordpieces, or copy the dict with dict(...)
+    """
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(
+            "this dict is read-only; change the tokenizer with add_tokens, remove_tokens, assign_unused or "
+            "add_wordpieces, or copy the dict with dict(...)"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)

@@ -31,11 +31,20 @@ from typing import TYPE_CHECKING
 
 from trietok.text.alignment import Located, Span
 from trietok.text.characters import CHINESE_CLASS, lower_each
-from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL, Classifier, SlowClassifier, kernel_at_work, new_kernel, new_vocabulary, one_at_a_time, text_before_kernel
-from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
-from trietok.text.prefilter import Prefilter
+from trietok.text.kernel.chosen import (
+    TEXT_AT_ONCE_BEFORE_KERNEL,
+    Classifier,
+    SlowClassifier,
+    kernel_at_work,
+    new_kernel,
+    new_vocabulary,
+    one_at_a_time,
+    text_before_kernel,
+)
 from trietok.text.kernel.plain import ListRows
+from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.stages import Stages
+from trietok.text.trie import Prefilter
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

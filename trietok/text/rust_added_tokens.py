@@ -13,13 +13,11 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from trietok.text.added_token import AddedToken
-from trietok.text.added_tokens import AddedTokens
-from trietok.text.layers import Layers
-from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
-from trietok.text.rust_characters import boundaries, is_in
-from trietok.text.watch import Rejected
-from trietok.text.word_search import WordSearch
+from trietok.text.added_tokens import AddedToken, AddedTokens
+from trietok.text.alignment import RejectedMatch
+from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.characters import boundaries, is_in
+from trietok.text.trie import Layers, WordSearch
 
 _Value = TypeVar("_Value")
 
@@ -260,7 +258,9 @@ class RustAddedTokens(AddedTokens):
         """The contents of the tokens that are special, or once were."""
         return self._first_special
 
-    def raw_parts(self, text: str, skip: Collection[str] = (), rejected: list[Rejected] | None = None) -> list[Part]:
+    def raw_parts(
+        self, text: str, skip: Collection[str] = (), rejected: list[RejectedMatch] | None = None
+    ) -> list[Part]:
         """Cut a raw text at the tokens that are not normalized.
 
         Args:
@@ -271,13 +271,13 @@ class RustAddedTokens(AddedTokens):
         return self._parts(self.raw, text, skip, rejected)
 
     def normalized_parts(
-        self, text: str, skip: Collection[str] = (), rejected: list[Rejected] | None = None
+        self, text: str, skip: Collection[str] = (), rejected: list[RejectedMatch] | None = None
     ) -> list[Part]:
         """Cut a normalized text at the tokens that are normalized; the arguments are those of `raw_parts`."""
         return self._parts(self.normalized, text, skip, rejected)
 
     def _parts(
-        self, patterns: Patterns, text: str, skip: Collection[str], rejected: list[Rejected] | None
+        self, patterns: Patterns, text: str, skip: Collection[str], rejected: list[RejectedMatch] | None
     ) -> list[Part]:
         parts: list[Part] = []
         position = 0

@@ -15,11 +15,97 @@ arXiv:2012.15524), extended from "pop a token" to "pop a token or skip a charact
 
 from __future__ import annotations
 
+import gc
+import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-from trietok.text.bulk import bulk
+from trietok.text.changes import cached_property
+
+# Pause the garbage collector while many long-lived objects are made.
+
+
+MANY = 20_000  # objects, from which on it pays to spare the collector walking through what was made
+FROZEN_BY_PYTHON = 1_000  # objects, at most: 3.12 starts with some 400; who freezes a program freezes many thousands
+
+
+class _Collector:
+    """The garbage collector of this process: at rest while anybody is in `bulk`.
+
+    Attributes:
+        lock: who comes and who goes do so one after the other.
+        inside: the thread of each context that is open.
+        was_enabled: whether the collector was at work before the first of them.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # a signal's handler may come while its own thread holds it
+        self.inside: list[int] = []
+        self.was_enabled = False
+
+    def pause(self) -> None:
+        with self.lock:
+            if not self.inside:
+                self.was_enabled = gc.isenabled()
+            self.inside.append(threading.get_ident())
+            gc.disable()
+
+    def go_on(self) -> None:
+        with self.lock:
+            if threading.get_ident() in self.inside:  # an interrupt may have come before `pause` did anything
+                self.inside.remove(threading.get_ident())
+            if not self.inside and self.was_enabled:
+                gc.enable()
+                self.was_enabled = False
+
+    def forget_other_threads(self) -> None:
+        """In a forked process there is no thread but the one that forked."""
+        self.lock = threading.RLock()
+        self.inside = [thread for thread in self.inside if thread == threading.get_ident()]
+        if not self.inside and self.was_enabled:
+            gc.enable()
+
+
+_COLLECTOR = _Collector()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_COLLECTOR.forget_other_threads)
+
+
+@contextmanager
+def bulk() -> Iterator[None]:
+    """A context for code that makes many objects and no garbage in cycles: the code runs up to twice as fast.
+
+    The collector is paused for the whole process. Of several contexts, nested or in several threads, the last one to
+    end starts it again. If many objects were made, they count as old from then on: otherwise the collector would walk
+    through all of them three times, soon after, to find that they are still in use.
+
+    >>> import gc
+    >>> with bulk():
+    ...     gc.isenabled()
+    False
+    >>> gc.isenabled()
+    True
+    """
+    try:
+        _COLLECTOR.pause()
+        yield
+        if _COLLECTOR.was_enabled and gc.get_count()[0] > MANY:
+            _make_old()
+    finally:
+        _COLLECTOR.go_on()
+
+
+def _make_old() -> None:
+    """Put every object that the collector watches into its oldest generation."""
+    # `freeze` takes them all out of the generations, `unfreeze` puts them into the oldest. A program that has frozen
+    # objects itself, as before a fork, wants them to stay so. PyPy has neither function.
+    if hasattr(gc, "freeze") and gc.get_freeze_count() <= FROZEN_BY_PYTHON:
+        gc.freeze()
+        gc.unfreeze()
+
 
 END = ""  # the key that marks the end of a word: no character equals it
 _Span = tuple[int, int]
@@ -285,3 +371,401 @@ def cut_text(text: str, offsets: Iterable[int]) -> list[str]:
             pieces.append(text[start:end])
             start = end
     return pieces
+
+
+# An immutable mapping. `with_items` returns a larger one that shares the big layers with it.
+#
+# In: items. Out: a `Layers`; and from it, with more items, another `Layers`. The first does not change.
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+RATIO = 8  # a layer has at least so many times as many items as the next, smaller layer
+
+
+class Layers(Mapping[_Key, _Value]):
+    """A read-only mapping; the cost of `with_items` depends on the number of new items, not of all.
+
+    Each layer is at least `RATIO` times as big as the next, so there are few layers, and an item is copied O(log n)
+    times while n others are added.
+
+    Args:
+        items: the items to begin with; the mapping is used without a copy and must not be changed afterwards.
+
+    >>> before = Layers({"a": 1, "b": 2})
+    >>> after = before.with_items({"c": 3, "a": 4})
+    >>> dict(before), dict(after)
+    ({'a': 1, 'b': 2}, {'a': 4, 'b': 2, 'c': 3})
+    """
+
+    __slots__ = ("_flat", "_layers", "_length")
+
+    def __init__(self, items: dict[_Key, _Value]) -> None:
+        self._layers: tuple[dict[_Key, _Value], ...] = (items,)
+        self._length = len(items)
+        self._flat: dict[_Key, _Value] | None = items
+
+    def with_items(self, items: Mapping[_Key, _Value]) -> Layers[_Key, _Value]:
+        """These items and more; one whose key is there already takes the new value and keeps its place."""
+        if not items:
+            return self
+        known: set[_Key] = set()
+        for layer in self._layers:
+            known |= layer.keys() & items.keys()
+        layers = [*self._layers, dict(items)]
+        while len(layers) > 1 and len(layers[-2]) < RATIO * len(layers[-1]):
+            top = layers.pop()
+            layers[-1] = {**layers[-1], **top}
+        grown: Layers[_Key, _Value] = Layers({})
+        grown._layers = tuple(layers)
+        grown._length = self._length + len(items) - len(known)
+        grown._flat = layers[0] if len(layers) == 1 else None
+        return grown
+
+    def flat(self) -> dict[_Key, _Value]:
+        """All items as one dict, in the order in which they were added; made once. It must not be changed."""
+        flat = self._flat
+        if flat is None:
+            flat = dict(self._layers[0])
+            for layer in self._layers[1:]:
+                flat.update(layer)
+            self._flat = flat
+        return flat
+
+    def __getitem__(self, key: _Key) -> _Value:
+        for layer in reversed(self._layers):
+            if key in layer:
+                return layer[key]
+        raise KeyError(key)
+
+    def get(self, key: _Key, default: _Value | None = None) -> _Value | None:  # type: ignore[override]
+        """The value of a key, or `default`."""
+        if self._flat is not None:
+            return self._flat.get(key, default)
+        for layer in reversed(self._layers):
+            if key in layer:
+                return layer[key]
+        return default
+
+    def __contains__(self, key: object) -> bool:
+        for layer in self._layers:  # noqa: SIM110 -- half the time of any()
+            if key in layer:
+                return True
+        return False
+
+    def lacks(self, keys: Iterable[_Key]) -> bool:
+        """Whether none of the keys is there."""
+        return all(layer.keys().isdisjoint(keys) for layer in self._layers)
+
+    def __iter__(self) -> Iterator[_Key]:
+        return iter(self.flat())
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.flat()!r})"
+
+    def __reduce__(self) -> tuple[type[Layers[_Key, _Value]], tuple[dict[_Key, _Value]]]:
+        return type(self), (self.flat(),)
+
+
+# A fast test that rules out that any of many words occurs in a text.
+#
+# In: words, then a text. Out: False if none of the words can be in it.
+#
+# Every word has a *key character*, which is one of its characters: one already chosen for another word if it has one,
+# else its rarest in ordinary text. A text without any key character contains none of the words, and a compiled
+# character class finds that out at the speed of C. Words such as `<ent>` or `drug-4711` have key characters that most
+# texts lack.
+
+
+# Characters by how often English texts have them, the most common first; any other is rarer than all of these.
+_BY_FREQUENCY = " etaoinshrdlcumwfgypb,.v-k'\"jx;:qz"
+
+
+class Prefilter:
+    """Tests whether any of some words may occur in a text.
+
+    >>> keys = Prefilter(["<ent>", "drug-4711", "<sep>"])
+    >>> keys.any_in("plain text"), keys.any_in("a < b")
+    (False, True)
+    """
+
+    __slots__ = ("_keys", "_search")
+
+    def __init__(self, words: Iterable[str] = (), keys: frozenset[str] = frozenset()) -> None:
+        new = set(keys)
+        lacks_key = new.isdisjoint
+        for word in words:
+            if word and lacks_key(word):
+                new.add(min(word, key=_commonness))
+        self._keys = frozenset(new)
+        self._search: Callable[[str], object] | None = None
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The key characters; every word but an empty one has one of them."""
+        return self._keys
+
+    def with_words(self, words: Iterable[str]) -> Prefilter:
+        """The same test for more words; an empty word is ignored."""
+        return Prefilter(words, self._keys)
+
+    def any_in(self, text: str) -> bool:
+        """Whether one of the words may occur in `text`: False is certain, True needs a search."""
+        if self._search is None:
+            chars = "".join(map(re.escape, sorted(self._keys)))
+            self._search = re.compile(f"[{chars}]" if chars else r"(?!)").search
+        return self._search(text) is not None
+
+
+def _commonness(char: str) -> int:
+    """How common a character is in texts: 0 for digits, most signs and other scripts, more for letters."""
+    position = _BY_FREQUENCY.find(char.lower())
+    return 0 if position < 0 else len(_BY_FREQUENCY) - position
+
+
+# Finding many words in a text at once, for immutable sets of words that are extended one by one.
+#
+# In: words, then a text. Out: where they occur, leftmost first; of those that begin at one character the longest, or
+# the one that was added first.
+#
+# A `WordSearch` consists of a few parts, each much smaller than the one before, as in `trietok.text.trie`.
+# `with_words` returns a new `WordSearch` that shares the big parts. A small part is searched by one compiled pattern, a
+# big part by a trie, unless a prefilter finds at the speed of C that the text contains none of its words. A pattern
+# begins anew at each character, so a long word that resembles the text costs its length there each time; long words
+# therefore need a trie.
+
+
+Span = tuple[int, int]
+
+FEW = 32  # words: a part of at most so many is searched by one pattern,
+FEW_CHARS = 1024  # if they have at most so many code points: a pattern may compare all of them at each character
+SHORT = 64  # code points: a text of at most so many is searched without building the trie
+
+
+class WordSearch:
+    """Finds where the words of a set occur in texts.
+
+    Args:
+        words: none empty, none twice.
+        first_wins: of the words that begin at one character, take the one that comes first in `words`; else the
+            longest.
+
+    >>> WordSearch(["ab", "abcd"]).find("abcx abcd"), WordSearch(["ab", "abcd"], first_wins=True).find("abcx abcd")
+    ([(0, 2), (5, 9)], [(0, 2), (5, 7)])
+    """
+
+    __slots__ = ("_first_wins", "parts")
+
+    def __init__(self, words: Iterable[str] = (), *, first_wins: bool = False) -> None:
+        self._first_wins = first_wins
+        words = tuple(words)
+        self.parts: tuple[Part, ...] = (Part(words, first_wins),) if words else ()
+
+    def with_words(self, words: Iterable[str]) -> WordSearch:
+        """The search for these words and more, which come last."""
+        new = Part(tuple(words), self._first_wins)
+        if not new.words:
+            return self
+        parts = [*self.parts, new]
+        while len(parts) > 1 and len(parts[-2].words) < RATIO * len(parts[-1].words):
+            top = parts.pop()
+            parts[-1] = Part(parts[-1].words + top.words, self._first_wins)
+        return self._of(parts)
+
+    def without(self, words: Iterable[str]) -> WordSearch:
+        """The search without some of the words. The cost is the number of words in the parts that contain them."""
+        gone = set(words)
+        kept = [part if gone.isdisjoint(part.words) else part.without(gone) for part in self.parts]
+        return self._of([part for part in kept if part.words])
+
+    def _of(self, parts: Iterable[Part]) -> WordSearch:
+        search = WordSearch(first_wins=self._first_wins)
+        search.parts = tuple(parts)
+        return search
+
+    def find(self, text: str) -> list[Span]:
+        """Where words occur: half-open spans of code points, in order, disjoint."""
+        if not self.parts:
+            return []
+        if len(self.parts) == 1:
+            return self.parts[0].find(text)
+        found = [(part, spans) for part in self.parts if (spans := part.find(text))]
+        if len(found) <= 1:
+            return found[0][1] if found else []
+        return list(self._merged(text, [part for part, _ in found]))
+
+    def stands_in(self, text: str) -> bool:
+        """Whether any word occurs in `text`."""
+        for part in self.parts:  # noqa: SIM110 -- half the time of any()
+            if part.stands_in(text):
+                return True
+        return False
+
+    @property
+    def ascii_word_keys(self) -> frozenset[str]:
+        """Characters of which every word that is made of ASCII letters and digits holds one; empty if there is none."""
+        return frozenset[str]().union(*[part.ascii_word_keys for part in self.parts])
+
+    @property
+    def has_spaces(self) -> bool:
+        """Whether some word holds single spaces between words."""
+        return any(part.heads for part in self.parts)
+
+    @property
+    def has_odd_spaces(self) -> bool:
+        """Whether some word holds other whitespace."""
+        return any(part.has_odd_spaces for part in self.parts)
+
+    def may_begin_at_the_end_of(self, chunk: str) -> bool:
+        """Whether a chunk ends with the part of some word before its first space."""
+        return any(chunk[-length:] in heads for part in self.parts for length, heads in part.heads.items())
+
+    def _merged(self, text: str, parts: list[Part]) -> Iterator[Span]:
+        """The spans of several parts: takes the leftmost of the parts' next matches, and repeats.
+
+        A part whose next match begins inside the match taken searches again from that match's end.
+        """
+        scans = [part.scan(text, 0) for part in parts]
+        heads = [next(scan, None) for scan in scans]
+        position = 0
+        while True:
+            best: Span | None = None
+            for number, head in enumerate(heads):
+                if head is not None and head[0] < position:
+                    scans[number] = parts[number].scan(text, position)
+                    head = heads[number] = next(scans[number], None)
+                if head is not None and (best is None or self._comes_before(head, best)):
+                    best = head
+            if best is None:
+                return
+            yield best
+            position = best[1]
+
+    def _comes_before(self, span: Span, best: Span) -> bool:
+        """Whether a later part's span is to be taken instead of that of an earlier one."""
+        return span[0] < best[0] or (span[0] == best[0] and not self._first_wins and span[1] > best[1])
+
+
+class Part:
+    """Some words that are searched together.
+
+    Attributes:
+        words: in their order.
+    """
+
+    def __init__(self, words: tuple[str, ...], first_wins: bool) -> None:
+        self.words = words
+        self._first_wins = first_wins
+        self._has_pattern = len(words) <= FEW and sum(map(len, words)) <= FEW_CHARS
+        self._trie: Trie | None = None
+
+    def without(self, words: set[str]) -> Part:
+        """A part with fewer words."""
+        return Part(tuple(word for word in self.words if word not in words), self._first_wins)
+
+    def find(self, text: str) -> list[Span]:
+        """Where words occur in `text`."""
+        if self._has_pattern:
+            return [match.span() for match in self._pattern.finditer(text)]
+        if not self._prefilter.any_in(text):
+            return []
+        if len(text) <= SHORT and self._trie is None and not self._first_wins:
+            return self._find_by_length(text)
+        return self._built_trie().find(text)
+
+    def scan(self, text: str, position: int) -> Iterator[Span]:
+        """The spans in what follows a position, one after the other."""
+        if self._has_pattern:
+            return (match.span() for match in self._pattern.finditer(text, position))
+        return self._built_trie().scan(text, position)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether any word occurs in `text`."""
+        if self._has_pattern:
+            return self._pattern.search(text) is not None
+        return bool(self.find(text))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        words = self.words if self._first_wins else sorted(self.words, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, words)))
+
+    @cached_property
+    def _prefilter(self) -> Prefilter:
+        return Prefilter(self.words)
+
+    def _built_trie(self) -> Trie:
+        if self._trie is None:
+            self._trie = _FirstAddedTrie(self.words) if self._first_wins else Trie(self.words)
+        return self._trie
+
+    @cached_property
+    def _by_length(self) -> tuple[list[int], frozenset[str]]:
+        return sorted(set(map(len, self.words)), reverse=True), frozenset(self.words)
+
+    def _find_by_length(self, text: str) -> list[Span]:
+        """`find` for a few characters, without the trie: look up every stretch that is as long as some word."""
+        longest_first, words = self._by_length
+        spans: list[Span] = []
+        start = 0
+        while start < len(text):
+            for length in longest_first:
+                if text[start : start + length] in words:
+                    end = min(start + length, len(text))
+                    spans.append((start, end))
+                    start = end
+                    break
+            else:
+                start += 1
+        return spans
+
+    # ---- what the words are like, for an encoder that cuts texts at spaces first -------------------------------------
+
+    @cached_property
+    def ascii_word_keys(self) -> frozenset[str]:
+        """See `WordSearch.ascii_word_keys`."""
+        if not any(word.isalnum() and word.isascii() for word in self.words):
+            return frozenset()
+        return frozenset(key for key in self._prefilter.keys if key.isalnum() and key.isascii())
+
+    @cached_property
+    def has_odd_spaces(self) -> bool:
+        """Whether some word contains whitespace other than single spaces between words."""
+        return self._has_spaces and any(word.split() != word.split(" ") for word in self.words)
+
+    @cached_property
+    def heads(self) -> dict[int, set[str]]:
+        """The part before the first space, of each word with spaces between words, by the length of that part."""
+        heads: dict[int, set[str]] = {}
+        for word in self.words if self._has_spaces else ():
+            head, space, _ = word.partition(" ")
+            if space and word.split() == word.split(" "):
+                heads.setdefault(len(head), set()).add(head)
+        return heads
+
+    @cached_property
+    def _has_spaces(self) -> bool:
+        joined = "\0".join(self.words)  # one search in C: few words contain whitespace
+        return joined.split() != [joined]
+
+
+class _FirstAddedTrie(Trie):
+    """A trie in which, of the words that begin at one character, the one added first wins, not the longest."""
+
+    def _end_mark(self, word: str) -> int:
+        return len(self._tokens)  # the rank of the word, which has just been added
+
+    def _settles(self, node: TrieNode) -> bool:
+        rank = node.get(END)
+        if rank is None:
+            return False
+        above = node.parent
+        while above is not None:
+            if above.get(END, rank) < rank:
+                return False
+            above = above.parent
+        return True

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from trietok.disk import read_vocab_lines
 from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError, brief
-from trietok.text.read_only import ReadOnlyDict
-from trietok.text.vocab_txt import read_vocab_lines
+from trietok.text.changes import ReadOnlyDict
 
 if TYPE_CHECKING:
     import pygtrie

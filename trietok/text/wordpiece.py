@@ -21,9 +21,8 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
-from trietok.text.bulk import bulk
 from trietok.text.changes import Changeable
-from trietok.text.trie import END, TrieNode
+from trietok.text.trie import END, TrieNode, bulk
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,9 +11,16 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
-from trietok.files.find import find_files
-from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, read_json_object
-from trietok.files.settings import ANY_KIND, GENERIC_FAST, JAPANESE, RECIPE_CLASS
+from trietok.files.formats import (
+    ANY_KIND,
+    CONFIG_FILE,
+    GENERIC_FAST,
+    JAPANESE,
+    RECIPE_CLASS,
+    TOKENIZER_CONFIG_FILE,
+    read_json_object,
+)
+from trietok.files.load import find_files
 from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
@@ -230,15 +237,15 @@ def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
 
     What others have made is left to `PreTrainedTokenizerFast`, which says what of it trietok does not have.
     """
-    from trietok.files.other_kinds import has_other_model, trained_kind  # few directories need it
+    from trietok.files.formats import has_other_model, trained_kind  # few directories need it
 
     made_by = trained_kind(path)
     if made_by == "bpe" or (saved_class == GENERIC_FAST and has_other_model(path)):
-        from trietok.tokenizer.bpe_fast import PreTrainedTokenizerFast
+        from trietok.tokenizer.trained import PreTrainedTokenizerFast
 
         return PreTrainedTokenizerFast
     if made_by == "recipe" or saved_class == RECIPE_CLASS:
-        from trietok.tokenizer.chinese_bpe import ChineseBpeTokenizer
+        from trietok.tokenizer.trained import ChineseBpeTokenizer
 
         return ChineseBpeTokenizer
     return None
@@ -308,7 +315,7 @@ def _attribute(config: Any, key: str) -> Any:
 
 
 def _refuse_other_kind(path: str, value: str | None) -> None:
-    from trietok.files.other_kinds import other_kind  # needed only where loading fails
+    from trietok.files.formats import other_kind  # needed only where loading fails
 
     message = other_kind(path)
     if message is not None:

@@ -22,26 +22,23 @@ from trietok.errors import (
     brief,
 )
 from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
-from trietok.inputs.pieces import Piece
-from trietok.inputs.template import BERT, Template
-from trietok.text.added_token import AddedToken
+from trietok.inputs.template import BERT, Piece, Template
+from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.memory import CacheInfo
-from trietok.text.slow_stages import SlowStages
-from trietok.text.stages import Stages, require_text
+from trietok.text.stages import SlowStages, Stages, require_text
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
-from trietok.tokenizer import editing
-from trietok.tokenizer.hooks import ROLE_HOOKS, is_replaced
-from trietok.tokenizer.moment import frozen
+from trietok.tokenizer import token_table as editing
+from trietok.tokenizer.moment import ROLE_HOOKS, frozen, is_replaced
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from trietok.files.tokenizer_json.parts import Padding as FilePadding
-    from trietok.files.tokenizer_json.parts import Truncation as FileTruncation
-    from trietok.tokenizer.unknown_report import UnknownWords
+    from trietok.files.tokenizer_json import Padding as FilePadding
+    from trietok.files.tokenizer_json import Truncation as FileTruncation
+    from trietok.tokenizer.unknown_words import UnknownWords
 
 
 _UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
@@ -220,7 +217,7 @@ class BertTokenizer(PreTrainedTokenizer):
                 path=vocab_file,
             )
         if os.fspath(vocab_file).endswith(".json"):
-            from trietok.files.tokenizer_json.format import read_tokenizer_json  # few directories have no vocab.txt
+            from trietok.files.tokenizer_json import read_tokenizer_json  # few directories have no vocab.txt
 
             return Vocabulary.from_mapping(read_tokenizer_json(vocab_file).vocabulary)
         vocabulary = Vocabulary.from_file(vocab_file)
@@ -653,7 +650,8 @@ class BertTokenizer(PreTrainedTokenizer):
         self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
     ) -> bool:
         """Write the tokenizer.json; with `there`, that file as `write_anew` changes it."""
-        from trietok.files.tokenizer_json.of_slow import write, write_anew  # not needed to encode
+        from trietok.files.tokenizer_json import write_anew
+        from trietok.files.tokenizer_json import write_slow as write  # not needed to encode
 
         if there is not None:
             return write_anew(path, self, there)
@@ -710,3 +708,34 @@ def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, adde
         path=vocab_file,
         token=unknown,
     )
+
+
+# `require_wordpiece`: for what works on WordPiece vocabularies only.
+#
+# In: a tokenizer. Out: the same, or an error.
+
+
+def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:
+    """The tokenizer, if it is a `BertTokenizer` or a relative that cuts words by WordPiece.
+
+    Args:
+        tokenizer: any object.
+        what: what needs it, for the error.
+
+    Raises:
+        InputTypeError: it is another object, or a byte-pair encoding.
+
+    >>> from trietok import BertTokenizer
+    >>> require_wordpiece(BertTokenizer.from_pretrained("trietok-en"), "this").vocab_size
+    8000
+    """
+    if not isinstance(tokenizer, BertTokenizer):
+        raise InputTypeError(f"{what} takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+    if not hasattr(tokenizer, "wordpiece_tokenizer"):
+        raise InputTypeError(
+            f"{what} takes a BertTokenizer, not a {type(tokenizer).__name__}: this one is a byte-pair encoding, whose "
+            "vocabulary goes with its merges and stays as it is; tokens can be added beside it, by add_tokens or "
+            "`trietok add --as added`",
+            value=tokenizer,
+        )
+    return tokenizer

@@ -7,10 +7,521 @@ transformers 4.57.6's class of that name, but for the departures in `docs/hf_com
 from __future__ import annotations
 
 import os
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from trietok.tokenizer.rust_profile import RustProfile
-from trietok.tokenizer.token_table import Token
+from trietok import log
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
+from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.tokenizer_json import NO_NORMALIZER, WordPieceDecoder
+from trietok.inputs.call_inputs import whole_pair_of
+from trietok.inputs.options import (
+    OF_CALLS,
+    OF_DECODING,
+    CallOptions,
+    Padding,
+    Self,
+    Side,
+    TokenizeKeywords,
+    Truncation,
+    Unpack,
+    reject_unknown,
+)
+from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
+from trietok.inputs.profiles import RUST
+from trietok.inputs.template import Piece, Template
+from trietok.text.added_tokens import AddedToken, AddedTokens
+from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.decoding import ARTIFACTS
+from trietok.text.rust_added_tokens import RustAddedTokens
+from trietok.text.rust_encoder import RustChunkEncoder, RustStages
+from trietok.text.stages import Stages
+from trietok.text.trie import bulk
+from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.tokenizer import token_table as editing
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.moment import frozen, is_replaced
+from trietok.tokenizer.token_table import Token, TokenTable
+
+if TYPE_CHECKING:
+    from trietok.files.tokenizer_json import TokenizerJson
+
+
+# The fast profile of a tokenizer: what the classes of the fast family have in common.
+#
+# In: the arguments of a tokenizer, and the content of a tokenizer.json. Out: the ids, tokens, spans and rows that
+# tokenizers 0.22.2 gives behind transformers 4.57.6. A fast class inherits from `RustProfile` first and from its slow
+# class second (roles, template, `model_input_names`).
+
+
+_ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
+_ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
+Options = Mapping[str, Any]
+
+
+class RustProfile(BertTokenizer):
+    """The methods of the fast profile. Not used by itself: `BertTokenizerFast` inherits it."""
+
+    vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
+    _encoder_class = RustChunkEncoder
+    slow_tokenizer_class: Any = BertTokenizer
+    basic_tokenizer: RustBasicTokenizer
+    profile = "fast"
+    _input_rules = RUST
+    # The settings of the normalizer that the arguments override.
+    _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    _of_tokenize = ("pair", *OF_CALLS[2:])
+    _is_bpe = False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
+    options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
+
+    def __init__(
+        self,
+        vocab_file: str | os.PathLike[str] | None = None,
+        tokenizer_file: str | os.PathLike[str] | None = None,
+        do_lower_case: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self._file: TokenizerJson | None = None
+        self._saved: dict[str, AddedToken] = {}  # tokens of tokenizer_config.json, used while the tokenizer is made
+        self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
+        given = kwargs.pop("tokenizer_object", None)
+        if kwargs.pop("from_slow", False):
+            tokenizer_file = None
+        if given is not None:
+            tokenizer_file = "tokenizer_object"  # what errors call it
+        if tokenizer_file is not None:
+            from trietok.files.tokenizer_json import added_tokens_of, read_tokenizer_json, tokenizer_json_of_object
+
+            bpe = self._is_bpe
+            self._file = (
+                read_tokenizer_json(tokenizer_file, bpe=bpe)
+                if given is None
+                else tokenizer_json_of_object(given, bpe=bpe)
+            )
+            saved = kwargs.get("added_tokens_decoder") or {}
+            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
+            kwargs.setdefault("clean_up_tokenization_spaces", False)
+            self.truncation_in_file, self.padding_in_file = self._file.truncation, self._file.padding
+            for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
+                if setting is not None:
+                    kwargs.setdefault(side, setting.direction.lower())
+        elif vocab_file is None:
+            raise InputTypeError(
+                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with from_slow a vocab_file",
+                value=None,
+            )
+        else:
+            kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
+        # These two are kept and saved for the slow profile; the fast profile does not use them.
+        slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
+        slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
+        self._without_basic = slow_options.get("do_basic_tokenize") is False
+        with brief:
+            super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+        for name in self.options_of_slow:
+            del self.init_kwargs[name]
+        self.init_kwargs.update(slow_options)
+        self._override_normalizer(kwargs)
+        if self._file is None:
+            unknown = self.wordpiece_tokenizer.unk_token
+            if unknown not in self.vocabulary:  # an added token is not enough: words are looked up in the vocabulary
+                raise VocabularyError(
+                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the vocabulary, so an "
+                    "unknown word has no id; add it as a line, or save the tokenizer with its tokenizer.json",
+                    path=vocab_file,
+                    token=unknown,
+                )
+            self.post_processor = template_processing_of(self, self.rust_template)
+            self.decoder: Any = WordPieceDecoder()
+        else:
+            self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
+        self._file, self._saved_ids, self._saved = None, [], {}
+
+    # ---- its parts --------------------------------------------------------------------------------------------------
+
+    def read_vocabulary(self, vocab_file: Any, record: Any, added: Any) -> Vocabulary:  # type: ignore[override]
+        if self._file is None:
+            return BertTokenizer.read_vocabulary(vocab_file, record, added)
+        return Vocabulary.from_mapping(self._file.vocabulary)
+
+    def _new_basic_tokenizer(self, **options: Any) -> RustBasicTokenizer:
+        self._asked = {
+            "lowercase": options["do_lower_case"],
+            "strip_accents": options["strip_accents"],
+            "handle_chinese_chars": options["tokenize_chinese_chars"],
+        }
+        if self._file is None:
+            if self._without_basic:  # transformers converts a slow tokenizer, whose normalizer does nothing
+                return RustBasicTokenizer(False, False, False)
+            return RustBasicTokenizer(
+                options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
+            )
+        said = self._file.normalizer or NO_NORMALIZER
+        return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
+
+    def _override_normalizer(self, kwargs: Options) -> None:
+        """Override the normalizer's settings by the arguments; added tokens keep their normalized form."""
+        if self._file is not None and self._file.normalizer is None:
+            return
+        for name in self._overriding:
+            attribute = _ATTRIBUTES[name]
+            if getattr(self.basic_tokenizer, attribute) != self._asked[name]:
+                setattr(self.basic_tokenizer, attribute, self._asked[name])
+
+    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
+        if self._file is None:
+            return super()._new_wordpiece_tokenizer(vocabulary, unk_token)
+        return WordpieceTokenizer(
+            vocabulary.token_to_id,
+            self._file.unk_token,
+            self._file.max_input_chars_per_word,
+            continuing_subword_prefix=self._file.continuing_subword_prefix,
+        )
+
+    def _no_added_tokens(self) -> RustAddedTokens:
+        return RustAddedTokens(basic=self.basic_tokenizer.snapshot())
+
+    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
+        basic, wordpiece = self.basic_tokenizer, self.wordpiece_tokenizer
+        if not live:
+            basic, wordpiece = basic.snapshot(), self._snapshot_of_wordpiece(wordpiece, table)
+        processor = self.post_processor
+        trims = isinstance(processor, RobertaProcessing) and processor.trim_offsets
+        assert isinstance(table.added, RustAddedTokens)  # it began with such
+        return RustStages(
+            basic,
+            wordpiece,
+            table.entries,
+            table.added,
+            table.special_tokens,
+            trims_offsets=trims,
+            keeps_one_space=isinstance(processor, RobertaProcessing) and processor.add_prefix_space,
+        )
+
+    def set_truncation_and_padding(
+        self,
+        padding_strategy: Padding,
+        truncation_strategy: Truncation,
+        max_length: int | None,
+        stride: int,
+        pad_to_multiple_of: int | None,
+        padding_side: Side | None,
+    ) -> None:
+        """Check the options of a call, as a program written for transformers may ask for; nothing is kept.
+
+        In transformers every call sets these anew, so they change no later call there either.
+
+        Raises:
+            InputError: an option is one that a call would refuse.
+        """
+        options = CallOptions(
+            padding=padding_strategy,
+            truncation=truncation_strategy,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            verbose=False,
+        )
+        with brief:
+            self("", **options._asdict())
+
+    def train_new_from_iterator(
+        self,
+        text_iterator: Iterable[str | Iterable[str]],
+        vocab_size: int,
+        length: int | None = None,
+        new_special_tokens: Iterable[Token] | None = None,
+        special_tokens_map: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """A tokenizer like this one, with a vocabulary trained on texts.
+
+        It has the class, the normalization, the template and the special tokens of this one; tokens that were added
+        and are not special are left out, as in transformers. `docs/training.md` says how training goes.
+
+        Args:
+            text_iterator: texts, or lists of texts.
+            vocab_size: the most tokens, special ones included.
+            length: how many texts there are; not used.
+            new_special_tokens: more special tokens.
+            special_tokens_map: old special token → what it is called in the new tokenizer.
+            **kwargs: of `trietok.train_wordpiece`, such as `min_frequency`.
+
+        Raises:
+            InputError: there is no text or no word, or an option is out of range.
+            SpecialTokenError: a token that stands around texts is not special.
+            VocabularyError: `vocab_size` is smaller than the special tokens and the alphabet.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        >>> small = tokenizer.train_new_from_iterator([["low lower"], ["Lowest"]], vocab_size=24)
+        >>> small.tokenize("lower"), len(small), small.encode("low")[0] == small.cls_token_id
+        (['lower'], 24, True)
+        """
+        from trietok.tokenizer.train_new import train_new  # training is not needed to encode
+
+        with brief:
+            made: Self = train_new(self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs)
+        return made
+
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+        processor: PostProcessor | None = table.post_processor
+        return bare_pieces(pair) if processor is None else processor.pieces(pair)
+
+    @property
+    def post_processor(self) -> PostProcessor | None:
+        """What puts special tokens around texts. It changes with the tokens, since it holds ids of theirs."""
+        processor: PostProcessor | None = self._table.post_processor
+        return processor
+
+    @post_processor.setter
+    def post_processor(self, value: PostProcessor | None) -> None:
+        with self._changes.changing():
+            self._changes.table = self._table.replace(post_processor=value)
+
+    @property
+    def can_save_slow_tokenizer(self) -> bool:
+        """Whether the files of the slow profile can be saved: always."""
+        return True
+
+    def tokenize(
+        self,
+        text: str | Sequence[str],
+        pair: str | None = None,
+        add_special_tokens: bool = False,
+        **kwargs: Unpack[TokenizeKeywords],
+    ) -> list[str]:
+        """Split a text, or a pair, into tokens; with `add_special_tokens` special tokens are around.
+
+        A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in transformers.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
+        ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
+        """
+        with brief:
+            if isinstance(text, str) and pair is None and not add_special_tokens:
+                keywords: dict[str, Any] = {**kwargs}
+                if keywords.keys().isdisjoint(CallOptions._fields):
+                    return super().tokenize(text, **keywords)
+            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+
+    def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
+        """A list or tuple of two texts is a pair here, not a batch."""
+        return (text, text_pair) if text_pair else whole_pair_of(text, is_split_into_words, "the text")
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether texts are lower-cased."""
+        return self.basic_tokenizer.do_lower_case
+
+    @do_lower_case.setter
+    def do_lower_case(self, value: bool) -> None:
+        if bool(value) != self.do_lower_case:
+            raise NotSupportedError(
+                f"do_lower_case of {type(self).__name__} cannot be set: in transformers that changes no id until the "
+                f"tokenizer is saved and loaded again; load it with do_lower_case={bool(value)}, or set "
+                f"tokenizer.basic_tokenizer.do_lower_case = {bool(value)}, which counts from the next call on",
+                name="do_lower_case",
+            )
+
+    def _unknown_id(self, table: TokenTable) -> int | None:
+        unknown = table.roles["unk_token"]  # it may be an added token
+        return None if unknown is None else table.known_id(str(unknown))
+
+    # ---- added tokens -----------------------------------------------------------------------------------------------
+
+    def _as_special(self, token: AddedToken) -> AddedToken:
+        return token.as_special()
+
+    def _marked(self, token: Token) -> Token:
+        return token  # `_add_role_tokens` marks it, after comparing it with the saved tokens
+
+    def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
+        """Add the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
+
+        If the flags of a token differ, those of tokenizer_config.json are used, and texts are searched for both.
+        """
+        table = self._table
+        roles, added = table.special_set, table.added
+        if self._file is not None:
+            added = added.with_tokens(self._file.added_tokens)
+        there = added.decoder
+        saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
+        self._saved = {token.content: token for token in saved.values()}
+        marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
+        for token_id, token in saved.items():
+            if self._file is not None and there.get(token_id, token) != token:
+                log.warning(
+                    "tokenizer.json and tokenizer_config.json give the added token %r other flags (%r and %r): those "
+                    "of tokenizer_config.json count, but texts are searched for both until the tokenizer is saved",
+                    token.content,
+                    there[token_id],
+                    token,
+                )
+        new = {token_id: token for token_id, token in marked.items() if there.get(token_id) != token}
+        self._changes.table = table.replace(added=added.with_tokens(new))
+
+    def record(self) -> dict[str, Any]:
+        record, added = super().record(), self._table.added
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        order = added.order_that_counts()
+        if order is not None:
+            record["added_order"] = order
+        return record
+
+    def _add_role_tokens(self) -> None:
+        """Add the tokens of the roles, except for those that exist already, or were saved with the same flags."""
+        table = self._table
+        there = table.added.encoder
+        to_add = [
+            token
+            for token in table.special_tokens_extended
+            if (self._saved.get(str(token)) != token if isinstance(token, AddedToken) else token not in there)
+        ]
+        self._changes.table = table.replace(roles=self._marked_roles())
+        self._add_tokens(to_add, special_tokens=True)
+
+    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
+        with self._changes.changing(), bulk():
+            table = self._table
+            assert isinstance(table.added, RustAddedTokens)  # it began with such
+            adding = editing.plan_listing(
+                table,
+                new_tokens,
+                special_tokens=special_tokens,
+                known_ids=self._known_ids(),
+                next_id=self.max_id + 1,
+                check=self._check_addable if table.assigned else None,
+            )
+            self._require_rows(adding.rows)
+            if adding.to_set:
+                added = table.added.with_listed(adding.to_set, adding.listed, self.basic_tokenizer.snapshot())
+                self._changes.table = table.with_tokens(added, adding.to_set)
+        return len(adding.listed)
+
+    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        return added.with_listed(tokens, tokens.values(), self.basic_tokenizer.snapshot())
+
+    def order_in_file(self) -> list[int]:
+        """The ids of all added tokens, as tokenizer.json lists them."""
+        added = self._table.added
+        assert isinstance(added, RustAddedTokens)  # it began with such
+        return added.order_that_counts() or list(added.by_id)
+
+    @classmethod
+    def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a tokenizer that is loaded without a tokenizer.json.
+
+        transformers loads a slow tokenizer then, and uses the arguments as that tokenizer has changed them.
+        """
+        return arguments
+
+    def _close_holes(self, left: set[int]) -> dict[int, int]:
+        new_ids = super()._close_holes(left)
+        self._renumbered(new_ids)
+        return new_ids
+
+    def _renumbered(self, new_ids: Mapping[int, int]) -> None:
+        if self.post_processor is not None:
+            self.post_processor = self.post_processor.renumbered(new_ids)
+
+    # ---- text to tokens ---------------------------------------------------------------------------------------------
+
+    def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
+        words = self.basic_tokenizer.tokenize(text)
+        return [piece for word in words for piece in self.wordpiece_tokenizer.pieces_of(word)]
+
+    @property
+    def rust_template(self) -> Template:
+        """The template of a tokenizer that is loaded without a tokenizer.json."""
+        return self.template
+
+    # ---- the template -----------------------------------------------------------------------------------------------
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens stand around one sequence, or around a pair."""
+        return len(self._input_pieces(self._table, pair)) - 1 - pair
+
+    # ---- files ------------------------------------------------------------------------------------------------------
+
+    def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
+        from trietok.files.tokenizer_json import write_rust as write  # not needed to encode
+
+        write(path, self)
+
+    # ---- ids to text ------------------------------------------------------------------------------------------------
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """Join tokens to a text, as the WordPiece decoder of the Rust tokenizers does."""
+        if self.decoder is None:
+            return " ".join(tokens)
+        prefix = self.decoder.prefix
+        parts: list[str] = []
+        for token in tokens:
+            if parts:
+                token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
+            parts.append(_cleaned_up(token) if self.decoder.cleanup else token)
+        return "".join(parts)
+
+    def _decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        spaces_between_special_tokens: bool = True,  # used in the slow profile only
+        **kwargs: Any,
+    ) -> str:
+        kwargs.pop("use_source_tokenizer", None)
+        reject_unknown(kwargs, OF_DECODING)
+        state = frozen(self)
+        table = state._table
+        tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
+        if skip_special_tokens:
+            assert isinstance(table.added, RustAddedTokens)  # it began with such
+            special = table.added.contents_special
+            tokens = [token for token in tokens if token not in special]
+        joins = self if is_replaced(self, ("convert_tokens_to_string",)) else state
+        text = joins.convert_tokens_to_string(tokens)
+        clean_up = clean_up_tokenization_spaces
+        if clean_up is None:
+            clean_up = state.clean_up_tokenization_spaces
+        return self.clean_up_tokenization(text) if clean_up else text
+
+
+def _settled(name: str, value: Any) -> Any:
+    """An argument with the flags of every `AddedToken` as they are now.
+
+    transformers copies the arguments for the slow tokenizer, and in a copy `normalized` no longer follows `special`.
+    """
+    if isinstance(value, AddedToken) and name != "added_tokens_decoder":
+        return value.replace()
+    if isinstance(value, (list, tuple)):
+        return [_settled(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _settled(name, item) for key, item in value.items()}
+    return value
+
+
+def _cleaned_up(token: str) -> str:
+    """A token without the artifacts of tokenization; the WordPiece decoder removes one more than the slow profile."""
+    if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
+        return token
+    for artifact, original in _ARTIFACTS:
+        token = token.replace(artifact, original)
+    return token
+
+
+_ATTRIBUTES = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+}
 
 
 class BertTokenizerFast(RustProfile):

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.text.character_tokenizer import CharacterTokenizer
 from trietok.text.characters import normalize
-from trietok.text.japanese_stages import JapaneseStages
-from trietok.text.morphemes import JumanppTokenizer, MecabTokenizer, MorphemeTokenizer, SudachiTokenizer
-from trietok.text.slow_stages import SlowStages
-from trietok.text.stages import Stages
+from trietok.text.japanese import (
+    CharacterTokenizer,
+    JapaneseStages,
+    JumanppTokenizer,
+    MecabTokenizer,
+    MorphemeTokenizer,
+    SudachiTokenizer,
+)
+from trietok.text.stages import SlowStages, Stages
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.pretrained import PreTrainedTokenizer

@@ -10,8 +10,8 @@ import os
 from typing import Any
 
 from trietok.inputs.template import Template
-from trietok.text.added_token import AddedToken
-from trietok.tokenizer.bert_fast import BertTokenizerFast
+from trietok.text.added_tokens import AddedToken
+from trietok.tokenizer.bert_fast import BertTokenizerFast, RustProfile
 from trietok.tokenizer.relatives import (
     ConvBertTokenizer,
     DistilBertTokenizer,
@@ -28,7 +28,6 @@ from trietok.tokenizer.relatives import (
     SplinterTokenizer,
     SqueezeBertTokenizer,
 )
-from trietok.tokenizer.rust_profile import RustProfile
 from trietok.tokenizer.token_table import Token
 
 

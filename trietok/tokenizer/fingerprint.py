@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
-from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 FORMAT = "trietok-1"  # the number changes if the same tokenizer gets another fingerprint

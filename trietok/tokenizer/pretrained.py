@@ -7,31 +7,1094 @@ completely or not at all; a change that raises has no effect.
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, overload
+from contextlib import AbstractContextManager
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
-from trietok.errors import InputError, InputTypeError, TrietokError, VocabularyError, brief, shorten_traceback
-from trietok.files.formats import RECORD
-from trietok.files.settings import ADDITIONAL
-from trietok.inputs.argument_types import TextKeywords, Unpack
-from trietok.inputs.builder import InputBuilder
-from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import OF_DECODING, OF_TEXTS, reject_unknown
-from trietok.inputs.padding import padded_length
-from trietok.text.added_token import AddedToken
-from trietok.text.added_tokens import AddedTokens
-from trietok.text.bulk import bulk
+from trietok.errors import (
+    InputError,
+    InputTypeError,
+    NotSupportedError,
+    TrietokError,
+    VocabularyError,
+    brief,
+    shorten_traceback,
+)
+from trietok.files.formats import ADDITIONAL, RECORD
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of
+from trietok.inputs.options import (
+    OF_DECODING,
+    OF_TEXTS,
+    VERY_LARGE_INTEGER,
+    Array,
+    CallKeywords,
+    CallOptions,
+    DecodeKeywords,
+    EncodeKeywords,
+    Padding,
+    PaddingStrategy,
+    PolicyKeywords,
+    Self,
+    Side,
+    SpanKeywords,
+    Text,
+    TextKeywords,
+    TextOrIds,
+    TokenIds,
+    Truncation,
+    Unpack,
+    padded_length,
+    reject_replaced,
+    reject_unknown,
+    resolve_strategies,
+)
+from trietok.inputs.pad import pad as inputs_pad
+from trietok.inputs.pad import pad_one
+from trietok.inputs.plan import InputBuilder
+from trietok.inputs.profiles import SLOW, Profile
+from trietok.inputs.template import BERT, Template
+from trietok.inputs.tensors import Tensors, TensorType, to_python
+from trietok.inputs.truncation import TruncationStrategy, truncate
+from trietok.text.added_tokens import AddedToken, AddedTokens, convert_added_tokens
+from trietok.text.alignment import Ids
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
-from trietok.text.decoding import join_tokens
-from trietok.text.memory import MEMORY_LIMIT
+from trietok.text.decoding import clean_up_tokenization, join_tokens
+from trietok.text.memory import MEMORY_LIMIT, MayBeSpaced
 from trietok.text.stages import Stages, require_text
-from trietok.text.trie import Trie
-from trietok.tokenizer import editing
-from trietok.tokenizer.base import PreTrainedTokenizerBase
-from trietok.tokenizer.hooks import is_replaced
-from trietok.tokenizer.moment import NEVER, Derived, frozen
+from trietok.text.trie import Trie, bulk
+from trietok.text.untrusted import PLAIN_TEXT, Untrusted
+from trietok.tokenizer import chat
+from trietok.tokenizer import moment as methods
+from trietok.tokenizer import token_table as editing
+from trietok.tokenizer.moment import DECODE_HOOKS, INPUT_HOOKS, NEVER, PAD_HOOKS, Derived, Moment, frozen, is_replaced
+from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.tokenizer.token_table import Token, TokenTable
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+    import torch
+
+    from trietok.explaining.explanation import Explanation
+
+
+# The base of every tokenizer: its calls, its settings, decoding, loading and saving, under HuggingFace's names.
+#
+# In: texts, pairs, words, ids or batches of them, and the options of a call. Out: a `BatchEncoding`. The methods here
+# check arguments and delegate to the current `Moment`, which holds an encoder (text to ids) and a builder (ids to model
+# inputs), both of one state of the tokenizer.
+
+
+MOST_IN_REPR = 10  # added tokens
+
+_TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
+_SETTINGS = (
+    "name_or_path",
+    "model_max_length",
+    "max_len",
+    "padding_side",
+    "truncation_side",
+    "model_input_names",
+    "clean_up_tokenization_spaces",
+    "split_special_tokens",
+    "chat_template",
+    "extra_special_tokens",
+    "added_tokens_decoder",
+    "max_embedding_rows",
+)
+_UNKNOWN_KEYWORDS = 100  # whose spelling is looked at; a file may hold any number
+
+
+class PreTrainedTokenizerBase(SpecialTokensMixin):
+    """The base of every tokenizer. Inherit `PreTrainedTokenizer` to write a tokenizer.
+
+    Args:
+        **kwargs: see `PreTrainedTokenizer`, which lists them with two more of its own, `added_tokens_decoder` and
+            `max_embedding_rows`.
+
+    Raises:
+        InputError: a side is neither right nor left.
+        AttributeError: a keyword has the name of a method.
+    """
+
+    model_input_names: list[str] = ["input_ids", "token_type_ids", "attention_mask"]
+    padding_side: Side = "right"
+    truncation_side: Side = "right"
+    vocab_files_names: dict[str, str] = {}
+    _input_rules = SLOW
+    pretrained_vocab_files_map: dict[str, dict[str, str]] = {}
+    slow_tokenizer_class: type[PreTrainedTokenizerBase] | None = None
+    profile: Profile = "slow"  # whose ids it gives: those of transformers' Python tokenizers, or of its Rust ones
+
+    def __init__(self, **kwargs: Any) -> None:
+        for key in kwargs:
+            if callable(getattr(type(self), key, None)):
+                kind = type(self).__name__
+                raise NotSupportedError(f"{key} conflicts with the method {key} in {kind}", name=key)
+        self.__dict__["_moment"] = NEVER
+        self.__dict__["_derived"] = Derived()
+        self.init_inputs: tuple[Any, ...] = ()
+        self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
+        self.deprecation_warnings: dict[str, bool] = {}  # the keys of the warnings that have been logged
+        self.name_or_path: str = kwargs.pop("name_or_path", "")
+        max_length = kwargs.pop("model_max_length", kwargs.pop("max_len", None))
+        if isinstance(max_length, float) and max_length.is_integer():  # files may say 512.0, and a slice takes no float
+            max_length = int(max_length)
+        self.model_max_length: int = VERY_LARGE_INTEGER if max_length is None else max_length
+        for name in ("padding_side", "truncation_side"):
+            side = kwargs.pop(name, getattr(self, name))
+            if side not in ("right", "left"):
+                raise InputError(f"{name} is 'right' or 'left', not {side!r}")
+            setattr(self, name, side)
+        self.model_input_names = kwargs.pop("model_input_names", self.model_input_names)
+        self.clean_up_tokenization_spaces: bool = kwargs.pop("clean_up_tokenization_spaces", False)
+        self.chat_template: chat.Templates = chat.named_templates(kwargs.pop("chat_template", None))
+        self.split_special_tokens: bool = kwargs.pop("split_special_tokens", False)
+        extra = kwargs.pop("extra_special_tokens", None) or {}
+        if not isinstance(extra, Mapping):
+            kwargs["additional_special_tokens"] = [*(kwargs.get("additional_special_tokens") or ()), *extra]
+            self.init_kwargs.pop("extra_special_tokens")
+            extra = {}
+        self.extra_special_tokens: dict[str, Any] = dict(extra)
+        super().__init__(**kwargs)
+        self._set_model_specific_special_tokens(self.extra_special_tokens)
+        self._warn_of_misspellings(kwargs)
+
+    @classmethod
+    def known_settings(cls) -> set[str]:
+        """The names of the settings that the class and those it inherits take."""
+        known = set(_SETTINGS)
+        for kind in cls.__mro__:
+            code = getattr(vars(kind).get("__init__"), "__code__", None)
+            known.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ())
+        return known
+
+    @classmethod
+    def misspellings(cls, keywords: Iterable[str]) -> list[tuple[str, str]]:
+        """The keywords that look like misspelt settings or roles, each with the one that may be meant.
+
+        Only the first 100 unknown keywords are looked at.
+
+        >>> PreTrainedTokenizerBase.misspellings(["padding_sid", "paddingSide", "my_note"])
+        [('padding_sid', 'padding_side'), ('paddingSide', 'padding_side')]
+        """
+        known = {*cls.known_settings(), *cls.SPECIAL_TOKENS_ATTRIBUTES}
+        unknown = [keyword for keyword in keywords if keyword not in known][:_UNKNOWN_KEYWORDS]
+        if not unknown:
+            return []
+        import difflib  # 2 ms: only where a keyword is unknown
+
+        squeezed = {name.replace("_", ""): name for name in sorted(known)}
+        pairs = []
+        for keyword in unknown:
+            same = squeezed.get(keyword.lower().replace("_", "").replace("-", ""))  # such as doLowerCase
+            close = [same] if same else difflib.get_close_matches(keyword, known, n=1, cutoff=0.85)
+            pairs += [(keyword, meant) for meant in close]
+        return pairs
+
+    def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
+        """Log keywords that look like misspelt ones; any keyword is kept and saved, as in transformers."""
+        for keyword, meant in self.misspellings(keywords):
+            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+
+    def _now(self) -> Moment:
+        """The tokenizer as it is now: one state, which a call uses from beginning to end."""
+        moment: Moment = self._moment
+        if not moment.is_now(self):
+            moment = self.__dict__["_moment"] = Moment(self, moment)
+        return moment
+
+    def _pinned(self) -> Self:
+        """The tokenizer as it is now, for a method that makes several calls; see `Moment.pinned`."""
+        pinned: Self = self._now().pinned(self)
+        return pinned
+
+    # ---- what each kind of tokenizer defines ------------------------------------------------------------------------
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether results have details such as `word_ids`, as those of transformers' Rust tokenizers do."""
+        return self._input_rules.is_fast
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of different tokens without the added ones; see `max_id` for embedding rows."""
+        raise NotImplementedError(f"{type(self).__name__} has no vocab_size")
+
+    def __len__(self) -> int:
+        """The number of different tokens with the added ones."""
+        raise NotImplementedError
+
+    def get_vocab(self) -> dict[str, int]:
+        """The whole vocabulary with the added tokens: token → id."""
+        raise NotImplementedError(f"{type(self).__name__} has no get_vocab()")
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """Join tokens to a text."""
+        raise NotImplementedError(f"{type(self).__name__} has no convert_tokens_to_string(tokens)")
+
+    def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
+        """Write the vocabulary file; return its path."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no save_vocabulary(save_directory, filename_prefix); return () there "
+            "if it has no file"
+        )
+
+    def _decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **kwargs: Any,
+    ) -> str:
+        raise NotImplementedError
+
+    @property
+    def added_tokens_decoder(self) -> Mapping[int, Any]:
+        """The added tokens by id."""
+        raise NotImplementedError
+
+    # ---- calls ------------------------------------------------------------------------------------------------------
+
+    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
+        """Split one text into tokens, without special tokens around it."""
+        raise NotImplementedError
+
+    def prepare_for_tokenization(
+        self, text: str, is_split_into_words: bool = False, **kwargs: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Change a text before it is tokenized; a subclass may override it, and remove the keywords that it uses.
+
+        Returns:
+            The text, and the keywords that are left. Calls reject keywords that are left.
+        """
+        return text, kwargs
+
+    def __call__(
+        self,
+        text: Text | None = None,
+        text_pair: Text | None = None,
+        text_target: Text | None = None,
+        text_pair_target: Text | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        **kwargs: Unpack[TextKeywords],
+    ) -> BatchEncoding:
+        """Encode one text, one pair, or a batch of either.
+
+        Args:
+            text: a str, or a list of str for a batch; with `is_split_into_words` a list of words, or a list of those.
+            text_pair: the second texts, in the same form.
+            text_target, text_pair_target: texts whose ids are returned as `labels`.
+            add_special_tokens: put [CLS] and [SEP] (or what the model has) around the ids.
+            padding: True or `"longest"` to the longest of the batch, `"max_length"`, False for none.
+            truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none.
+            max_length: in tokens, special ones included; None for `model_max_length`.
+            stride: tokens repeated before the overflowing ones.
+            is_split_into_words: the input is words already.
+            pad_to_multiple_of: round the padded length up.
+            padding_side: `"right"` or `"left"`, for this call.
+            return_tensors: `"np"`, `"pt"`, or None for lists.
+            return_token_type_ids, return_attention_mask: None for the model's default.
+            return_overflowing_tokens: also `overflowing_tokens` and `num_truncated_tokens`.
+            return_special_tokens_mask: also `special_tokens_mask`, 1 for special tokens.
+            return_offsets_mapping: also the span of each token in the text.
+            return_length: also `length`.
+            verbose: log warnings.
+            **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as in transformers;
+                `allowed_special` and `disallowed_special`, each `"all"` or a set of special tokens, to let some be
+                special and to refuse others (tiktoken's names; see `docs/untrusted_text.md`); and what
+                `prepare_for_tokenization` takes.
+
+        Returns:
+            A `BatchEncoding`: lists of length (sequence,) for one text, (batch, sequence) for a batch.
+
+        Raises:
+            InputError: the input cannot be encoded so. It is a `ValueError`.
+            OptionError: a keyword is unknown. It is a `TypeError`.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> batch = tokenizer(["a text", "a longer text"], padding=True)
+        >>> [len(ids) for ids in batch.input_ids], batch.attention_mask[0]
+        ([5, 5], [1, 1, 1, 1, 0])
+        """
+        try:
+            if (
+                type(text) is str
+                and text_pair is None
+                and text_target is None
+                and add_special_tokens is True
+                and padding is False
+                and truncation is None
+                and max_length is None
+                and stride == 0
+                and pad_to_multiple_of is None
+                and padding_side is None
+                and return_tensors is None
+                and return_token_type_ids is None
+                and return_attention_mask is None
+                and verbose is True
+                and not (is_split_into_words or return_overflowing_tokens or return_special_tokens_mask)
+                and not (return_offsets_mapping or return_length or kwargs)
+            ):  # a text alone, as in most calls: its plan is at hand
+                moment = self._now()
+                if moment.default_plan is not None:
+                    return moment.default_plan.one(moment.encoder, text)
+            if text is None and text_target is None:
+                raise InputError("give text, text_target or both")
+            options = CallOptions(
+                add_special_tokens,
+                padding,
+                truncation,
+                max_length,
+                stride,
+                is_split_into_words,
+                pad_to_multiple_of,
+                padding_side,
+                return_tensors,
+                return_token_type_ids,
+                return_attention_mask,
+                return_overflowing_tokens,
+                return_special_tokens_mask,
+                return_offsets_mapping,
+                return_length,
+                verbose,
+            )
+            moment = self._now()
+            if text_pair is None and text_target is None and moment.is_plain and not (kwargs or is_split_into_words):
+                if type(text) is str:
+                    return moment.builder.plan(options).one(moment.call_encoder, text)
+                if type(text) is list and text and type(text[0]) is str:
+                    return moment.builder.plan(options).batch(moment.call_encoder, text)
+            if text is None:
+                return self._call_one(moment, text_target, text_pair_target, options, kwargs)
+            encoding = self._call_one(moment, text, text_pair, options, kwargs)
+            if text_target is not None:
+                encoding["labels"] = self._call_one(moment, text_target, text_pair_target, options, kwargs)["input_ids"]
+            return encoding
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
+
+    def _call_one(
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
+    ) -> BatchEncoding:
+        """Encode a single input or a batch, whichever the input is."""
+        text, text_pair = as_lists(text), as_lists(text_pair)
+        for name, value in (("text", text), ("text_pair", text_pair)):
+            if not (value is None and name == "text_pair") and not is_text_input(value):
+                raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
+        first = text[0] if isinstance(text, (list, tuple)) and text else None
+        if not isinstance(first if options.is_split_into_words else text, (list, tuple)):
+            if moment.calls_methods:
+                return self.encode_plus(text, text_pair, **options._asdict(), **kwargs)
+            return self._encode_item(moment, text, text_pair, options, kwargs)
+        if isinstance(text_pair, str):
+            raise InputTypeError("text is a batch, so text_pair must be a list of the same length, not a str")
+        if text_pair is not None:
+            if len(text) != len(text_pair):
+                raise InputError(
+                    f"text has {len(text)} items and text_pair {len(text_pair)}; give a pair for each text"
+                )
+            text = list(zip(text, text_pair, strict=True))
+        if moment.calls_methods:
+            return self.batch_encode_plus(text, **options._asdict(), **kwargs)
+        return self._encode_batch(moment, text, options, kwargs)
+
+    def _encode_item(
+        self, moment: Moment, text: Any, text_pair: Any, options: CallOptions, kwargs: Mapping[str, Any]
+    ) -> BatchEncoding:
+        encoder = moment.encoder_for(kwargs, options.is_split_into_words)
+        if moment.builds_by_methods:
+            return methods.encode_item(moment.by_methods(self), encoder, text, text_pair, options)
+        return moment.builder.plan(options).one(encoder, *self._item(text, text_pair, options.is_split_into_words))
+
+    def _encode_batch(
+        self, moment: Moment, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
+    ) -> BatchEncoding:
+        encoder = moment.encoder_for(kwargs, options.is_split_into_words)
+        if moment.builds_by_methods:
+            return methods.encode_batch(moment.by_methods(self), encoder, items, options)
+        return moment.builder.plan(options).batch(encoder, items)
+
+    def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
+        """The one or two texts of a call for one item."""
+        return text, text_pair
+
+    def explain(
+        self, text: Text, pair: Text | None = None, *, text_pair: Text | None = None, **options: Unpack[CallKeywords]
+    ) -> Explanation:
+        """Why a text, or a pair, has the ids that a call gives it: what each stage did, and why each token is one.
+
+        Args:
+            text, pair: a str each; with `is_split_into_words` a list of words each. `text_pair`, as a call has it, is
+                another name of `pair`.
+            **options: those of a call.
+
+        Returns:
+            An `Explanation`. Its `input_ids` are those of the call.
+
+        Raises:
+            InputTypeError: `text` is a batch, or a text is given as tokens.
+            NotSupportedError: a class has stages of its own, so its ids cannot be explained.
+            TrietokError: whatever a call raises for the text and the options.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> token = tokenizer.explain("unaffable").tokens[2]
+        >>> token.token, token.match.entries
+        ('##aff', ('##a', '##af', '##aff'))
+        """
+        with brief:
+            if text_pair is not None:
+                if pair is not None:
+                    raise InputError("pair and text_pair are the same; give one of them")
+                pair = text_pair
+            pinned = self._pinned()
+            moment = pinned._now()
+            input_ids = pinned(text, pair, **options)["input_ids"]
+            words = bool(options.get("is_split_into_words"))
+            for given in (text, pair):
+                if isinstance(given, (list, tuple)) and (not words or isinstance(next(iter(given), ""), (list, tuple))):
+                    raise InputTypeError(
+                        f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
+                        value=given,
+                    )
+            from trietok.explaining.explanation import ONLY_WORDPIECE, Explained, explain  # not needed to encode
+
+            named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
+            others = {name: value for name, value in options.items() if name not in named}
+            plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+            first, second = self._item(text, pair, words)
+            vocabulary = moment.table.vocabulary
+            if vocabulary is None:
+                raise NotSupportedError(ONLY_WORDPIECE, name="explain")
+            of = Explained(type(self).__name__, self.name_or_path, vocabulary, self.profile)
+            texts = (first,) if second is None else (first, second)
+            return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: None = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> list[int]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        *,
+        return_tensors: Literal["np", TensorType.NUMPY],
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        *,
+        return_tensors: Literal["pt", TensorType.PYTORCH],
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> torch.Tensor: ...
+
+    @overload
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Unpack[EncodeKeywords],
+    ) -> Any: ...
+
+    def encode(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        **kwargs: Any,
+    ) -> Any:
+        """The ids of one text or pair: `encode_plus(...)["input_ids"]`. The options are those of a call.
+
+        Args:
+            text: a str, a list of tokens, or a list of ids.
+            text_pair: likewise.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
+        ['!', '[SEP]']
+        """
+        try:
+            if (
+                type(text) is str
+                and text_pair is None
+                and add_special_tokens is True
+                and padding is False
+                and truncation is None
+                and max_length is None
+                and return_tensors is None
+                and not kwargs
+            ):
+                moment = self._moment
+                if moment.mark is not moment.version.mark or moment.basic.never_split:
+                    moment = self._now()
+                if (
+                    moment.chunk_ids is not None
+                ):  # the fast path of a call, inlined: one `split` and one lookup per chunk
+                    kernel = moment.encoder.kernel
+                    try:
+                        if kernel is not None:
+                            ids = kernel.ids(text, moment.front, moment.back)
+                        elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
+                            ids = moment.encoder.ids_between(moment.front, text, moment.back)
+                        else:
+                            chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                            ids = [*moment.front, *chunks, *moment.back]
+                    except MayBeSpaced:
+                        ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
+                    if len(ids) > moment.limit:
+                        moment.default_plan.warn_of_length(len(ids))
+                    return ids
+            return self.encode_plus(
+                text,
+                text_pair,
+                add_special_tokens=add_special_tokens,
+                padding=padding,
+                truncation=truncation,
+                max_length=max_length,
+                stride=stride,
+                padding_side=padding_side,
+                return_tensors=return_tensors,
+                **kwargs,
+            )["input_ids"]
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
+
+    def encode_plus(
+        self,
+        text: TextOrIds,
+        text_pair: TextOrIds | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        **kwargs: Unpack[TextKeywords],
+    ) -> BatchEncoding:
+        """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not as a batch."""
+        with brief:
+            texts = as_lists(text), as_lists(text_pair)
+            return self._encode_item(self._now(), *texts, CallOptions.of(locals()), kwargs)
+
+    def batch_encode_plus(
+        self,
+        batch_text_or_text_pairs: Sequence[TextOrIds] | Array,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        split_special_tokens: bool | None = None,
+        **kwargs: Unpack[PolicyKeywords],
+    ) -> BatchEncoding:
+        """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words` words or a pair."""
+        keywords: dict[str, Any] = {**kwargs}
+        if split_special_tokens is not None:
+            keywords["split_special_tokens"] = split_special_tokens
+        texts = as_lists(batch_text_or_text_pairs)
+        with brief:
+            return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
+
+    def encode_spans(
+        self,
+        spans: Sequence[str | Untrusted],
+        pair_spans: Sequence[str | Untrusted] | None = None,
+        **options: Unpack[SpanKeywords],
+    ) -> BatchEncoding:
+        """Encode one text, or a pair, made of trusted and untrusted spans.
+
+        Each span is tokenized by itself, so no word crosses a border.
+
+        Args:
+            spans: a str for a span in which special tokens are special, `Untrusted(text)` for one in which they are
+                plain text.
+            pair_spans: the second text, likewise.
+            **options: those of a call for one text.
+
+        Raises:
+            InputTypeError: a span is neither.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> encoding = tokenizer.encode_spans(["people [SEP] say:", trietok.Untrusted("[SEP]")])
+        >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
+        ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
+        """
+        with brief:
+            pinned = self._pinned()
+            moment = pinned._now()
+            ids = self._ids_of_spans(moment, spans)
+            pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
+            return pinned.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
+
+    def _ids_of_spans(self, moment: Moment, spans: Sequence[str | Untrusted]) -> Ids:
+        trusted, untrusted = moment.encoder_for({}), moment.encoder_for(PLAIN_TEXT)
+        ids: Ids = []
+        for number, span in enumerate(spans):
+            if isinstance(span, Untrusted):
+                ids += untrusted.ids(span.text)
+            elif isinstance(span, str):
+                ids += trusted.ids(span)
+            else:
+                raise InputTypeError(
+                    f"span {number} is {kind_of(span)}; a span is a str or Untrusted(text)", value=span
+                )
+        return ids
+
+    def prepare_for_model(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None = None,
+        add_special_tokens: bool = True,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_tensors: Tensors = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        prepend_batch_axis: bool = False,
+        **kwargs: Unpack[TextKeywords],
+    ) -> BatchEncoding:
+        """Truncate, add special tokens, make masks and pad, for texts that are given as ids.
+
+        Args:
+            ids, pair_ids: the ids of one or two sequences, without special tokens.
+            prepend_batch_axis: give tensors a batch axis of one.
+
+        The other arguments are those of a call.
+        """
+        reject_replaced(kwargs)
+        options = CallOptions.of({**locals(), "is_split_into_words": False})
+        with brief:
+            moment = self._now()
+            if moment.prepares_by_methods:
+                return methods.prepare(moment.by_methods(self), ids, pair_ids, options, prepend_batch_axis)
+            return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+
+    def warn_once(self, key: str, message: str) -> None:
+        """Log a warning, unless one with the same key has been logged."""
+        if not self.deprecation_warnings.get(key):
+            self.deprecation_warnings[key] = True
+            log.warning(message)
+
+    # ---- truncation, the template, padding --------------------------------------------------------------------------
+
+    def truncate_sequences(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None = None,
+        num_tokens_to_remove: int = 0,
+        truncation_strategy: str | TruncationStrategy = "longest_first",
+        stride: int = 0,
+    ) -> tuple[Ids, Ids | None, Ids]:
+        """Remove ids from one sequence or a pair; see `trietok.inputs.truncation.truncate`.
+
+        Returns:
+            ids, pair_ids, and the overflowing ids.
+        """
+        with brief:
+            strategy = TruncationStrategy(truncation_strategy)
+            return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens the template puts around one sequence, or around a pair."""
+        return len(self.build_inputs_with_special_tokens([], [] if pair else None))
+
+    def build_inputs_with_special_tokens(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
+        """Put special tokens around one sequence or a pair; a subclass overrides it. Here: none."""
+        return token_ids_0 if token_ids_1 is None else token_ids_0 + token_ids_1
+
+    def create_token_type_ids_from_sequences(self, token_ids_0: Ids, token_ids_1: Ids | None = None) -> Ids:
+        """What `template` says: 0 for the first sequence with its special tokens, 1 for the second, in BERT."""
+        state = frozen(self)
+        unset = [role for role, token in state._table.roles.items() if token is None]
+        template: Template = getattr(state, "template", BERT)
+        return template.token_type_ids(token_ids_0, token_ids_1, unset)
+
+    def get_special_tokens_mask(
+        self, token_ids_0: Ids, token_ids_1: Ids | None = None, already_has_special_tokens: bool = False
+    ) -> list[int]:
+        """1 for each special token, 0 for the others.
+
+        Args:
+            token_ids_0, token_ids_1: ids of one or two sequences.
+            already_has_special_tokens: whether the ids include the special tokens already.
+
+        Raises:
+            InputError: they do, and a second sequence is given.
+        """
+        if not already_has_special_tokens:
+            return [0] * (len(token_ids_0) + len(token_ids_1 or ()))
+        if token_ids_1 is not None:
+            raise InputError("ids that have their special tokens already are one sequence; leave token_ids_1 out")
+        special = set(self.all_special_ids)
+        return [int(token_id in special) for token_id in token_ids_0]
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """The longest text the model takes, in tokens, without the special tokens."""
+        state: Self = frozen(self, INPUT_HOOKS)
+        return state.model_max_length - state.num_special_tokens_to_add(pair=False)
+
+    @max_len_single_sentence.setter
+    def max_len_single_sentence(self, value: int) -> None:
+        self._refuse_length("max_len_single_sentence", value)
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """The longest pair the model takes, in tokens of both texts, without the special tokens."""
+        state: Self = frozen(self, INPUT_HOOKS)
+        return state.model_max_length - state.num_special_tokens_to_add(pair=True)
+
+    @max_len_sentences_pair.setter
+    def max_len_sentences_pair(self, value: int) -> None:
+        self._refuse_length("max_len_sentences_pair", value)
+
+    def _refuse_length(self, name: str, value: int) -> None:
+        if value != getattr(self, name):
+            raise InputError(f"{name} follows from model_max_length; set that instead")
+
+    def pad(
+        self,
+        encoded_inputs: Any,
+        padding: Padding = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: Tensors = None,
+        verbose: bool = True,
+    ) -> BatchEncoding:
+        """Pad encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
+
+        Args:
+            encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
+
+        The other arguments are those of a call. Tensors come back as tensors of their kind.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.pad([{"input_ids": [2, 7, 3]}, {"input_ids": [2, 3]}])
+        {'input_ids': [[2, 7, 3], [2, 3, 0]], 'attention_mask': [[1, 1, 1], [1, 1, 0]]}
+
+        Raises:
+            InputError: the main input is missing, or values have different batch sizes.
+        """
+        with brief:
+            return inputs_pad(
+                frozen(self, PAD_HOOKS),
+                encoded_inputs,
+                padding,
+                max_length,
+                pad_to_multiple_of,
+                padding_side,
+                return_attention_mask,
+                return_tensors,
+                verbose,
+                pad_row=self._pad if is_replaced(self, ("_pad",)) else None,
+            )
+
+    def _pad(
+        self,
+        encoded_inputs: Mapping[str, Any],
+        max_length: int | None = None,
+        padding_strategy: PaddingStrategy = PaddingStrategy.DO_NOT_PAD,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side | None = None,
+        return_attention_mask: bool | None = None,
+    ) -> dict[str, Any]:
+        """Pad one text; a subclass may override it: `pad` calls it for each text, and so do the calls of slow classes.
+
+        Unlike that of transformers it returns another dict, and does not change the one that it is given.
+        """
+        return pad_one(
+            frozen(self),
+            encoded_inputs,
+            max_length,
+            padding_strategy,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+        )
+
+    def _get_padding_truncation_strategies(
+        self,
+        padding: Padding = False,
+        truncation: Truncation = None,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        verbose: bool = True,
+        **kwargs: Any,
+    ) -> tuple[PaddingStrategy, TruncationStrategy, int | None, dict[str, Any]]:
+        """The strategies of a call, the length that they use, and the keywords that are left."""
+        state = frozen(self)
+        return (*resolve_strategies(state, padding, truncation, max_length, pad_to_multiple_of, verbose), kwargs)
+
+    apply_chat_template = chat.apply_chat_template
+    encode_message_with_chat_template = chat.encode_message_with_chat_template
+    get_chat_template = chat.get_chat_template
+
+    # ---- decoding ---------------------------------------------------------------------------------------------------
+
+    def decode(
+        self,
+        token_ids: TokenIds,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **kwargs: Unpack[DecodeKeywords],
+    ) -> str:
+        """Ids back to text.
+
+        Args:
+            token_ids: an id, a list of ids, or an array or tensor of shape (sequence,).
+            skip_special_tokens: leave special tokens out.
+            clean_up_tokenization_spaces: take out the spaces before punctuation; None for the tokenizer's own setting.
+            **kwargs: `spaces_between_special_tokens`, True by default.
+
+        Raises:
+            TokenIdError: an id is negative or above `max_id`.
+
+        >>> import trietok
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
+        'the people, united!'
+        """
+        try:
+            return self._decode(
+                to_python(token_ids),
+                skip_special_tokens=skip_special_tokens,
+                clean_up_tokenization_spaces=clean_up_tokenization_spaces,
+                **kwargs,
+            )
+        except TrietokError as error:
+            shorten_traceback(error)
+            raise
+
+    def batch_decode(
+        self,
+        sequences: Iterable[TokenIds],
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **kwargs: Unpack[DecodeKeywords],
+    ) -> list[str]:
+        """`decode` for every sequence of a list, or every row of an array or tensor of shape (batch, sequence)."""
+        with brief:
+            tokenizer = frozen(self, DECODE_HOOKS)
+            return [
+                tokenizer.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs)
+                for sequence in sequences
+            ]
+
+    clean_up_tokenization = staticmethod(clean_up_tokenization)
+
+    # ---- files ------------------------------------------------------------------------------------------------------
+
+    def holding(self) -> AbstractContextManager[None]:
+        """A context for reading several parts of the tokenizer: changes by other threads wait until it ends."""
+        return self._changes.holding()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path: str | os.PathLike[str],
+        *init_inputs: Any,
+        cache_dir: str | os.PathLike[str] | None = None,
+        force_download: bool = False,
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        revision: str = "main",
+        trust_remote_code: bool = False,
+        **kwargs: Any,
+    ) -> Self:
+        """Load a tokenizer from a directory, a vocabulary file, a built-in name or the hub.
+
+        Args:
+            pretrained_model_name_or_path: a directory as `save_pretrained` or transformers writes it; a vocab.txt; a
+                built-in name such as `trietok-en`; or a name on the HuggingFace hub (needs the `hub` extra).
+            cache_dir, force_download, local_files_only, token, revision: how to ask the hub; see `docs/hub.md`.
+            trust_remote_code: accepted and ignored: no code of a model is ever run.
+            **kwargs: `subfolder` names a folder below; all others go to the tokenizer and override what its files say.
+
+        Raises:
+            FileError: there is nothing of that name, or a file cannot be read. It is an `OSError`.
+            FileFormatError: a file does not hold what it should.
+            MissingDependencyError: it is a hub name and huggingface_hub is not installed.
+
+        >>> import trietok
+        >>> trietok.BertTokenizer.from_pretrained("trietok-en", model_max_length=128).model_max_length
+        128
+        """
+        hub_options = {
+            "cache_dir": cache_dir,
+            "force_download": force_download,
+            "local_files_only": local_files_only,
+            "token": token,
+            "revision": revision,
+        }
+        from trietok.files.load import load  # not needed to encode
+
+        with brief, bulk():
+            tokenizer: Self = load(cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs)
+        return tokenizer
+
+    def class_to_save(self) -> dict[str, Any]:
+        """What tokenizer_config.json says of the class: the slow one, since `AutoTokenizer` finds either from it."""
+        return {"tokenizer_class": type(self).__name__.removesuffix("Fast" if self.profile == "fast" else "")}
+
+    def save_pretrained(
+        self,
+        save_directory: str | os.PathLike[str],
+        legacy_format: bool | None = None,
+        filename_prefix: str | None = None,
+        push_to_hub: bool = False,
+        *,
+        tokenizer_json: bool | None = None,
+        **kwargs: Any,
+    ) -> tuple[str, ...]:
+        """Write the tokenizer's files to a directory, which is made if need be, as transformers writes them.
+
+        Args:
+            save_directory: where to.
+            legacy_format: True for a vocab.txt, False for a tokenizer.json, None for both; the slow profile writes a
+                tokenizer.json only where `tokenizer_json` asks for it, or one is there that gives other ids.
+            filename_prefix: put before every file's name, with a hyphen.
+            tokenizer_json: True to write a tokenizer.json in the slow profile too. A program that reads that file gets
+                the ids of the fast profile, which equal those of the slow profile except for what `docs/profiles.md`
+                lists. False to have none in the directory afterwards. By default, one that is there stays as it is if
+                it has the tokens, settings and template of this tokenizer, and is written anew if not.
+
+        Returns:
+            The paths of the files written.
+
+        Raises:
+            FileError: a file cannot be written.
+            VocabularyError: a token cannot be kept in its file.
+            NotSupportedError: a tokenizer.json is to be written, or is there, and such a file cannot hold all of the
+                tokenizer. Nothing is written.
+        """
+        from trietok.files.save import save  # not needed to encode
+
+        with brief:
+            return save(
+                self,
+                save_directory,
+                legacy_format,
+                filename_prefix,
+                push_to_hub,
+                tokenizer_json=tokenizer_json,
+                **kwargs,
+            )
+
+    convert_added_tokens = staticmethod(convert_added_tokens)
+
+    def __repr__(self) -> str:
+        tokens = self.added_tokens_decoder
+        added = "".join(f"\t{token_id}: {token!r},\n" for token_id, token in islice(tokens.items(), MOST_IN_REPR))
+        if len(tokens) > MOST_IN_REPR:
+            added += f"\t… {len(tokens) - MOST_IN_REPR:,} more\n"
+        return (
+            f"{type(self).__name__}(name_or_path='{self.name_or_path}', vocab_size={self.vocab_size}, "
+            f"model_max_length={self.model_max_length}, is_fast={self.is_fast}, padding_side='{self.padding_side}', "
+            f"truncation_side='{self.truncation_side}', special_tokens={self.special_tokens_map}, "
+            f"clean_up_tokenization_spaces={self.clean_up_tokenization_spaces}, "
+            f"added_tokens_decoder={{\n{added}}}\n)"
+        )
 
 
 class PreTrainedTokenizer(PreTrainedTokenizerBase):

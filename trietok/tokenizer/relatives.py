@@ -7,15 +7,191 @@ A class says only what sets it apart: other special tokens, another template, ot
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import namedtuple
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trietok.errors import SpecialTokenError
+from trietok.errors import InputError, OptionError, SpecialTokenError
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.template import Template
-from trietok.text.added_token import AddedToken
+from trietok.inputs.tensors import Tensors, to_python
+from trietok.text.added_tokens import AddedToken
+from trietok.text.alignment import Ids
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.dpr_reader import DPRReaderMixin
+from trietok.tokenizer.moment import DECODE_HOOKS, frozen
 from trietok.tokenizer.token_table import Token
+
+# DPR's reader: a question with many passages to rows of ids, and the model's scores to the best answers.
+#
+# In: questions, titles and texts; then the scores of the model. Out: a `BatchEncoding` with a row for each passage;
+# then `DPRSpanPrediction` tuples, as in transformers 4.57.6.
+
+
+# The output of the model for the rows: scores of shape (passages, sequence), twice, and (passages,).
+DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")
+# An answer: `start_index` and `end_index` count tokens in the row of passage `doc_id`, both inclusive.
+DPRSpanPrediction = namedtuple("DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text")
+
+Span = tuple[int, int]
+
+
+class DPRReaderMixin:
+    """The call and the search for answers of `DPRReaderTokenizer`. Not used by itself: tokenizers inherit it."""
+
+    def __call__(
+        self: Any,
+        questions: Any,
+        titles: Any = None,
+        texts: Any = None,
+        padding: Padding = False,
+        truncation: Truncation = False,
+        max_length: int | None = None,
+        return_tensors: Tensors = None,
+        return_attention_mask: bool | None = None,
+        **kwargs: Any,
+    ) -> BatchEncoding:
+        """Encode questions with the titles and texts of passages: [CLS] question [SEP] title [SEP] text.
+
+        Args:
+            questions: one question for all passages, or a question for each.
+            titles, texts: of the passages, as a str or a list of str. Without one of them, or both, the call is that
+                of any tokenizer, and the one that is given is the second text.
+            truncation: cut each row off at `max_length`, at its end.
+            padding, max_length, return_tensors, return_attention_mask: those of any call.
+            **kwargs: for a call without titles or texts only.
+
+        Returns:
+            A `BatchEncoding` with `input_ids` and `attention_mask`, a row for each passage.
+
+        Raises:
+            InputError: there are not as many titles as texts.
+            OptionError: another keyword together with titles and texts.
+
+        >>> import trietok
+        >>> from trietok.files.load import built_in_directory
+        >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
+        >>> rows = tokenizer("What is it?", titles=["A thing", "A word"], texts=["It is old.", "It is new."])
+        >>> tokenizer.decode(rows.input_ids[1])
+        '[CLS] what is it? [SEP] a word [SEP] it is new.'
+        """
+        pinned: Any = self._pinned()
+        plain: Any = super(DPRReaderMixin, pinned).__call__  # type: ignore[misc]
+        if titles is None or texts is None:
+            second = texts if titles is None else titles
+            return plain(  # type: ignore[no-any-return]
+                questions,
+                second,
+                padding=padding,
+                truncation=truncation,
+                max_length=max_length,
+                return_tensors=return_tensors,
+                return_attention_mask=return_attention_mask,
+                **kwargs,
+            )
+        for name in kwargs:
+            raise OptionError(f"a call with titles and texts takes no {name!r}; see DPRReaderTokenizer", name=name)
+        titles = [titles] if isinstance(titles, str) else titles
+        texts = [texts] if isinstance(texts, str) else texts
+        questions = [questions] * len(titles) if isinstance(questions, str) else questions
+        if len(titles) != len(texts):
+            raise InputError(f"there are {len(titles)} titles and {len(texts)} texts; give one of each for a passage")
+        fronts = plain(questions, titles, padding=False, truncation=False)["input_ids"]
+        ends = plain(texts, add_special_tokens=False, padding=False, truncation=False)["input_ids"]
+        stop = max_length if truncation else None
+        rows: dict[str, list[Ids]] = {"input_ids": [(a + b)[:stop] for a, b in zip(fronts, ends, strict=True)]}
+        if return_attention_mask is not False:
+            pad = pinned.pad_token_id
+            rows["attention_mask"] = [[int(token_id != pad) for token_id in row] for row in rows["input_ids"]]
+        return pinned.pad(  # type: ignore[no-any-return]
+            rows, padding=padding, max_length=max_length, return_tensors=return_tensors
+        )
+
+    def decode_best_spans(
+        self: Any,
+        reader_input: Mapping[str, Any],
+        reader_output: Any,
+        num_spans: int = 16,
+        max_answer_length: int = 64,
+        num_spans_per_passage: int = 4,
+    ) -> list[DPRSpanPrediction]:
+        """The best answers, from the most relevant passage on, in each the highest score first.
+
+        An answer lies in the title or the text, or across both.
+
+        Args:
+            reader_input: what the call returned.
+            reader_output: the output of the model: start scores and end scores, each of shape (passages, sequence),
+                and the relevance of the passages, of shape (passages,); lists, arrays or tensors.
+            num_spans: the most answers to return.
+            max_answer_length: the longest answer, in tokens.
+            num_spans_per_passage: the most answers from one passage.
+
+        Returns:
+            `DPRSpanPrediction` tuples: `span_score` is the start score plus the end score.
+
+        Raises:
+            InputError: a row is cut off within its question.
+
+        >>> import trietok
+        >>> from trietok.files.load import built_in_directory
+        >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
+        >>> rows = tokenizer("Who?", titles="People", texts="the old people")
+        >>> scores = trietok.DPRReaderOutput([[0, 0, 0, 0, 0, 0, 1, 3, 0]], [[0, 0, 0, 0, 0, 0, 0, 1, 3]], [2])
+        >>> tokenizer.decode_best_spans(rows, scores, num_spans=1)[0].text
+        'old people'
+        """
+        state = frozen(self, DECODE_HOOKS)
+        start_logits, end_logits, relevance = reader_output[:3]
+        predictions: list[DPRSpanPrediction] = []
+        for doc_id in sorted(range(len(relevance)), key=relevance.__getitem__, reverse=True):
+            row = list(to_python(reader_input["input_ids"][doc_id]))
+            first, end = state._passage(row, doc_id)
+            starts, ends = start_logits[doc_id], end_logits[doc_id]
+            for start, last in _best_spans(
+                starts[first:end], ends[first:end], max_answer_length, num_spans_per_passage
+            ):
+                start, last = start + first, last + first
+                text = state.decode(row[start : last + 1])
+                score = starts[start] + ends[last]
+                predictions.append(DPRSpanPrediction(score, relevance[doc_id], doc_id, start, last, text))
+            if len(predictions) >= num_spans:
+                break
+        return predictions[:num_spans]
+
+    def _passage(self: Any, row: Ids, doc_id: int) -> Span:
+        """Where answers may lie in a row: behind the question's [SEP], up to the padding.
+
+        So an answer may lie in the title too, as in transformers, although its comment speaks of the second [SEP].
+        """
+        try:
+            first = row.index(self.sep_token_id, 2) + 1
+        except ValueError:
+            raise InputError(
+                f"passage {doc_id} is cut off within the question: there is no {self.sep_token} behind it; encode it "
+                "with a max_length that leaves room"
+            ) from None
+        pad = self.pad_token_id
+        return first, row.index(pad) if row[-1] == pad else len(row)
+
+
+def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int) -> list[Span]:
+    """The spans with the highest start score plus end score, none within another; the first of equals first."""
+    scored = [
+        (start_score + end_score, (start, start + more))
+        for start, start_score in enumerate(starts)
+        for more, end_score in enumerate(ends[start : start + longest])
+    ]
+    scored.sort(key=lambda pair: pair[0], reverse=True)
+    chosen: list[Span] = []
+    for _, (start, last) in scored:
+        if any((start <= a and b <= last) or (a <= start and last <= b) for a, b in chosen):
+            continue
+        chosen.append((start, last))
+        if len(chosen) == most:
+            break
+    return chosen
+
 
 WITHOUT_TYPES = ["input_ids", "attention_mask"]
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
-from trietok.files.settings import ADDITIONAL
-from trietok.text.added_token import AddedToken
-from trietok.text.added_tokens import AddedTokens
+from trietok.files.formats import ADDITIONAL
+from trietok.text.added_tokens import AddedToken, AddedTokens
 from trietok.text.changes import ChangeableType, Version, public_names, under_way
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable

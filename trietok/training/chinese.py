@@ -23,27 +23,32 @@ knows in which chains each pair occurs, and a merge touches only these.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.text.bulk import bulk
-from trietok.text.characters import (
-    REPLACEMENT_CHARACTER,
-    TranslationTable,
-    is_control,
-    is_punctuation,
-    is_whitespace,
+from trietok.files.atomic import save_files, save_into
+from trietok.files.formats import (
+    ADDED_TOKENS_FILE,
+    RECIPE_LOG_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    VOCAB_FILE,
+    write_text,
+    write_vocab_lines,
 )
-from trietok.training.most_frequent import MostFrequent
-from trietok.training.pairs import Pairs, Sizes
-from trietok.training.progress import COUNTING_WORDS, MERGING, OnProgress, Progress
-from trietok.training.spelling import alphabet
-from trietok.training.word_counts import require_texts
+from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_control, is_punctuation, is_whitespace
+from trietok.text.trie import bulk
+from trietok.training.bpe import require_utf8
+from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet
+from trietok.training.word_counts import COUNTING_WORDS, MERGING, OnProgress, Progress, require_texts
 
 UNKNOWN = "<unk>"
 VOCAB_SIZE = 10_000
@@ -338,3 +343,144 @@ class _Merging:
         counts[left] -= made
         counts[right] -= made
         return sum(counts[symbol] > 0 for symbol in {left, right, merged}) - was
+
+
+# Cutting a sentence into the tokens of a vocabulary, by two rules, without merges.
+#
+# In: a sentence without spaces. Out: its tokens; a character that no token covers is `<unk>`.
+
+
+class Segmenter:
+    """Cuts sentences by a vocabulary.
+
+    Args:
+        vocabulary: the tokens.
+        unknown: stands for a character that no token covers.
+
+    >>> segmenter = Segmenter(["天", "下", "雨", "天下", "下雨天"])
+    >>> segmenter.longest_anywhere("天下雨天晴"), segmenter.left_to_right("天下雨天晴")
+    (['天', '下雨天', '<unk>'], ['天下', '雨', '天', '<unk>'])
+
+    Raises:
+        InputError: the vocabulary is empty.
+    """
+
+    def __init__(self, vocabulary: Iterable[str], unknown: str = UNKNOWN) -> None:
+        self.vocabulary = frozenset(vocabulary) - {"", unknown}
+        self.unknown = unknown
+        if not self.vocabulary:
+            raise InputError("there is no token to segment with; the vocabulary is empty")
+        self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
+
+    def __reduce__(self) -> tuple[type[Segmenter], tuple[list[str], str]]:
+        """Pickle the tokens in order: a set has another order in each process, and so would its pickle."""
+        return type(self), (sorted(self.vocabulary), self.unknown)
+
+    @staticmethod
+    def cleaned(sentence: str) -> str:
+        """A sentence without whitespace and control characters."""
+        return "".join(char for char in "".join(sentence.split()) if not is_control(char))
+
+    def longest_anywhere(self, sentence: str) -> list[str]:
+        """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it.
+
+        The text to the left of the longest token contains no token as long, and the text to its right none longer. So
+        the result is the same as taking, for each length from the longest on, from left to right, every token whose
+        characters are all still free. O(n × number of lengths) for n characters.
+        """
+        vocabulary = self.vocabulary
+        cut = [0] * len(sentence)  # start → length of the token that starts there
+        free = bytearray(b"\x01" * len(sentence))
+        for length in self._lengths:
+            whole = b"\x01" * length
+            start = free.find(whole)
+            while start >= 0:
+                if sentence[start : start + length] in vocabulary:
+                    cut[start] = length
+                    free[start : start + length] = bytes(length)
+                    start += length - 1
+                start = free.find(whole, start + 1)
+        return self._pieces(sentence, cut)
+
+    def left_to_right(self, sentence: str) -> list[str]:
+        """The longest token that the sentence begins with, then the longest that the rest begins with, and so on."""
+        vocabulary, lengths = self.vocabulary, self._lengths
+        cut = [0] * len(sentence)
+        start = 0
+        while start < len(sentence):
+            for length in lengths:
+                if sentence[start : start + length] in vocabulary and start + length <= len(sentence):
+                    cut[start] = length
+                    break
+            start += cut[start] or 1
+        return self._pieces(sentence, cut)
+
+    def _pieces(self, sentence: str, cut: list[int]) -> list[str]:
+        pieces = []
+        start = 0
+        while start < len(sentence):
+            length = cut[start]
+            pieces.append(sentence[start : start + length] if length else self.unknown)
+            start += length or 1
+        return pieces
+
+
+# The files that the Chinese recipe writes: the vocabulary as text, the log, and a test file segmented by both rules.
+#
+# In: a `ChineseBpe`, its log, sentences to segment. Out: vocab.txt, train.log, and with sentences result.txt and
+# result_left_to_right.txt.
+
+
+LOG_FILE = RECIPE_LOG_FILE
+RESULT_FILE = "result.txt"
+LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
+
+
+def save_chinese_bpe(
+    bpe: ChineseBpe,
+    directory: str | os.PathLike[str],
+    *,
+    log: Iterable[str] = (),
+    sentences: Iterable[str] | None = None,
+) -> list[Path]:
+    """Write the files, all of them or none.
+
+    Args:
+        bpe: what was trained.
+        directory: where to; made if need be.
+        log: the lines that training logged.
+        sentences: to segment; a line of the result files is a sentence, its tokens with spaces between them. Spaces
+            and control characters of the sentence are left out. Their results are held in memory, and nothing is
+            written before the last. None: no result files.
+
+    Returns:
+        The files' paths.
+
+    Raises:
+        FileError: something cannot be written; the old files are as they were.
+        VocabularyError: a token holds a line break or half of a surrogate pair.
+    """
+    require_utf8(bpe.tokens)
+    texts = {LOG_FILE: "".join(line + "\n" for line in log)}
+    if sentences is not None:
+        texts |= _results(Segmenter(bpe.tokens), sentences)
+
+    def write(folder: Path) -> None:
+        write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
+        for name, text in texts.items():
+            write_text(folder / name, text)
+
+    # Result files that are not written anew were made with another vocabulary; the others are of another tokenizer.
+    others = (TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)
+    return save_into(directory, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others]))
+
+
+def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:
+    """File name → its content."""
+    rules = {RESULT_FILE: segmenter.longest_anywhere, LEFT_TO_RIGHT_FILE: segmenter.left_to_right}
+    lines: dict[str, list[str]] = {name: [] for name in rules}
+    for sentence in sentences:
+        text = segmenter.cleaned(sentence)
+        for name, rule in rules.items():
+            lines[name].append(" ".join(rule(text)) + "\n")
+    return {name: "".join(of_file) for name, of_file in lines.items()}

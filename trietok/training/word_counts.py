@@ -10,16 +10,45 @@ import logging
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, TrietokError
-from trietok.showing.lists import number_of
+from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.training.progress import COUNTING_WORDS, OnProgress, Progress
 from trietok.worker_pool import Submit, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+
+# The progress of a training, for a caller that shows it.
+#
+# In: nothing. Out: `Progress`, which training passes to the caller's `on_progress` every now and then.
+
+
+COUNTING_WORDS = "counting words"
+COUNTING_PAIRS = "counting pairs"
+MERGING = "merging"
+
+
+class Progress(NamedTuple):
+    """A phase, and how much of it is done.
+
+    Attributes:
+        phase: "counting words", "counting pairs" or "merging".
+        done: how much is done, in units.
+        total: how much there is; None where that is not known, as with a generator of texts.
+        unit: what is counted: "bytes" or "texts", "words", "tokens".
+    """
+
+    phase: str
+    done: int
+    total: int | None
+    unit: str
+
+
+OnProgress = Callable[[Progress], None]
+
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _CHUNKS_AT_ONCE = 1_000  # of text between spaces, in which few characters stop the fast ways through ASCII

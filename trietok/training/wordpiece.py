@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from trietok.text.vocabulary import Vocabulary
-from trietok.training.merging import merge_pairs
-from trietok.training.progress import OnProgress
-from trietok.training.spelling import Options, spell
-from trietok.training.word_counts import MAX_WORDS, ToWords, as_word_counts
+from trietok.training.merging import Options, merge_pairs, spell
+from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords, as_word_counts
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

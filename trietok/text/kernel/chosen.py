@@ -22,13 +22,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
-from trietok.text.bulk import bulk
 from trietok.text.characters import is_chinese_char, lower_each, normalize
-from trietok.text.prefilter import Prefilter
+from trietok.text.trie import Prefilter, bulk
 
 if TYPE_CHECKING:
-    from trietok.text.basic_tokenizer import BasicTokenizer
-    from trietok.text.rust_basic_tokenizer import RustBasicTokenizer
+    from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
     from trietok.text.stages import Stages
 
 try:

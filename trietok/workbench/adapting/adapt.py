@@ -11,24 +11,20 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from trietok.workbench.adapting.add_terms import AddedTerms, add_terms
-from trietok.workbench.adapting.applied import AppliedRows
+from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.files.atomic import new_directory
+from trietok.files.formats import has_tokenizer_json
+from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
+from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, apply_rows, checked_model
-from trietok.workbench.adapting.certificate import batches, ids_of, unknown_id_of
-from trietok.workbench.adapting.plan_rows import Initializer, check_new, plan_rows
-from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.adapting.row_blocks import AppliedRows
+from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, plan_rows
 from trietok.workbench.checking.check import check
 from trietok.workbench.comparing.compare import Comparison, compare
-from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.files.formats import has_tokenizer_json
-from trietok.files.new_directory import new_directory
-from trietok.files.read_again import read_again
-from trietok.showing.lists import alternatives, first_few, number_of
-from trietok.workbench.suggesting.report import Suggestions
-from trietok.workbench.suggesting.suggest import suggest_tokens
-from trietok.tokenizer.auto import AutoTokenizer
-from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.require_wordpiece import require_wordpiece
+from trietok.workbench.read_again import read_again
+from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
 
 # How words are added → how they are suggested, and how `add_terms` calls it.
 _WAYS = {

@@ -9,15 +9,195 @@ is no float64, and a third of each would miss the middle of two numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError, MissingDependencyError
+from trietok.errors import InputError, InputTypeError, MissingDependencyError
+from trietok.workbench.comparing.compare import short_fingerprint
 
 if TYPE_CHECKING:
-    from trietok.workbench.adapting.plan_parts import Sum
-    from trietok.workbench.adapting.row_plan import RowPlan
+    from trietok.workbench.adapting.row_plan import RowPlan, Sum
+
+
+# Which tensors of a model have a row, or a column, for each token of its vocabulary.
+#
+# In: the names and shapes of tensors. Out: for each that goes with the vocabulary the axis of the tokens. The names are
+# those of transformers' models, in files and as parameters alike.
+
+
+# How the name of a tensor ends, whatever stands before it (`bert.`, `question_encoder.bert_model.` and the like), and
+# the axis of the tokens.
+TOKEN_AXES: dict[str, int] = {
+    "word_embeddings.weight": 0,  # all of the family
+    # BERT, LayoutLM, LXMERT, MobileBERT, SqueezeBERT
+    "cls.predictions.decoder.weight": 0,
+    "cls.predictions.decoder.bias": 0,
+    "cls.predictions.bias": 0,
+    "cls.predictions.dense.weight": 1,  # MobileBERT: the part of its head that is not tied to its embeddings
+    # DistilBERT
+    "vocab_projector.weight": 0,
+    "vocab_projector.bias": 0,
+    # ELECTRA, ConvBERT
+    "generator_lm_head.weight": 0,
+    "generator_lm_head.bias": 0,
+    # MPNet, Funnel
+    "lm_head.decoder.weight": 0,
+    "lm_head.decoder.bias": 0,
+    "lm_head.weight": 0,
+    "lm_head.bias": 0,
+}
+
+
+def token_axis(name: str) -> int | None:
+    """The axis of the tokens in a tensor of that name; None where no rule knows it.
+
+    >>> token_axis("question_encoder.bert_model.embeddings.word_embeddings.weight")
+    0
+    >>> token_axis("cls.predictions.dense.weight"), token_axis("pooler.dense.weight")
+    (1, None)
+    """
+    words = name.split(".")
+    return next(
+        (TOKEN_AXES[end] for start in range(len(words)) if (end := ".".join(words[start:])) in TOKEN_AXES), None
+    )
+
+
+def token_axes(
+    shapes: Mapping[str, tuple[int, ...]],
+    rows: int,
+    *,
+    also: Iterable[str] = (),
+    leave: Iterable[str] = (),
+    places: Mapping[str, str] | None = None,
+) -> dict[str, int]:
+    """The tensors that go with the vocabulary, each with the axis of the tokens.
+
+    Args:
+        shapes: every tensor of a model.
+        rows: how many rows the model has for tokens.
+        also: names, or patterns with `*`, of more tensors whose first axis is that of the tokens.
+        leave: names or patterns of tensors that do not go with the vocabulary.
+        places: for each tensor the file that it is in, which an error names.
+
+    Raises:
+        InputError: a tensor that should go with the vocabulary has another number of rows; one of which nothing is
+            known has as many; `also` or `leave` names none, or both name one; no tensor goes with the vocabulary.
+
+    >>> token_axes({"embeddings.word_embeddings.weight": (9, 4), "pooler.dense.weight": (4, 4)}, 9)
+    {'embeddings.word_embeddings.weight': 0}
+    """
+    wanted, left = (_matching(patterns, shapes, option) for patterns, option in ((also, "also"), (leave, "leave")))
+    both = sorted(wanted & left)
+    if both:
+        raise InputError(f"{both[0]!r} is named by both `also` and `leave`")
+    axes: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name in left:
+            continue
+        axis = 0 if name in wanted else token_axis(name)
+        where = f"{name!r} of shape {list(shape)}{f' in {places[name]}' if places else ''}"
+        if axis is None:
+            if rows in shape:
+                raise InputError(
+                    f"{where} has a dimension of {rows:,}, as many as there are token rows, and nothing is known of "
+                    f"it. Say --also {name} (also=[...]) if its first axis has a row for each token, or --leave {name} "
+                    "(leave=[...]) if it has nothing to do with tokens"
+                )
+        elif axis >= len(shape) or shape[axis] != rows:
+            found = shape[axis] if axis < len(shape) else "no"
+            raise InputError(
+                f"{where} has {found} rows for tokens, and the configuration says vocab_size {rows:,}; correct the "
+                f"model, or say --leave {name} (leave=[...]) if the tensor has nothing to do with tokens"
+            )
+        else:
+            axes[name] = axis
+    if not axes:
+        raise InputError(
+            f"none of the {len(shapes):,} tensors has rows for tokens by its name; say --also NAME (also=[...]) which "
+            "of them has"
+        )
+    return axes
+
+
+def _matching(patterns: Iterable[str], names: Iterable[str], option: str) -> set[str]:
+    found: set[str] = set()
+    for pattern in (patterns,) if isinstance(patterns, str) else patterns:
+        matching = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
+        if not matching:
+            raise InputError(f"`{option}` names {pattern!r}, and there is no such tensor")
+        found |= matching
+    return found
+
+
+# The ids that a model's configuration holds, after its rows have been planned anew.
+#
+# In: the values of config.json or generation_config.json, or the attributes of such an object. Out: those that change.
+
+
+_ENDINGS = ("_token_id", "_token_ids")
+_OTHERS = frozenset(("suppress_tokens", "begin_suppress_tokens", "bad_words_ids"))
+# What a model's class takes where config.json does not say; those of Funnel and LXMERT take nothing.
+_PAD, _QUESTION = "pad_token_id", "question_token_id"
+_DEFAULTS = {
+    **{name: {_PAD: 0} for name in "bert distilbert dpr electra layoutlm mobilebert retribert squeezebert".split()},
+    "convbert": {_PAD: 1},
+    "splinter": {_PAD: 0, _QUESTION: 104},
+}
+_MPNET_PAD = 1
+
+
+def moved_ids(
+    values: Mapping[str, Any], plan: RowPlan, *, where: str, tokenizer: Any = None, is_model: bool = True
+) -> dict[str, Any]:
+    """The ids among the values of a configuration that change, with what they are to be.
+
+    Args:
+        values: the configuration.
+        plan: where the rows go.
+        where: how an error names the configuration.
+        tokenizer: tells the id of a role where the plan loses the row of the old one.
+        is_model: whether it is that of the model, whose class has ids that it takes where none are given.
+
+    Raises:
+        InputError: the row of an id is lost, and no tokenizer says what is to be instead; or the model's class has an
+            id built in, and the plan moves it.
+
+    >>> from trietok.workbench.adapting.row_plan import RowPlan
+    >>> moved_ids({"pad_token_id": 0, "vocab_size": 3}, RowPlan("A", "B", 3, 3, [1, 0, 2]), where="config.json")
+    {'pad_token_id': 1}
+    """
+    new_ids = plan.new_rows_of()
+    kind = values.get("model_type") if is_model else None
+    if kind == "mpnet" and plan.rows_before > _MPNET_PAD and new_ids.get(_MPNET_PAD) != _MPNET_PAD:
+        raise InputError(
+            "MPNet takes the id 1 for padding, whatever its configuration says, and the plan moves that row; give a "
+            "tokenizer whose padding token has the id 1"
+        )
+
+    def moved(key: str, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [moved(key, each) for each in value]
+        if type(value) is not int or not 0 <= value < plan.rows_before:
+            return value  # None, or an id that means nothing to this vocabulary
+        if value in new_ids:
+            return new_ids[value]
+        role = key.removesuffix("_id")
+        if tokenizer is None or not key.endswith("_token_id"):
+            raise InputError(
+                f"{where} has {key} {value}, and the plan drops that row; give the new tokenizer too (tokenizer=..., "
+                "--tokenizer), which has another token in that role, or change the configuration first"
+            )
+        token = getattr(tokenizer, role, None)
+        return None if token is None else tokenizer.convert_tokens_to_ids(str(token))
+
+    ids = {key: value for key, value in values.items() if key.endswith(_ENDINGS) or key in _OTHERS}
+    defaults = _DEFAULTS.get(kind, {}) if isinstance(kind, str) else {}
+    ids = {key: value for key, value in defaults.items() if key not in values} | ids
+    return {key: new for key, value in ids.items() if (new := moved(key, value)) != value}
+
 
 BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed from
 # The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a float32.
@@ -237,3 +417,239 @@ def _to_bfloat16(np: Any, values: Any) -> Any:
     bits = bits - (np.abs(exact) > np.abs(values)).astype(np.uint32)
     bits = bits | (exact != values).astype(np.uint32)
     return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)
+
+
+# `AppliedRows`: what became of the tensors of a model whose rows were planned anew.
+
+
+HEAD = ("tensor", "before", "after", "type")
+
+
+class ChangedTensor(NamedTuple):
+    """A tensor that goes with the vocabulary.
+
+    Attributes:
+        name: its name.
+        before, after: its shape.
+        dtype: its type, as .safetensors files name it.
+        file: the file it is in; empty for a model in memory.
+    """
+
+    name: str
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    dtype: str
+    file: str = ""
+
+
+class AppliedRows(NamedTuple):
+    """What became of a model. `str` makes it readable.
+
+    Attributes:
+        plan: the plan that was carried out.
+        rows_before, rows_after: how many rows the model had and has, spare ones included.
+        tensors: those that go with the vocabulary.
+        ids: the values of the configuration that changed, → what they are now.
+        out: the directory that was written; empty for a model in memory.
+        copied: the other files of the directory that it holds too.
+        left_out: files of the old directory that it does not hold, such as weights in other formats.
+        has_tokenizer: whether a tokenizer was saved there.
+    """
+
+    plan: RowPlan
+    rows_before: int
+    rows_after: int
+    tensors: list[ChangedTensor]
+    ids: dict[str, Any]
+    out: str = ""
+    copied: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    has_tokenizer: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; of the plan its numbers."""
+        plan = self.plan
+        return {
+            **self._asdict(),
+            "plan": {
+                **{side: getattr(plan, side) for side in ("before", "after", "rows_before", "rows_after")},
+                **{count: getattr(plan, count) for count in ("kept", "moved", "lost", "made")},
+            },
+            "tensors": [tensor._asdict() for tensor in self.tensors],
+        }
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """A line for each tensor, in the columns of `HEAD`."""
+        return [(tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype) for tensor in self.tensors]
+
+    @property
+    def proof(self) -> str:
+        """What became of the rows, in one sentence."""
+        before, after = map(short_fingerprint, (self.plan.before, self.plan.after))
+        return f"{self.plan}; fingerprint {before} → {after}"
+
+    def summary(self) -> list[str]:
+        """What was done, in sentences, without the proof."""
+        spare = self.rows_after - self.plan.rows_after
+        lines = [
+            f"the model had {self.rows_before:,} rows and has {self.rows_after:,}"
+            + (f", {spare:,} of them spare" if spare else ""),
+        ]
+        if self.ids:
+            lines.append("configuration: " + ", ".join(f"{key} {value}" for key, value in self.ids.items()))
+        if self.left_out:
+            lines.append(f"not carried over: {', '.join(self.left_out)}")
+        if self.out:
+            lines.append(f"written to {self.out}" + ("" if self.has_tokenizer else ", without a tokenizer"))
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([*self.table(), *self.summary(), self.proof])
+
+    def table(self) -> Iterator[str]:
+        """The rows in columns, under their `HEAD`."""
+        rows = [HEAD, *self.rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+        for row in rows:
+            yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape))
+
+
+# A row plan carried out on a PyTorch model in memory.
+#
+# In: a plan and a model. Out: the same model, with the same parameter objects, which hold other rows. The rules for
+# names and the numbers are those of `apply_rows`.
+
+
+_DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
+
+
+def apply_to(
+    plan: RowPlan, model: Any, *, also: Iterable[str] = (), leave: Iterable[str] = (), multiple_of: int = 1
+) -> AppliedRows:
+    """`plan.apply_to(model, ...)`."""
+    import_numpy()
+    torch = _torch_of(model)
+    tensors = _tensors(model)
+    configs = _configs(model)
+    rows = _rows_of(tensors, configs)
+    fitted = plan.for_model(rows, multiple_of)
+    axes = token_axes({name: tuple(tensor.shape) for name, tensor in tensors.items()}, rows, also=also, leave=leave)
+    blocks = RowBlocks(fitted)
+    ids = [moved_ids(_values(config), fitted, where=type(config).__name__) for config in configs]
+    generation = [each for each in [getattr(model, "generation_config", None)] if each is not None]
+    generation_ids = [
+        moved_ids(vars(config), fitted, where="generation_config", is_model=False) for config in generation
+    ]
+    new: dict[int, Any] = {}  # all are made before the first is put in
+    for name, axis in axes.items():
+        tensor = tensors[name]
+        if id(tensor) not in new:
+            new[id(tensor)] = _made(torch, blocks, name, tensor, axis)
+    changed = [
+        ChangedTensor(name, tuple(tensors[name].shape), tuple(new[id(tensors[name])].shape), _dtype(tensors[name]))
+        for name in axes
+    ]
+    for tensor in {id(tensors[name]): tensors[name] for name in axes}.values():
+        tensor.grad = None  # it has a gradient for each old row
+        tensor.data = new[id(tensor)]
+    _resize_modules(torch, model, axes, fitted)
+    _set_ids(model, configs, fitted.rows_after, ids)
+    for config, values in zip(generation, generation_ids, strict=True):
+        _set(config, values)
+    ids_now = {"vocab_size": fitted.rows_after, **(ids[0] if ids else {})}
+    return AppliedRows(plan, rows, fitted.rows_after, changed, ids_now)
+
+
+def _torch_of(model: Any) -> Any:
+    """The package that the model is made of: where it is not installed nobody has a model."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(model, torch.nn.Module):
+        raise InputTypeError(f"apply_to takes a torch.nn.Module, not {type(model).__name__}", value=model)
+    return torch
+
+
+def _tensors(model: Any) -> dict[str, Any]:
+    """Parameters and buffers by name; one that is tied stands there under each of its names."""
+    found = dict(model.named_parameters(remove_duplicate=False))
+    found.update(model.named_buffers(remove_duplicate=False))
+    for name, tensor in found.items():
+        if tensor.is_meta:
+            raise InputError(f"{name!r} has no values yet (it is on the device meta); load the model first")
+    return found
+
+
+def _configs(model: Any) -> list[Any]:
+    """The different configurations of the model and its parts that say how many tokens there are."""
+    found = [getattr(module, "config", None) for module in model.modules()]
+    different = {id(config): config for config in found if type(getattr(config, "vocab_size", None)) is int}
+    return list(different.values())
+
+
+def _rows_of(tensors: dict[str, Any], configs: list[Any]) -> int:
+    said = {config.vocab_size for config in configs}
+    if not said:
+        said = {tensor.shape[0] for name, tensor in tensors.items() if name.endswith("word_embeddings.weight")}
+    if len(said) != 1:
+        numbers = " and ".join(f"{number:,}" for number in sorted(said)) or "none"
+        raise InputError(
+            f"a model with one number of token rows is needed, and this one says {numbers}; give the part of it that "
+            "the tokenizer belongs to"
+        )
+    return int(next(iter(said)))
+
+
+def _values(config: Any) -> dict[str, Any]:
+    values = dict(vars(config))
+    values["model_type"] = getattr(config, "model_type", None)
+    return values
+
+
+def _dtype(tensor: Any) -> str:
+    name = str(tensor.dtype).removeprefix("torch.")
+    return _DTYPES.get(name, name)
+
+
+def _made(torch: Any, blocks: RowBlocks, name: str, tensor: Any, axis: int) -> Any:
+    """The new values of a tensor, where it is and of its type."""
+    np = import_numpy()
+    old = tensor.detach().to("cpu").contiguous()
+    raw = old.view(torch.uint8).numpy() if old.dim() else old.numpy()
+    shape = tuple(old.shape)
+    parts = [
+        np.ascontiguousarray(block).view(np.uint8).reshape(-1)
+        for block in blocks.blocks(name, _dtype(tensor), shape, axis, raw)
+    ]
+    new = torch.from_numpy(np.concatenate(parts)).view(old.dtype)
+    return new.reshape(*shape[:axis], blocks.rows, *shape[axis + 1 :]).to(tensor.device)
+
+
+def _resize_modules(torch: Any, model: Any, axes: dict[str, int], plan: RowPlan) -> None:
+    """Have modules say as many rows as they have."""
+    new_rows = plan.new_rows_of()
+    for path, module in model.named_modules():
+        axis = axes.get(f"{path}.weight" if path else "weight")
+        if axis is None:
+            continue
+        if isinstance(module, torch.nn.Embedding):
+            module.num_embeddings = plan.rows_after
+            module.padding_idx = new_rows.get(module.padding_idx)
+        elif isinstance(module, torch.nn.Linear):
+            setattr(module, "in_features" if axis else "out_features", plan.rows_after)
+
+
+def _set_ids(model: Any, configs: list[Any], rows: int, ids: list[dict[str, Any]]) -> None:
+    for config, values in zip(configs, ids, strict=True):
+        for module in model.modules():  # Splinter keeps the id of its question token in a module, too
+            for key in values.keys() & vars(module).keys():
+                if vars(module)[key] == getattr(config, key, None):
+                    setattr(module, key, values[key])
+        _set(config, {**values, "vocab_size": rows})
+
+
+def _set(config: Any, values: dict[str, Any]) -> None:
+    for key, value in values.items():
+        setattr(config, key, value)

@@ -17,14 +17,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from trietok.workbench.adapting.certificate import Certificate, batches, certify, ids_of, unknown_id_of
-from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.errors import InputError, InputTypeError, UnknownTokenError, VocabularyError
-from trietok.files.read_again import read_again
-from trietok.showing.lists import first_few
-from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.require_wordpiece import require_wordpiece
+from trietok.showing.characters import first_few
+from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.training.word_counts import require_texts
+from trietok.workbench.adapting.add_terms import Certificate, batches, certify, ids_of, unknown_id_of
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.read_again import read_again
 
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
 

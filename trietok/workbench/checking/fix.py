@@ -15,30 +15,26 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from trietok.workbench.checking.check import check, load_quietly
-from trietok.workbench.checking.files import DECODER, CheckedFiles, read_files
-from trietok.workbench.checking.report import CheckReport
-from trietok.workbench.checking.rules.facts import ROLES, Facts
-from trietok.workbench.checking.rules.options import case_told_by
-from trietok.workbench.checking.rules.tokenizer_json import Contradiction, contradictions
-from trietok.workbench.checking.vocabulary import BOM
 from trietok.errors import FileFormatError, TrietokError, told_as
-from trietok.files.atomic import save_files
+from trietok.files.atomic import checked_new, save_files, save_into
 from trietok.files.formats import (
+    ADDITIONAL,
     CONFIG_FILE,
     RECORD,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
     read_json_object,
+    trained_kind,
     write_json,
     write_vocab_lines,
 )
-from trietok.files.new_directory import checked_new, save_into
-from trietok.files.other_kinds import trained_kind
-from trietok.files.settings import ADDITIONAL
-from trietok.text.added_token import AddedToken
+from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.special_tokens import EXTRA
+from trietok.workbench.checking.check import check, load_quietly
+from trietok.workbench.checking.files import BOM, DECODER, CheckedFiles, read_files
+from trietok.workbench.checking.report import CheckReport
+from trietok.workbench.checking.rules import ROLES, Contradiction, Facts, case_told_by, json_contradictions
 
 ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
@@ -182,10 +178,12 @@ def _wrong_settings(facts: Facts) -> list[Contradiction]:
     if json is None or facts.setting("do_basic_tokenize") is False:
         return []
     lowers = case_told_by(facts).lowers
-    wrong = [each for each in contradictions(facts, json) if each.setting == "do_lower_case" and each.value == lowers]
+    wrong = [
+        each for each in json_contradictions(facts, json) if each.setting == "do_lower_case" and each.value == lowers
+    ]
     if wrong:
         facts = Facts(dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers}))
-    for each in contradictions(facts, json):
+    for each in json_contradictions(facts, json):
         # Where it is null, accents are stripped as texts are lower-cased, so it was as wrong as that.
         if wrong and each.setting == "strip_accents" and facts.setting("strip_accents") is None:
             wrong.append(each)

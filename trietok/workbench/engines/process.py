@@ -15,11 +15,10 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from trietok.workbench.engines.worker import ENGINES, OTHERS
 from trietok.errors import FileError, InputTypeError
-from trietok.files.find import find_files
-from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
-from trietok.files.settings import GENERIC_FAST
+from trietok.files.formats import GENERIC_FAST, TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.load import find_files
+from trietok.workbench.engines.worker import ENGINES, OTHERS
 
 __all__ = ["ENGINES", "OTHERS", "EngineWork", "classes_of", "model_of"]
 

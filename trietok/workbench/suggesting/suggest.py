@@ -12,15 +12,213 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.files.read_again import checked, read_again
-from trietok.workbench.suggesting.adding_words import WAYS, AddingWords, Change, Effect, require_bert
-from trietok.workbench.suggesting.phrases import LONGEST, PhraseCounts
-from trietok.workbench.suggesting.report import SAVED_ALREADY, Applied, LeftOut, Milestone, Suggestion, Suggestions
-from trietok.text.added_token import AddedToken
+from trietok.showing.characters import number_of
+from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts
+from trietok.workbench.read_again import checked, read_again
+from trietok.workbench.suggesting.adding_words import (
+    LONGEST,
+    WAYS,
+    AddingWords,
+    Change,
+    Effect,
+    PhraseCounts,
+    require_bert,
+)
+
+# What `suggest_tokens` finds: words to add, and what adding them comes to, as attributes, as JSON and as text.
+#
+# In: plain values. Out: `Suggestions` and its parts.
+
+
+HEAD = ("word", "frequency", "tokens saved", "now")
+SAVED_ALREADY = "what it would save, the suggestions before it save"
+_MOST_SHOWN = 20
+
+
+class Suggestion(NamedTuple):
+    """A word worth a token of its own.
+
+    Attributes:
+        word: the word, or the phrase, as it is to be added.
+        frequency: how often it stands in the texts; for `"added"`, where nothing touches it.
+        pieces: its tokens now.
+        tokens_saved: what adding this word alone saves: (pieces − 1) × frequency.
+        is_unknown: whether it is unknown now; then nothing is saved, and `frequency` unknown tokens go. Of a phrase,
+            whether it holds an unknown word.
+        score: what it is ranked by: `tokens_saved`, and `unknown_weight` for each unknown token that goes. Where
+            phrases are suggested too, what it saves beyond the suggestions before it.
+    """
+
+    word: str
+    frequency: int
+    pieces: list[str]
+    tokens_saved: int
+    is_unknown: bool
+    score: float
+
+
+class Milestone(NamedTuple):
+    """What adding the first suggestions comes to, all of them together.
+
+    Attributes:
+        suggestions: how many are added.
+        tokens: the tokens of all texts then.
+        unknown: the unknown ones among them.
+        coverage: the share of the tokens beyond one for each word that are saved, and of the unknown tokens that are
+            gone: (extra and unknown tokens that go) / (those there are now). 1.0 where there were none; phrases, which
+            make one token of several words, may take it beyond 1.
+    """
+
+    suggestions: int
+    tokens: int
+    unknown: int
+    coverage: float
+
+
+class LeftOut(NamedTuple):
+    """A word that was worth adding, and why it is no suggestion."""
+
+    word: str
+    frequency: int
+    reason: str
+
+
+class Suggestions(NamedTuple):
+    """Words to add to a tokenizer, the most useful first, and what that comes to. `str` makes it readable.
+
+    Tokens are counted without [CLS], [SEP] and the like.
+
+    Attributes:
+        suggestions: the words.
+        adding: how they are to be added, `"wordpiece"` or `"added"`.
+        fingerprint: that of the tokenizer they are for.
+        texts: how many texts were read.
+        words: how many words, or chunks between spaces for `"added"`, were counted in them.
+        tokens_before, tokens_after: the tokens of all texts now, and with all suggestions added.
+        unknown_before, unknown_after: the unknown ones among them.
+        milestones: the same for the first 50, 100, 500 and all.
+        changed: other words, or chunks, of the texts that get other tokens once all is added.
+        left_out: words that would have been suggested but for what they would do to others, or that cannot be added;
+            where phrases are suggested, also those that would save next to nothing beside the suggestions before them.
+        forgotten: of the words counted, how many were forgotten to save memory.
+        lost_at_most: how much too low a count may be for that.
+        sample: other units of the texts, the most frequent first, to verify with.
+    """
+
+    suggestions: list[Suggestion]
+    adding: str
+    fingerprint: str
+    texts: int
+    words: int
+    tokens_before: int
+    tokens_after: int
+    unknown_before: int
+    unknown_after: int
+    milestones: list[Milestone]
+    changed: list[Change]
+    left_out: list[LeftOut]
+    forgotten: int
+    lost_at_most: int
+    sample: list[str]
+
+    @property
+    def mean_before(self) -> float:
+        """Tokens of a text, on average, now."""
+        return self.tokens_before / self.texts
+
+    @property
+    def mean_after(self) -> float:
+        """Tokens of a text, on average, with all suggestions added."""
+        return self.tokens_after / self.texts
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it, but for the sample."""
+        values = self._asdict()
+        del values["sample"]
+        for name in ("suggestions", "milestones", "changed", "left_out"):
+            values[name] = [item._asdict() for item in values[name]]
+        return {**values, "mean_before": self.mean_before, "mean_after": self.mean_after}
+
+    def summary(self) -> list[str]:
+        """What adding all of them comes to, in a few lines."""
+        if not self.suggestions:
+            lines = [f"nothing to suggest: {number_of(self.texts, 'text')}, {number_of(self.tokens_before, 'token')}"]
+        else:
+            lines = [
+                f"{number_of(len(self.suggestions), 'suggestion')} from {number_of(self.texts, 'text')}: "
+                f"{self.mean_before:.2f} tokens a text become {self.mean_after:.2f}, "
+                f"{number_of(self.unknown_before, 'unknown token')} become {self.unknown_after:,}"
+            ]
+            lines += [
+                f"the first {step.suggestions:,}: {step.tokens / self.texts:.2f} tokens a text, {step.unknown:,} "
+                f"unknown; {step.coverage:.1%} of the extra tokens of split or unknown words avoided"
+                for step in self.milestones
+            ]
+        if self.changed:
+            occurrences = sum(change.frequency for change in self.changed)
+            what = "other word" if self.adding == "wordpiece" else "other chunk"
+            lines.append(
+                f"{number_of(len(self.changed), what)} would be split differently "
+                f"({number_of(occurrences, 'occurrence')})"
+            )
+        already = sum(each.reason == SAVED_ALREADY for each in self.left_out)
+        if len(self.left_out) > already:
+            lines.append(f"{number_of(len(self.left_out) - already, 'word')} left out for what they would do to others")
+        if already:
+            lines.append(f"{number_of(already, 'word')} left out since suggestions before them save what they would")
+        if self.forgotten:
+            lines.append(
+                f"{self.forgotten:,} of {self.words:,} words were forgotten to save memory; a count may be "
+                f"{self.lost_at_most:,} too low"
+            )
+        return lines
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """A row for each suggestion, a cell for each of `HEAD`."""
+        return [
+            (each.word, f"{each.frequency:,}", f"{each.tokens_saved:,}", " ".join(each.pieces))
+            for each in self.suggestions
+        ]
+
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
+
+        rows = self.rows()[:_MOST_SHOWN]
+        left_out = len(self.suggestions) - len(rows)
+        parts = [heading("Suggestions"), *map(note, self.summary())]
+        parts += [table(HEAD, rows, right=(1, 2), mono=(3,))] if rows else []
+        return fragment(*parts, *([note(f"… and {left_out:,} more")] if left_out else []), label="Suggestions")
+
+    def __str__(self) -> str:
+        lines = self.summary()
+        if self.suggestions:
+            rows = [HEAD, *self.rows()[:_MOST_SHOWN]]
+            widths = [max(len(row[column]) for row in rows) for column in range(3)]
+            for word, count, saved, pieces in rows:
+                lines.append(f"{word:<{widths[0]}}  {count:>{widths[1]}}  {saved:>{widths[2]}}  {pieces}")
+            if len(self.suggestions) > _MOST_SHOWN:
+                lines.append(f"... and {len(self.suggestions) - _MOST_SHOWN:,} more")
+        return "\n".join(lines)
+
+
+class Applied(NamedTuple):
+    """What adding suggestions to a tokenizer did.
+
+    Attributes:
+        added: how many words were added.
+        verified: how many other words, or chunks, of the texts were encoded before and after.
+        changed: how many of those got other ids; each is among `Suggestions.changed`.
+    """
+
+    added: int
+    verified: int
+    changed: int
+
 
 __all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
 

@@ -1,1 +1,0 @@
-"""Examples to batches for training: padding, masks for a language model."""

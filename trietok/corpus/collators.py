@@ -1,0 +1,584 @@
+"""`DataCollatorForLanguageModeling`: examples to a batch with labels, masked anew each time.
+
+In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
+(batch, sequence), with `labels`. The parameters are those of transformers 4.57.6, and so is the random
+state that a collator without a seed draws from; the masks are not the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
+from trietok.inputs.batch_encoding import BatchEncoding
+from trietok.inputs.call_inputs import kind_of
+from trietok.inputs.options import Padding, pad_values, padded_length
+from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
+from trietok.tokenizer.pretrained import PreTrainedTokenizer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# Masked-language-model masking: which tokens of a batch are to be guessed, and what the model sees in their place.
+#
+# In: ids of shape (batch, sequence), where a token may be chosen, and random numbers. Out: masked ids and labels. The
+# scheme is that of BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805, A.1). Everything is drawn in numpy, from
+# a generator of its own, whose key comes from a seed; without one, from the global random state.
+
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    Ids = NDArray[numpy.int64]
+    Flags = NDArray[numpy.bool_]
+    Source = numpy.random.Philox
+
+IGNORED_LABEL = -100  # what the losses of PyTorch and transformers leave out
+SCHEME = b"trietok-mlm-1"  # another name where the same seed gives other masks
+
+
+class Shares(NamedTuple):
+    """Of the tokens, how many are chosen; of the chosen, how many become the mask token, and how many a random one."""
+
+    chosen: float
+    masked: float
+    random: float
+
+
+def random_source(key: bytes, content: bytes) -> Source:
+    """A source of random numbers that only its key and the content of the batch decide.
+
+    Philox (Salmon et al. 2011) takes any key of 128 bits, so a hash can be one. Only its raw numbers are used, which
+    numpy promises to keep; what numpy makes of them may change from version to version.
+    """
+    import numpy
+
+    digest = hashlib.blake2b(key + b":" + content, digest_size=16, person=SCHEME).digest()
+    return numpy.random.Philox(key=int.from_bytes(digest, "little"))
+
+
+def seeded_key(seed: int, epoch: int) -> bytes:
+    """The key of a seed and an epoch."""
+    return b"%d:%d" % (seed, epoch)
+
+
+def drawn_key(from_torch: bool) -> bytes:
+    """A key drawn from PyTorch's global random state, or from numpy's.
+
+    transformers' collators draw from the same: `transformers.set_seed` sets it, `Trainer` stores it in a checkpoint,
+    and a `DataLoader` gives each of its workers another.
+    """
+    if from_torch:
+        import torch
+
+        drawn: bytes = torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
+        return b"torch:" + drawn
+    import numpy
+
+    return b"numpy:" + numpy.random.bytes(16)
+
+
+def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:
+    """For each token that may be chosen, row by row, the number of its word from 0.
+
+    Args:
+        is_maskable: where a token may be chosen, of shape (batch, sequence).
+        is_continuation: where a token goes on with the word before it, of the same shape; None for nowhere. One that
+            follows a token that may not be chosen, or begins its row, begins a word.
+    """
+    import numpy
+
+    if is_continuation is None:
+        return numpy.arange(numpy.count_nonzero(is_maskable))
+    begins = numpy.ones_like(is_maskable)
+    begins[:, 1:] = ~(is_continuation[:, 1:] & is_maskable[:, :-1])
+    return numpy.cumsum(begins[is_maskable]) - 1
+
+
+def mask_ids(
+    ids: Ids,
+    is_maskable: Flags,
+    words: NDArray[numpy.int64],
+    shares: Shares,
+    source: Source,
+    mask_token_id: int,
+    random_ids: int | Ids,
+) -> tuple[Ids, Ids]:
+    """Choose words, and put something else in the place of their tokens.
+
+    A word is chosen by one number, so all its tokens are; what becomes of each of them is drawn for itself.
+
+    Args:
+        ids: of shape (batch, sequence); not changed.
+        is_maskable, words: see `word_numbers`.
+        mask_token_id: what takes the place of the share `masked`.
+        random_ids: what the share `random` is drawn from: an array, or a number for the ids below it.
+
+    Returns:
+        The ids as the model sees them, and the labels: the id where a token is chosen, -100 elsewhere.
+    """
+    import numpy
+
+    is_chosen = _uniform(source, int(words[-1]) + 1 if len(words) else 0) < shares.chosen
+    places = numpy.flatnonzero(is_maskable)[is_chosen[words]]
+    labels = numpy.full_like(ids, IGNORED_LABEL)
+    labels.flat[places] = ids.flat[places]
+    fate = _uniform(source, len(places))
+    is_masked = fate < shares.masked
+    is_random = ~is_masked & (fate < shares.masked + shares.random)
+    seen = ids.copy()
+    seen.flat[places[is_masked]] = mask_token_id
+    count = random_ids if isinstance(random_ids, int) else len(random_ids)
+    drawn = _raw(source, int(numpy.count_nonzero(is_random))) % numpy.uint64(count)  # 64 bits: no id is favoured
+    seen.flat[places[is_random]] = drawn if isinstance(random_ids, int) else random_ids[drawn.astype(numpy.int64)]
+    return seen, labels
+
+
+def _raw(source: Source, count: int) -> NDArray[numpy.uint64]:
+    import numpy
+
+    return numpy.asarray(source.random_raw(count), dtype=numpy.uint64)
+
+
+def _uniform(source: Source, count: int) -> NDArray[numpy.float64]:
+    """Numbers from 0 to below 1, of the 53 bits a float holds."""
+    import numpy
+
+    numbers: NDArray[numpy.float64] = (_raw(source, count) >> numpy.uint64(11)) / float(1 << 53)
+    return numbers
+
+
+# `DataCollatorWithPadding`: examples of several lengths to one batch.
+#
+# In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
+# (batch, sequence). As transformers 4.57.6 does it.
+
+
+def tensors_at_hand() -> str:
+    """`"pt"`, transformers' default, where torch is installed; else `"np"`. Nothing is imported."""
+    return "np" if find_spec("torch") is None else "pt"
+
+
+def list_of_examples(features: object) -> list[object]:
+    """What a collator is called with, as a list.
+
+    Raises:
+        InputTypeError: it is one encoding, or no list at all.
+        InputError: it is empty.
+    """
+    if hasattr(features, "keys") or not hasattr(features, "__iter__") or isinstance(features, (str, bytes)):
+        raise InputTypeError(
+            f"a collator takes a list of examples, such as [dataset[i] for i in range(8)], not {kind_of(features)}",
+            value=features,
+        )
+    examples = list(features)
+    if not examples:
+        raise InputError("a batch has at least one example; this list is empty")
+    return examples
+
+
+def check_multiple(pad_to_multiple_of: int | None) -> None:
+    """Raise an InputError unless it is None or a whole number from 1."""
+    if pad_to_multiple_of is None:
+        return
+    if not isinstance(pad_to_multiple_of, int):
+        raise InputTypeError(
+            f"pad_to_multiple_of is {pad_to_multiple_of!r}; it is a whole number or None", value=pad_to_multiple_of
+        )
+    if pad_to_multiple_of < 1:
+        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
+
+
+@dataclass
+class DataCollatorWithPadding:
+    """Pads the examples of a batch to one length, with transformers' parameters.
+
+    Args:
+        tokenizer: says what to pad with and on which side.
+        padding: True or `"longest"` for the longest of the batch; `"max_length"`; False for none.
+        max_length: for `"max_length"`, in tokens; None for the tokenizer's `model_max_length`.
+        pad_to_multiple_of: round the length up to a multiple, in tokens.
+        return_tensors: `"np"` or `"pt"`; None for `"pt"` where torch is installed, else `"np"`.
+
+    Raises:
+        InputError: an argument cannot be.
+
+    A `label` or `label_ids` of the examples becomes `labels`, the name under which models take it.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> collator = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=4, return_tensors="np")
+    >>> batch = collator([{"input_ids": [2, 134, 289, 3], "label": 1}, {"input_ids": [2, 3], "label": 0}])
+    >>> batch.input_ids.tolist(), batch.attention_mask.tolist(), batch.labels.tolist()
+    ([[2, 134, 289, 3], [2, 3, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]], [1, 0])
+    """
+
+    tokenizer: PreTrainedTokenizer
+    padding: Padding = True
+    max_length: int | None = None
+    pad_to_multiple_of: int | None = None
+    return_tensors: Tensors = None
+
+    def __post_init__(self) -> None:
+        check_multiple(self.pad_to_multiple_of)
+        self.return_tensors = TensorType(self.return_tensors or tensors_at_hand()).value
+
+    def __call__(self, features: object) -> BatchEncoding:
+        """One batch.
+
+        Args:
+            features: a list of dicts or `BatchEncoding`s, one a text.
+
+        Returns:
+            Every value as a tensor; `input_ids` and what goes with them of shape (batch, sequence), int64.
+
+        Raises:
+            InputError: the list is empty, or the examples do not fit together.
+            SpecialTokenError: the tokenizer has no padding token.
+            MissingDependencyError: numpy or torch is not installed.
+        """
+        batch = self.tokenizer.pad(
+            list_of_examples(features),
+            padding=self.padding,
+            max_length=self.max_length,
+            pad_to_multiple_of=self.pad_to_multiple_of,
+            return_tensors=self.return_tensors,
+        )
+        for name in ("label", "label_ids"):
+            if name in batch:
+                batch["labels"] = batch.pop(name)
+        return batch
+
+
+_IDS = "input_ids"
+_CHINESE_REF = "chinese_ref"
+_LEFT_OUT = (_CHINESE_REF, "offset_mapping")  # of no use to a model, and no tensor where lengths differ
+
+
+@dataclass
+class DataCollatorForLanguageModeling:
+    """Makes a batch for masked language modelling, or with `mlm=False` for causal.
+
+    Of the tokens that may be chosen, `mlm_probability` are; the label of a chosen token is its id, every other label
+    is -100. Of the chosen, `mask_replace_prob` become the mask token, `random_replace_prob` a token drawn from the
+    whole vocabulary, and the rest stay. Special tokens and padding are never chosen.
+
+    Args:
+        tokenizer: says what to pad with, which tokens are special, and what the mask token is.
+        mlm: False for labels that are the ids themselves, -100 at padding.
+        whole_word_mask: choose whole words: the pieces that continue a word (`##able`) are chosen with it.
+        mlm_probability: the share of tokens to choose, from 0 to 1.
+        mask_replace_prob, random_replace_prob: shares of the chosen, from 0 to 1, and no more than 1 together.
+        pad_to_multiple_of: round the length of the batch up to a multiple, in tokens.
+        tf_experimental_compile: in its place for transformers' sake; only False is possible.
+        return_tensors: `"np"` or `"pt"`; None for `"pt"` where torch is installed, else `"np"`. The numbers are
+            the same.
+        seed: a whole number for masks that can be had again, in any process; None to draw them from the global random
+            state, as transformers does.
+
+    Raises:
+        InputError: a probability or another argument cannot be.
+        SpecialTokenError: `mlm` without a mask token.
+
+    **The seed.** With a seed, the masks are decided by it, the epoch (`set_epoch`) and the ids of the batch, and by
+    nothing else: no state is kept, no global generator is read or changed. So a batch gets the same masks in whichever
+    process, among any number of workers, and after a training that was broken off. A shuffled data set gives other
+    batches each epoch, hence other masks. Where batches come back as they were, unshuffled, call
+    `set_epoch(epoch)` before each epoch, or the masks come back too; workers that live on from epoch to epoch
+    (`persistent_workers=True`) have a copy that does not hear of it.
+
+    With `seed=None` each call draws 16 bytes from PyTorch's global generator, or from numpy's where the tensors are
+    numpy's. So `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each
+    epoch, as long as the number of workers is the same; what sets no seed gets other masks in each run.
+
+    The alternatives are worse: with a counter of calls, as transformers has it, masks depend on the number of workers;
+    with a key for each text a training that never calls `set_epoch` would see one mask of each text for ever.
+
+    **Whole words.** Each word is chosen with `mlm_probability`, so each token is too, however long its word; only the
+    spread is wider. The tokens of a chosen word are replaced each for itself, as BERT does it. A Chinese character is a
+    word; where an example has `chinese_ref`, the positions at which a word goes on, as transformers'
+    `DataCollatorForWholeWordMask` takes it, they go with the character before.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.4, return_tensors="np", seed=7)
+    >>> batch = collator([tokenizer("the people of the united states"), tokenizer("the people")])
+    >>> print(batch.input_ids)
+    [[   2  134 4774    4  134  509    4    3]
+     [   2    4  289    3    0    0    0    0]]
+    >>> print(batch.labels)
+    [[-100 -100  289  142 -100 -100  444 -100]
+     [-100  134 -100 -100 -100 -100 -100 -100]]
+    """
+
+    tokenizer: PreTrainedTokenizer
+    mlm: bool = True
+    whole_word_mask: bool = False
+    mlm_probability: float = 0.15
+    mask_replace_prob: float = 0.8
+    random_replace_prob: float = 0.1
+    pad_to_multiple_of: int | None = None
+    tf_experimental_compile: bool = False
+    return_tensors: Tensors = None
+    seed: int | None = None
+    epoch: int = field(default=0, init=False)
+    _known_ids: tuple[Any, int, int, Ids] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.tf_experimental_compile:
+            raise NotSupportedError(
+                "tf_experimental_compile is for TensorFlow, which is left out; use return_tensors='np' and convert",
+                name="tf_experimental_compile",
+            )
+        if self.mlm and self.tokenizer.mask_token is None:
+            raise SpecialTokenError(
+                "masked language modelling needs a mask token, and the tokenizer has none; set one with "
+                "tokenizer.add_special_tokens({'mask_token': '[MASK]'}), or pass mlm=False for causal modelling",
+                role="mask_token",
+            )
+        if self.mlm:
+            self.mlm_probability = _probability("mlm_probability", self.mlm_probability)
+        self.mask_replace_prob = _probability("mask_replace_prob", self.mask_replace_prob)
+        self.random_replace_prob = _probability("random_replace_prob", self.random_replace_prob)
+        if self.mask_replace_prob + self.random_replace_prob > 1:
+            raise InputError(
+                f"mask_replace_prob={self.mask_replace_prob} and random_replace_prob={self.random_replace_prob} are "
+                "more than 1 together; they are shares of the same tokens"
+            )
+        if self.whole_word_mask:
+            self._check_whole_words()
+        check_multiple(self.pad_to_multiple_of)
+        if self.seed is not None:
+            self.seed = _whole_number("seed", self.seed)
+        self.return_tensors = TensorType(self.return_tensors or tensors_at_hand()).value
+
+    def _check_whole_words(self) -> None:
+        if not self.mlm:
+            raise InputError("whole_word_mask=True masks, so it needs mlm=True")
+        prefix = self._continuing_prefix
+        if not any(token.startswith(prefix) for token in self.tokenizer.get_vocab()):
+            raise InputError(
+                f"whole_word_mask=True needs a WordPiece vocabulary, and no token of {type(self.tokenizer).__name__} "
+                f"begins with {prefix!r}; leave it out"
+            )
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch it is, so that batches that come back get other masks; 0 at the start.
+
+        Args:
+            epoch: a whole number.
+
+        Raises:
+            InputTypeError: it is none.
+        """
+        self.epoch = _whole_number("epoch", epoch)
+
+    def __call__(self, features: object, return_tensors: Tensors = None) -> BatchEncoding:
+        """One batch.
+
+        Args:
+            features: a list of dicts or `BatchEncoding`s, one a text, or of lists, arrays or tensors of ids. Where
+                they have a `special_tokens_mask` it is heeded, else the tokenizer says which ids are special.
+            return_tensors: `"np"` or `"pt"` for this batch.
+
+        Returns:
+            What the examples hold, as tensors of shape (batch, sequence), and `labels`; int64.
+
+        Raises:
+            InputError: the list is empty, or the examples do not fit together.
+            SpecialTokenError: there is something to pad, and no padding token.
+            MissingDependencyError: numpy or torch is not installed.
+        """
+        _check_numpy()
+        kind = TensorType(return_tensors or self.return_tensors or tensors_at_hand())
+        examples = list_of_examples(features)
+        batch = self._padded(examples, kind)
+        special = batch.pop("special_tokens_mask", None)
+        ids = _as_numpy(batch[_IDS])
+        if ids.ndim != 2 or ids.dtype.kind not in "iu":
+            raise InputError(f"each example is one sequence of ids; these make {ids.dtype} of shape {ids.shape}")
+        if self.mlm:
+            is_maskable = self._maskable(ids, special, batch.get("attention_mask"))
+            is_continuation = self._continuations(ids, examples) if self.whole_word_mask else None
+            seen, labels = self._mask(ids, is_maskable, is_continuation, self._key(kind))
+            batch[_IDS] = _as_kind(seen, kind)
+        else:
+            labels = ids.copy()
+            if self.tokenizer.pad_token_id is not None:
+                labels[labels == self.tokenizer.pad_token_id] = IGNORED_LABEL
+        batch["labels"] = _as_kind(labels, kind)
+        return batch
+
+    def torch_call(self, examples: object) -> BatchEncoding:
+        """A batch of PyTorch tensors."""
+        return self(examples, return_tensors="pt")
+
+    def numpy_call(self, examples: object) -> BatchEncoding:
+        """A batch of numpy arrays."""
+        return self(examples, return_tensors="np")
+
+    # ---- padding ----------------------------------------------------------------------------------------------------
+
+    def _padded(self, examples: list[Any], kind: TensorType) -> BatchEncoding:
+        if isinstance(examples[0], Mapping):
+            for number, example in enumerate(examples):
+                if not isinstance(example, Mapping):
+                    raise InputTypeError(f"item {number} is no dict, as item 0 is: {kind_of(example)}", value=example)
+            examples = [{key: example[key] for key in example if key not in _LEFT_OUT} for example in examples]
+            return self.tokenizer.pad(examples, pad_to_multiple_of=self.pad_to_multiple_of, return_tensors=kind)
+        rows = [_row_of_ids(number, example) for number, example in enumerate(examples)]
+        length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
+        pad_token_id = self.tokenizer.pad_token_id
+        if pad_token_id is None and any(len(row) < length for row in rows):
+            raise SpecialTokenError(
+                "the examples have to be padded and the tokenizer has no pad_token; set one with "
+                "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
+                role="pad_token",
+            )
+        how: dict[str, Any] = {"main_input": _IDS, "fillers": {_IDS: pad_token_id}, "side": self.tokenizer.padding_side}
+        return BatchEncoding({_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind)
+
+    # ---- masking ----------------------------------------------------------------------------------------------------
+
+    def _key(self, kind: TensorType) -> bytes:
+        """What decides the masks, beside the ids of the batch."""
+        return drawn_key(kind is TensorType.PYTORCH) if self.seed is None else seeded_key(self.seed, self.epoch)
+
+    def _mask(self, ids: Ids, is_maskable: Flags, is_continuation: Flags | None, key: bytes) -> tuple[Ids, Ids]:
+        mask_token_id = self.tokenizer.mask_token_id
+        assert mask_token_id is not None  # there is a mask token, or the collator would not have been made
+        content = ids[is_maskable].astype("<i8").tobytes()
+        return mask_ids(
+            ids,
+            is_maskable,
+            word_numbers(is_maskable, is_continuation),
+            Shares(self.mlm_probability, self.mask_replace_prob, self.random_replace_prob),
+            random_source(key, content),
+            mask_token_id,
+            self._random_ids(),
+        )
+
+    def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
+        """Where a token may be chosen: it is neither special nor padding."""
+        if special is None:
+            special = [
+                self.tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True) for row in ids.tolist()
+            ]
+        is_maskable: Flags = _like(ids, "special_tokens_mask", special) == 0
+        if attention is not None:
+            is_maskable &= _like(ids, "attention_mask", attention) != 0
+        if self.tokenizer.pad_token_id is not None:
+            is_maskable &= ids != self.tokenizer.pad_token_id
+        return is_maskable
+
+    @property
+    def _continuing_prefix(self) -> str:
+        wordpiece = getattr(self.tokenizer, "wordpiece_tokenizer", None)
+        return getattr(wordpiece, "continuing_subword_prefix", "##")
+
+    def _continuations(self, ids: Ids, examples: list[Any]) -> Flags:
+        """Where a token goes on with the word before it."""
+        import numpy
+
+        different, numbers = numpy.unique(ids, return_inverse=True)
+        tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
+        prefix = self._continuing_prefix
+        goes_on: Flags = numpy.array([token.startswith(prefix) for token in tokens])[numbers].reshape(ids.shape)
+        for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
+            if isinstance(example, Mapping) and _CHINESE_REF in example:
+                length = len(example[_IDS])
+                start = len(row) - length if self.tokenizer.padding_side == "left" else 0
+                for position in to_python(example[_CHINESE_REF]):
+                    if not 0 <= position < length:
+                        raise InputError(f"{_CHINESE_REF} of item {number} holds {position}; the item has {length} ids")
+                    row[start + position] = True
+        return goes_on
+
+    def _random_ids(self) -> int | Ids:
+        """What random tokens are drawn from: every id that a token has; the number of ids where none is left out."""
+        import numpy
+
+        size = len(self.tokenizer)
+        highest = getattr(self.tokenizer, "max_id", size - 1)
+        if highest == size - 1:
+            return size
+        if self._known_ids is None or self._known_ids[:3] != (self.tokenizer, size, highest):
+            ids = numpy.array(sorted(set(self.tokenizer.get_vocab().values())), dtype=numpy.int64)
+            self._known_ids = (self.tokenizer, size, highest, ids)
+        return self._known_ids[3]
+
+
+class DataCollatorForWholeWordMask(DataCollatorForLanguageModeling):
+    """`DataCollatorForLanguageModeling` with `whole_word_mask=True`, under transformers' other name.
+
+    Args:
+        *args, **kwargs: as there; `mlm` and `whole_word_mask` are True whatever is passed.
+    """
+
+    def __post_init__(self) -> None:
+        self.mlm = self.whole_word_mask = True
+        super().__post_init__()
+
+
+def _check_numpy() -> None:
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError(
+            "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy", extra="numpy"
+        ) from error
+
+
+def _probability(name: str, value: Any) -> float:
+    if not isinstance(value, Real):
+        raise InputTypeError(f"{name} is {value!r}; it is a number from 0 to 1", value=value)
+    share = float(value)
+    if not 0 <= share <= 1:  # so that nan is refused too
+        raise InputError(f"{name} is {value!r}; it is a number from 0 to 1")
+    return share
+
+
+def _whole_number(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise InputTypeError(f"{name} is {value!r}; it is a whole number", value=value) from error
+
+
+def _row_of_ids(number: int, example: Any) -> list[int]:
+    row = to_python(example)
+    if not isinstance(row, list) or not all(isinstance(token_id, int) for token_id in row):
+        raise InputTypeError(
+            f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode texts first", value=example
+        )
+    return row
+
+
+def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:
+    import numpy
+
+    array: NDArray[Any] = numpy.asarray(_as_numpy(mask))
+    if array.shape != ids.shape:
+        raise InputError(f"{name} has the shape {array.shape} and input_ids {ids.shape}; each id has one")
+    return array
+
+
+def _as_numpy(tensor: Any) -> NDArray[Any]:
+    array: NDArray[Any] = tensor.numpy() if tensor_type_of(tensor) is TensorType.PYTORCH else tensor
+    return array
+
+
+def _as_kind(array: Ids, kind: TensorType) -> Any:
+    if kind is TensorType.NUMPY:
+        return array
+    import torch
+
+    return torch.from_numpy(array)

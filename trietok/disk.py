@@ -1,0 +1,435 @@
+"""Writing a file whole: a reader finds the old file or the new one, never a part of either.
+
+In: a path, and what is written in a `with` block. Out: the file in its place, on the disk, with the mode and the owner
+of the file that it replaces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import io
+import os
+import stat
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from trietok.errors import FileError, FileFormatError, VocabularyError
+
+# Opening the files of a tokenizer or a model: regular files of a limited size, and nothing else.
+#
+# In: a path. Out: the open file, or its bytes. A pipe, a device or a socket under the name of a tokenizer's file would
+# keep a reader waiting for ever or never end; it is refused before anything is read from it.
+
+
+LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
+ANY_SIZE = 1 << 62
+
+
+def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> BinaryIO:
+    """Open a regular file for reading bytes; symbolic links are followed.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
+    >>> _ = path.write_text("[UNK]\\n")
+    >>> with open_regular(path) as file:
+    ...     file.read()
+    b'[UNK]\\n'
+    >>> open_regular("/dev/null")
+    Traceback (most recent call last):
+    trietok.errors.FileError: /dev/null is not a regular file; only regular files are read
+
+    Args:
+        path: the file.
+        limit: the most bytes it may have.
+
+    Raises:
+        FileError: it is a pipe, a device or a socket, or its name holds a NUL.
+        FileFormatError: it has more than `limit` bytes.
+        OSError: it is missing (FileNotFoundError), a directory (IsADirectoryError), or may not be read.
+    """
+    name = checked_name(path)
+    _check(os.stat(path), name, limit)  # before it is opened: opening a device may have effects by itself
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    handle = os.open(path, flags)
+    try:
+        _check(os.fstat(handle), name, limit)  # it may have been replaced since
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def checked_name(path: str | os.PathLike[str]) -> str:
+    """A path as a string, if the system can have such a path.
+
+    >>> checked_name("a" + chr(0))
+    Traceback (most recent call last):
+    trietok.errors.FileError: no file or directory can have the name 'a\\x00': it holds a NUL
+
+    Raises:
+        FileError: it holds a NUL, or a character that the names of files cannot keep.
+    """
+    name = os.fspath(path)
+    if "\0" in name:
+        raise FileError(f"no file or directory can have the name {name!r}: it holds a NUL", path=name)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise FileError(
+            f"no file or directory can have the name {name!r}: it holds {name[error.start]!r}", path=name
+        ) from None
+    return name
+
+
+def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
+    """The bytes of a regular file.
+
+    Raises:
+        FileError, FileFormatError, OSError: as `open_regular`; also if the file grows beyond `limit` while it is read.
+    """
+    with open_regular(path, limit) as file:
+        raw = file.read(limit + 1)
+    if len(raw) > limit:
+        raise _too_large(os.fspath(path), len(raw), limit)
+    return raw
+
+
+def _check(status: os.stat_result, name: str, limit: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{name} is not a regular file; only regular files are read", path=name)
+    if status.st_size > limit:
+        raise _too_large(name, status.st_size, limit)
+
+
+def _too_large(name: str, size: int, limit: int) -> FileFormatError:
+    return FileFormatError(
+        f"{name} has {size:,} bytes, more than the {limit:,} that such a file of a tokenizer may have", path=name
+    )
+
+
+# Reading a text file whole, and the lines of a vocab.txt in it.
+#
+# In: a path. Out: its text, or the tokens of a vocabulary in the order of their ids. Every error names the file, and
+# the line where one is to blame.
+
+
+LARGEST_VOCAB = 1 << 27  # bytes
+MOST_ENTRIES = 2_000_000  # the largest published vocabularies have half of it
+LONGEST_LINE = 100_000  # bytes
+
+Path_ = str | os.PathLike[str]
+
+
+def read_text(path: Path_) -> str:
+    """The whole of a UTF-8 file, with Python's universal newlines, as transformers opens it.
+
+    Raises:
+        FileError: the file is missing, may not be read, or is no regular file.
+        FileFormatError: it is too large, or a byte is not UTF-8; then the error has the line.
+    """
+    return _decoded(_read_bytes(path, LARGEST_FILE), path)
+
+
+def _read_bytes(path: Path_, limit: int) -> bytes:
+    try:
+        return read_regular(path, limit)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"cannot read {os.fspath(path)}: {error.strerror}", path=path) from error
+
+
+def _decoded(raw: bytes, path: Path_) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(
+            f"{os.fspath(path)}, line {line}: byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; "
+            "convert the file to UTF-8",
+            path=path,
+            line_number=line,
+        ) from None
+    if "\r" in text:  # a lone carriage return ends a line too, as it does for transformers
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def read_vocab_bytes(path: Path_) -> bytes:
+    """The bytes of a vocab.txt, if they are within the limits.
+
+    Raises:
+        FileError: as `read_text`.
+        FileFormatError: the file is larger than `LARGEST_VOCAB`, has more lines than `MOST_ENTRIES`, or a line longer
+            than `LONGEST_LINE`.
+    """
+    raw = _read_bytes(path, LARGEST_VOCAB)
+    count = raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
+    if count > MOST_ENTRIES:
+        raise FileFormatError(
+            f"{os.fspath(path)} has {count:,} lines, more than the {MOST_ENTRIES:,} entries a vocabulary may have",
+            path=path,
+        )
+    start = 0
+    while len(raw) - start > LONGEST_LINE:  # looks for the last line end in as many bytes as a line may have
+        stop = start + LONGEST_LINE + 1
+        end = max(raw.rfind(b"\n", start, stop), raw.rfind(b"\r", start, stop))
+        if end < 0:
+            line = raw.count(b"\n", 0, start) + 1
+            raise FileFormatError(
+                f"{os.fspath(path)}, line {line} has more than {LONGEST_LINE:,} bytes, the most an entry may have; a "
+                "vocabulary has one token a line",
+                path=path,
+                line_number=line,
+            )
+        start = end + 1
+    return raw
+
+
+def read_vocab_lines(path: Path_) -> list[str]:
+    """The lines of a vocab.txt: one token each, the id is the line's number from 0.
+
+    Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark and blank lines
+    stay, so that every id is transformers' id.
+
+    Raises:
+        FileError, FileFormatError: as `read_text` and `read_vocab_bytes`.
+        VocabularyError: the file is empty.
+    """
+    lines = _decoded(read_vocab_bytes(path), path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not lines:
+        raise VocabularyError(
+            f"{os.fspath(path)} is empty; a vocabulary needs at least one token, one a line", path=path
+        )
+    return lines
+
+
+# What a new file takes over from the file it replaces: its mode, its owner and its access list.
+#
+# In: the path of a file that is to be replaced. Out: its rights, or an error that says why it must not be replaced.
+
+
+_ACCESS_LIST = "system.posix_acl_access"  # the name under which Linux keeps a file's access list
+
+
+class Rights(NamedTuple):
+    """The rights of a file: `path` names it, `mode` is what chmod sets, `access_list` as the system stores it."""
+
+    path: str
+    mode: int
+    user: int
+    group: int
+    access_list: bytes | None
+
+    def give(self, path: str | os.PathLike[str]) -> None:
+        """Give another file these rights.
+
+        Raises:
+            FileError: the system does not allow it; only root may give a file to another user.
+        """
+        try:
+            status = os.stat(path)
+            if (status.st_uid, status.st_gid) != (self.user, self.group):
+                os.chown(path, self.user, self.group)
+                status = os.stat(path)  # a change of the owner may take bits from the mode
+            if stat.S_IMODE(status.st_mode) != self.mode:
+                os.chmod(path, self.mode)
+            if self.access_list is not None:
+                os.setxattr(path, _ACCESS_LIST, self.access_list)
+        except OSError as error:
+            raise FileError(
+                f"cannot replace {self.path}: its owner (user {self.user}, group {self.group}) and mode "
+                f"({self.mode:04o}) cannot be kept ({error.strerror}); save as its owner, into another directory, or "
+                "remove the file first",
+                path=self.path,
+            ) from error
+
+
+def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
+    """The rights of a file that is to be replaced, or removed; None where there is no file.
+
+    A symbolic link has the rights of the file it leads to.
+
+    Raises:
+        FileError: it is write-protected, or this user may not write it; it is a directory, or no regular file.
+        OSError: what the system says to a path that it cannot look up.
+    """
+    name = os.fspath(path)
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+        raise FileError(f"cannot replace {name}: it is {kind}; move it away, or save elsewhere", path=path)
+    mode = stat.S_IMODE(status.st_mode)
+    if not mode & 0o222:
+        raise FileError(
+            f"cannot replace {name}: it is write-protected (mode {mode:04o}); make it writable (chmod u+w), or save "
+            "into another directory",
+            path=path,
+        )
+    if not os.access(path, os.W_OK):
+        raise FileError(
+            f"cannot replace {name}: this user may not write it (mode {mode:04o}, owner {status.st_uid}), or it is "
+            "immutable (lsattr tells) or on a read-only mount; change that, or save into another directory",
+            path=path,
+        )
+    access_list = None
+    with contextlib.suppress(OSError, AttributeError):  # it has none, or the system knows none
+        access_list = os.getxattr(path, _ACCESS_LIST)
+    return Rights(name, mode, status.st_uid, status.st_gid, access_list)
+
+
+TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
+UNFINISHED = (TEMPORARY, "temporary-")  # 0.2.0 did not hide them
+FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_LOST = FULL | {errno.EIO}  # after these, what was written may not be on the disk
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[BinaryIO]:
+    """A file to write, which takes the place of `path` when the block ends; where it fails nothing has changed.
+
+    The file is written beside `path`, from front to back, flushed to the disk, read back and renamed. What processes
+    have left there that were killed as they wrote the same file is removed, unless not `clears`: the folder is listed
+    for that.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
+    >>> with replacing(path) as file:
+    ...     _ = file.write(b"new")
+    >>> path.read_text(), [other.name for other in path.parent.iterdir()]
+    ('new', ['a.txt'])
+
+    Raises:
+        FileError: the file that is there is write-protected, or its owner and mode cannot be kept.
+        OSError: the file cannot be written; the error for a full disk has the name of the file that was written.
+    """
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
+    rights = rights_to_keep(path)
+    if clears:
+        _clear(folder or ".", name)
+    try:
+        with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
+            if rights is not None:
+                rights.give(temporary)
+            yield cast(BinaryIO, file)
+            file.flush()
+            os.fsync(file.fileno())
+        if checksum(temporary, from_disk=True) != file.digest.hexdigest():
+            raise OSError(errno.EIO, "what was written reads back differently", temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    flush_directory(folder or ".")
+
+
+class _Summed(io.BufferedWriter):
+    """A file to write that keeps the checksum of what was written."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(io.FileIO(handle, "w"))
+        self.digest = hashlib.sha256()
+
+    def write(self, content: Any, /) -> int:
+        self.digest.update(content)
+        return super().write(content)
+
+
+def _clear(folder: str, name: str) -> None:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            process, _, of = entry.name.removeprefix(TEMPORARY).partition("-")
+            if entry.name.startswith(TEMPORARY) and of == name and process.isascii() and process.isdigit():
+                if len(process) < 10 and not is_running(int(process)):
+                    os.unlink(entry.path)
+
+
+def is_running(process: int) -> bool:
+    if os.name != "posix":  # there is no harmless question: a signal 0 is a Ctrl-C on Windows
+        return True
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)  # it runs, and is not ours
+    return True
+
+
+def _new_file(path: str, private: bool) -> int:
+    """Create a file, in place of one that a killed process left; `private`: nobody else may open it yet."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(path, flags, 0o600 if private else 0o666)
+
+
+def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
+    """The SHA-256 of a regular file, in hexadecimal; `from_disk`: not of what memory holds of it, where that can be."""
+    digest = hashlib.sha256()
+    with open_regular(path, limit=ANY_SIZE) as file:
+        if from_disk:
+            with contextlib.suppress(OSError, AttributeError):  # not every system lets it be forgotten
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def put_in_place(finished: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one that it replaces.
+
+    Raises:
+        FileError: as `replacing`.
+        OSError: it cannot be renamed.
+    """
+    rights = rights_to_keep(path)
+    if rights is not None:
+        rights.give(finished)
+    os.replace(finished, path)
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the name of the file that is written into the error for a full disk, which has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def flush_file(path: str | os.PathLike[str]) -> None:
+    """Have a file on the disk that was written by other means."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def flush_directory(directory: str | os.PathLike[str]) -> None:
+    """Have the names in a directory on the disk, where the system can do that.
+
+    Raises:
+        OSError: the disk is full or damaged.
+    """
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno in _LOST:  # else this system does not let a directory be flushed
+            raise OSError(error.errno, error.strerror, os.fspath(directory)) from error

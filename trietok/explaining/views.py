@@ -1,0 +1,1117 @@
+"""`Contrast`: two explanations of one text side by side: where their tokens part, and which stage made the difference.
+
+In: two explanations, of two vocabularies or of the two profiles. Out: the stretches of the text in order, alike or not.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice, takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trietok.errors import InputError
+from trietok.explaining.values import TITLES, Change, Lazy, Token
+from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
+from trietok.showing.html import coloured_token, escaped, fragment, gap, heading, note
+from trietok.text.characters import normalize
+
+if TYPE_CHECKING:
+    from trietok.explaining.explanation import ExplainedText, Explanation, Stage
+    from trietok.explaining.values import Token
+
+
+# What the views show of an explanation: its first tokens, in runs; changes that belong together, as one.
+#
+# In: an `Explanation`. Out: the parts that are short enough to be looked at, the same for every view.
+
+
+MOST_SHOWN = 2000  # tokens of a view
+COLOURS = 4  # tokens take turns with them
+_MOST_REASONS = 60  # of a stage
+_MOST_PLACES = 12  # of a reason
+_NAMELESS = ("lower-case", "lower-case-around-tokens", "chinese")  # stages whose changes are plain without names
+_LONGEST = 24  # characters that a line of changes joins
+_MOST_LOOKED_AT = 20_000  # changes of a stage
+_MOST_NAMES = 3
+
+
+class Segment(NamedTuple):
+    """A stretch of the original text: what one token stands for, or what is between tokens.
+
+    Attributes:
+        text: its characters.
+        token: the token; None between tokens.
+        colour: the number of the token's colour.
+    """
+
+    text: str
+    token: Token | None = None
+    colour: int = 0
+
+
+def first_tokens(tokens: Sequence[Token], most: int = MOST_SHOWN) -> list[Token]:
+    """The first tokens, each made once."""
+    return list(islice(iter(tokens), most))
+
+
+def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
+    """The original text, cut into what the tokens stand for and what is between them, up to the last of them.
+
+    Args:
+        text: the text.
+        tokens: tokens of it, in order.
+    """
+    found: list[Segment] = []
+    position = 0
+    for number, token in enumerate(tokens):
+        if token.start > position:
+            found.append(Segment(text.text[position : token.start]))
+        start = max(token.start, position)  # the spans of two tokens may overlap
+        found.append(Segment(text.text[start : token.end], token, number % COLOURS))
+        position = max(position, token.end)
+    if len(tokens) == len(text.tokens) and position < len(text.text):
+        found.append(Segment(text.text[position : position + 10 * MOST_SHOWN]))
+    return found
+
+
+class Place(NamedTuple):
+    """Changes side by side: where they are in the original, the characters before the stage and after it."""
+
+    start: int
+    end: int
+    before: str
+    after: str
+
+
+class ShownChange(NamedTuple):
+    """Changes that have one reason.
+
+    Attributes:
+        kind: `"deleted"`, `"changed"` or `"inserted"`.
+        why: the reason, with the names of the characters.
+        places: the first places; those side by side are one.
+        more: how many places there are beside these.
+    """
+
+    kind: str
+    why: str
+    places: list[Place]
+    more: int
+
+
+def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
+    """The changes of a stage by their reasons, and how many changes there are beside those."""
+    runs: list[list[Change]] = []
+    looked_at = 0
+    for change in islice(iter(stage.changes), _MOST_LOOKED_AT):
+        last = runs[-1] if runs else None
+        if last and _belong_together(last, change):
+            last.append(change)
+        else:
+            runs.append([change])
+        looked_at += 1
+    groups: dict[tuple[str, str], list[Place]] = {}
+    left_out = len(stage.changes) - looked_at
+    for run in runs:
+        before, after = ("".join(chars) for chars in zip(*((each.before, each.after) for each in run), strict=True))
+        why = run[0].why if run[0].stage in _NAMELESS else f"{named(before)}: {run[0].why}"
+        key = run[0].kind, why
+        if key not in groups and len(groups) == _MOST_REASONS:
+            left_out += len(run)
+            continue
+        groups.setdefault(key, []).append(Place(run[0].start, run[-1].end, before, after))
+    shown = [
+        ShownChange(kind, why, places[:_MOST_PLACES], max(len(places) - _MOST_PLACES, 0))
+        for (kind, why), places in groups.items()
+    ]
+    return shown, left_out
+
+
+def _belong_together(run: list[Change], change: Change) -> bool:
+    last = run[-1]
+    fits = last.end == change.start and len(run) < _LONGEST
+    return fits and (last.kind, last.why) == (change.kind, change.why)
+
+
+def became(kind: str, at: Place) -> str:
+    """What became of characters, to read.
+
+    >>> became("changed", Place(0, 2, "AB", "ab")), became("deleted", Place(0, 1, "\\0", ""))
+    ('AB → ab', '⟨NUL⟩')
+    """
+    after = visible(at.after)
+    if kind == "deleted":
+        return visible(at.before)
+    is_spaced = kind == "inserted" or after.isspace()
+    return f"{visible(at.before)} → {after.replace(' ', '␣') if is_spaced else after}"
+
+
+def named(chars: str) -> str:
+    """The names of some characters; of many the first, and how many more there are."""
+    names = list(dict.fromkeys(map(described, chars)))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def place(start: int, end: int) -> str:
+    """A span to read: half-open, as offsets are everywhere.
+
+    >>> place(3, 6)
+    '3-6'
+    """
+    return f"{start}-{end}"
+
+
+def notes(explanation: Explanation) -> Iterator[str]:
+    """What there is to say of truncation and of rows."""
+    cut = explanation.truncation
+    removed = sum(cut.removed)
+    if removed:
+        of_texts = " and ".join(
+            f"{count:,} of {len(text.tokens):,} tokens" + (f" of text {'AB'[number]}" if len(cut.removed) > 1 else "")
+            for number, (count, text) in enumerate(zip(cut.removed, explanation.texts, strict=True))
+            if count
+        )
+        yield f"{of_texts} removed on the {cut.side}: {cut.strategy}, max_length {cut.max_length:,}"
+    if len(explanation.rows) > 1:
+        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + (
+            ", …" if len(explanation.rows) > 11 else ""
+        )
+        stride = f", each repeating {cut.stride}" if cut.stride else ""
+        more = len(explanation.rows) - 1
+        yield f"{more} more row{'s' if more > 1 else ''} of what did not fit ({sizes} tokens{stride})"
+
+
+# An explanation for a terminal: the text with its tokens, the stages, the tokens with their stories.
+#
+# In: an `Explanation` and a number of columns. Out: lines of pieces, each with the name of a style; the command gives
+# the styles colours. Without colours, bars stand between the tokens of the text.
+
+
+Styled = tuple[str, str]  # a text, and the name of its style
+Line = list[Styled]
+
+_GLUE = "\N{NO-BREAK SPACE}"  # `visible` leaves none in a text
+_NARROW = 64  # columns: a terminal with fewer has the stories below the tokens
+_WIDEST_TOKEN, _WIDEST_SOURCE = 18, 16
+_MOST_TEXT = 4000  # characters of the text at the top
+_MOST_FOUND, _MOST_REJECTED = 20, 20  # of a stage
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """The lines without styles."""
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+
+def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = True) -> Iterator[Line]:
+    """The explanation, line by line.
+
+    Args:
+        explanation: what to show.
+        columns: how wide the terminal is.
+        bars: put bars between tokens of the text; colours make them unnecessary.
+    """
+    columns = max(columns, 20)
+    named = f" · {visible(explanation.name)}" if explanation.name else ""
+    yield [(cut_to(f"{explanation.tokenizer} ({explanation.profile}){named}", columns), "head")]
+    shown = first_tokens(explanation.tokens)
+    for number, text in enumerate(explanation.texts):
+        yield []
+        tokens = first_tokens(text.tokens)
+        label = f"{'AB'[number]}  " if len(explanation.texts) > 1 else ""
+        yield from _coloured_text(label, segments(text, tokens), columns, bars)
+    for number, text in enumerate(explanation.texts):
+        yield []
+        of_text = f" of text {'AB'[number]}" if len(explanation.texts) > 1 else ""
+        yield [(f"Stages{of_text}", "title")]
+        yield from _stages(text.stages, columns)
+    yield from _around(explanation, columns)
+    yield []
+    yield [("Tokens", "title"), (f"  {len(explanation.tokens):,}", "dim")]
+    yield from _tokens(explanation, shown, columns)
+    if len(explanation.tokens) > len(shown):
+        yield [(f"… the first {MOST_SHOWN:,} of {len(explanation.tokens):,} tokens are shown", "dim")]
+    gone = first_tokens(explanation.truncated, max(MOST_SHOWN - len(shown), 0))
+    if gone:
+        yield []
+        yield [("Truncated", "title"), (f"  {len(explanation.truncated):,}", "dim")]
+        yield from _tokens(explanation, gone, columns)
+        if len(explanation.truncated) > len(gone):
+            yield [(f"… the first {len(gone):,} of {len(explanation.truncated):,} are shown", "dim")]
+
+
+# ---- the text -------------------------------------------------------------------------------------------------------
+
+
+def _coloured_text(label: str, parts: Sequence[Segment], columns: int, bars: bool) -> Iterator[Line]:
+    """The text, each token in its colour, broken into lines."""
+    line: Line = [(label, "dim")] if label else []
+    used = width(label)
+    left = _MOST_TEXT
+    before: Token | None = None
+    if not any(part.text for part in parts):
+        yield [*line, ("(empty text)", "dim")]
+        return
+    for part in parts:
+        bar = bars and before is not None and part.token is not None and bool(part.text)
+        before = part.token
+        for char, style in [("│", "dim")] * bar + [(char, _style_of(part, char)) for char in part.text[:left]]:
+            shown = visible(char) if is_hidden(char) else char
+            if used + width(shown) > columns:
+                yield line
+                line, used = ([(" " * width(label), "")] if label else []), width(label)
+            used += width(shown)
+            if line and line[-1][1] == style:
+                line[-1] = line[-1][0] + shown, style
+            else:
+                line.append((shown, style))
+        left -= len(part.text)
+        if left <= 0:
+            line.append((" …", "dim"))
+            break
+    yield line
+
+
+def _style_of(part: Segment, char: str) -> str:
+    if part.token is None:
+        return "hidden" if is_hidden(char) else ""
+    return _style(part.token, part.colour)
+
+
+def _style(token: Token, colour: int) -> str:
+    if token.is_truncated:
+        return "truncated"
+    return token.kind if token.kind in ("unknown", "special", "padding", "added") else f"token{colour}"
+
+
+# ---- the stages -----------------------------------------------------------------------------------------------------
+
+
+def _stages(stages: Sequence[Stage], columns: int) -> Iterator[Line]:
+    """What each stage did; stages that changed nothing share a line."""
+    idle: list[tuple[int, Stage]] = []
+    for number, stage in enumerate(stages, start=1):
+        if stage.is_idle:
+            idle.append((number, stage))
+            continue
+        yield from _idle(idle, columns)
+        idle = []
+        yield from _stage(number, stage, columns)
+    yield from _idle(idle, columns)
+
+
+def _idle(stages: Sequence[tuple[int, Stage]], columns: int) -> Iterator[Line]:
+    if stages:
+        first, last = stages[0][0], stages[-1][0]
+        numbers = f"{first:>3} " if first == last else f"  {first}-{last} "
+        titles = "; ".join(stage.title for _, stage in stages)
+        for number, line in enumerate(wrapped(f"no change: {titles}", columns - len(numbers))):
+            yield [(numbers if number == 0 else " " * len(numbers), "dim"), (line, "dim")]
+
+
+def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
+    yield [(f"{number:>3} ", "dim"), (cut_to(stage.title, columns - 4), "stage")]
+    if stage.gave != stage.given:
+        yield [("    ", ""), (cut_to(visible(stage.gave[: 2 * columns]), columns - 4), "gave")]
+    changes, more = shown_changes(stage)
+    for change in changes:
+        if len(change.places) == 1:
+            at = change.places[0]
+            front = [("      ", ""), (place(at.start, at.end), "place"), ("  ", "")]
+            yield from _with_text(front, became(change.kind, at), change.kind, change.why, columns)
+            continue
+        places = [_whole(f"{place(at.start, at.end)} {became(change.kind, at)}") for at in change.places]
+        listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
+        for line_number, line in enumerate(wrapped(listed, columns - 8)):
+            yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
+        for line in wrapped(change.why, columns - 8):
+            yield [("        ", ""), (line, "story")]
+    if more:
+        yield [(f"      … and {more:,} more", "dim")]
+    if stage.found:
+        found = [_whole(f"{place(each.start, each.end)} {visible(each.content)}") for each in stage.found[:_MOST_FOUND]]
+        more_found = f", … {len(stage.found) - _MOST_FOUND:,} more" if len(stage.found) > _MOST_FOUND else ""
+        for line in wrapped(", ".join(found) + more_found, columns - 6):
+            yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
+    for rejected in stage.rejected[:_MOST_REJECTED]:
+        touching = " and ".join(f"“{visible(char)}”" for char in rejected.touching if char)
+        why = f"single_word rejects it: {touching} touch{'' if all(rejected.touching) else 'es'} it"
+        front = [("      ", ""), (place(rejected.start, rejected.end), "place"), ("  ", "")]
+        yield from _with_text(front, visible(rejected.content), "changed", why, columns)
+    if len(stage.rejected) > _MOST_REJECTED:
+        yield [(f"      … and {len(stage.rejected) - _MOST_REJECTED:,} more", "dim")]
+
+
+def _whole(text: str) -> str:
+    """A text in which no line is broken at a space."""
+    return text.replace(" ", _GLUE)
+
+
+def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
+    """A line of columns with a text that is broken below itself."""
+    used = sum(width(text) for text, _ in front)
+    what = cut_to(what, max(columns - used, 2))
+    indent = used + width(what) + 2
+    if columns - indent < 24:  # the text goes below
+        yield [*front, (what, style)]
+        indent = used
+        front = [(" " * used, "")]
+    else:
+        front = [*front, (what, style), ("  ", "")]
+    for number, line in enumerate(wrapped(why, columns - indent)):
+        yield [*(front if not number else [(" " * indent, "")]), (line, "story")]
+
+
+def _around(explanation: Explanation, columns: int) -> Iterator[Line]:
+    """The stages of the whole call: template and truncation."""
+    yield []
+    front: Line = [("Template", "title"), ("  ", "")]
+    for part in wrapped(" ".join(explanation.template), columns - 10):
+        yield [*front, (part, "gave")]
+        front = [(" " * 10, "")]
+    for line in notes(explanation):
+        for number, part in enumerate(wrapped(line, columns - 6)):
+            yield [("    " if number == 0 else "      ", ""), (part, "stage")]
+
+
+# ---- the tokens -----------------------------------------------------------------------------------------------------
+
+
+def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> Iterator[Line]:
+    """A table of tokens; where the terminal is narrow, each story is below its token."""
+    is_pair = len(explanation.texts) > 1
+    rows: list[tuple[list[str], Token, str]] = []
+    for token, count in _runs(tokens):
+        cells = [
+            visible(token.token) + (f" × {count}" if count > 1 else ""),
+            str(token.id),
+            *([str(token.type_id)] if is_pair else []),
+            "" if token.text is None else place(token.start, token.end),
+            _source(token),
+        ]
+        rows.append((cells, token, _style(token, (token.position or 0) % COLOURS)))
+    if not rows:
+        return
+    most = [_WIDEST_TOKEN, 12, *([4] if is_pair else []), 15, _WIDEST_SOURCE]
+    if columns < _NARROW:
+        most = [max(columns - 20, 8), 9, *([2] if is_pair else []), 9, max(columns // 4, 6)]
+    widths = [
+        min(max(map(width, column)), top)
+        for column, top in zip(zip(*(row[0] for row in rows), strict=True), most, strict=True)
+    ]
+    if columns >= _NARROW:
+        heads = ["token", "id", *(["type"] if is_pair else []), "place", "text"]
+        widths = [max(size, len(head)) for size, head in zip(widths, heads, strict=True)]
+        yield [(text, "dim") for text, _ in _cells(heads, widths, "dim", is_pair)]
+    for cells, token, style in rows:
+        front = _cells(cells, widths, style, is_pair)
+        sentences = " ".join(token._replace(is_truncated=False).story)  # they are under a heading of their own
+        used = sum(width(text) for text, _ in front)
+        if columns < _NARROW:
+            yield _fitting(front, columns)
+            for line in wrapped(sentences, columns - 4):
+                yield [("    ", ""), (line, "story")]
+            continue
+        for index, line in enumerate(wrapped(sentences, columns - used)):
+            yield [*(front if not index else [(" " * used, "")]), (line, "story")]
+
+
+def _cells(cells: list[str], widths: list[int], style: str, is_pair: bool) -> Line:
+    token, token_id, *types, at, source = cells
+    line: Line = [(cut_to(token, widths[0]), style)]
+    line.append((" " * (widths[0] - width(line[0][0]) + 2), ""))
+    line.append((padded(cut_to(token_id, widths[1]), widths[1], right=True) + "  ", "id"))
+    if is_pair:
+        line.append((padded(types[0], widths[2]) + "  ", "dim"))
+    line.append((padded(cut_to(at, widths[-2]), widths[-2]) + "  ", "place"))
+    line.append((padded(cut_to(source, widths[-1]), widths[-1]) + "  ", ""))
+    return line
+
+
+def _fitting(line: Line, columns: int) -> Line:
+    """The front of a line that fits."""
+    fitting: Line = []
+    left = columns
+    for text, style in line:
+        if width(text) > left:
+            fitting.append((cut_to(text.rstrip(), left), style))
+            break
+        fitting.append((text, style))
+        left -= width(text)
+    return fitting
+
+
+def _source(token: Token) -> str:
+    """What a token stands for, where that is not plain from the token itself."""
+    return "" if token.source == token.token else visible(token.source)
+
+
+def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
+    """The tokens, with padding counted."""
+    padding: Token | None = None
+    count = 0
+    for token in tokens:
+        if token.kind == "padding":
+            padding, count = token, count + 1
+            continue
+        if padding is not None and count:
+            yield padding, count
+            count = 0
+        yield token, 1
+    if padding is not None and count:
+        yield padding, count
+
+
+# An explanation as a fragment of HTML: the text with its tokens in colours, the story of each, the stages.
+#
+# In: an `Explanation`. Out: one self-contained fragment without scripts. The story of a token is shown below the text
+# where the token is pointed at or has the focus.
+
+
+_MOST_GAVE = 2000  # characters of the text after a stage
+_MOST_REJECTED = 20
+_HINT = "Point at a token, or move to it with the Tab key, to read why it is one."
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """The fragment."""
+    profile = f"{explanation.profile} profile" + (f" · {explanation.name}" if explanation.name else "")
+    return fragment(heading(explanation.tokenizer, aside=profile), *_parts(explanation), label="Explanation of tokens")
+
+
+def _parts(explanation: Explanation) -> Iterator[str]:
+    yield '<div class="tt-stage-area">'
+    yield from _rows(explanation)
+    yield f'<p class="tt-hint">{_HINT}</p></div>'
+    for line in notes(explanation):
+        yield note(line)
+    if len(explanation.tokens) + len(explanation.truncated) > MOST_SHOWN:
+        yield note(
+            f"The first {MOST_SHOWN:,} of {len(explanation.tokens) + len(explanation.truncated):,} tokens are shown."
+        )
+    for number, text in enumerate(explanation.texts):
+        of_text = f" of text {'AB'[number]}" if len(explanation.texts) > 1 else ""
+        yield f"<h4>Stages{of_text}</h4>"
+        yield stages_list(text.stages)
+
+
+# ---- the tokens -----------------------------------------------------------------------------------------------------
+
+
+def _rows(explanation: Explanation) -> Iterator[str]:
+    """The row of ids: special tokens, and the texts with what is between their tokens."""
+    left = MOST_SHOWN
+    specials = iter(explanation.tokens.specials)
+    padding = explanation.tokens.padding
+    lines: list[list[str]] = [[]]
+    if padding is not None and padding[2]:
+        lines[-1].append(_padding(*padding))
+    for name in explanation.template:
+        if name not in ("A", "B"):
+            lines[-1].append(_token_html(next(specials), 0))
+            continue
+        if name == "B":
+            lines.append([])
+        text = explanation.texts["AB".index(name)]
+        tokens = first_tokens(text.tokens, left)
+        left -= len(tokens)
+        lines[-1] += _of_text(text, tokens)
+    if padding is not None and not padding[2]:
+        lines[-1].append(_padding(*padding))
+    for line in lines:
+        yield f'<div class="tt-text">{"".join(line)}</div>'
+
+
+def _padding(pad: Token, count: int, is_left: bool) -> str:
+    return coloured_token(
+        "", f"{pad.token} × {count}", pad.id, "tt-padding", _story(pad), name=f"{pad.token}, {count} times"
+    )
+
+
+def _of_text(text: ExplainedText, tokens: Sequence[Token]) -> Iterator[str]:
+    if not text.text:
+        yield gap(" ")
+    for part in segments(text, tokens):
+        yield gap(part.text) if part.token is None else _token_html(part.token, part.colour, part.text)
+
+
+def _token_html(each: Token, colour: int, source: str = "") -> str:
+    look = f"tt-c{colour % COLOURS}"
+    if each.kind in ("special", "unknown"):
+        look = f"tt-{each.kind}"
+    elif each.kind in ("added", "kept"):
+        look += " tt-added"
+    if each.is_truncated:
+        look += " tt-cut"
+    return coloured_token(source, each.token, each.id, look, _story(each), name=f"{each.token}, id {each.id}")
+
+
+def _story(each: Token) -> str:
+    where = "" if each.text is None else f"<em>{place(each.start, each.end)}</em>"
+    types = f"<em>type {each.type_id}</em>" if each.type_id else ""
+    sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
+    return f"<b>{escaped(each.token)}</b><em>id {each.id}</em>{where}{types}{sentences}"
+
+
+# ---- the stages -----------------------------------------------------------------------------------------------------
+
+
+def stages_list(stages: Sequence[Stage]) -> str:
+    """What each stage did, as a numbered list; stages that changed nothing share an item."""
+    items: list[str] = []
+    for is_idle, group in groupby(enumerate(stages, start=1), lambda numbered: numbered[1].is_idle):
+        numbered = list(group)
+        if is_idle:
+            titles = "; ".join(stage.title for _, stage in numbered)
+            first, last = numbered[0][0], numbered[-1][0]
+            to = "" if first == last else f"to {last}, "
+            items.append(f'<li class="tt-idle">{_number(first)}{to}no change: {escaped(titles)}</li>')
+        else:
+            items += [f"<li>{_number(number)}{_stage_html(stage)}</li>" for number, stage in numbered]
+    return f"<ol>{''.join(items)}</ol>"
+
+
+def _number(number: int) -> str:
+    return f'<span class="tt-no">{number}</span>'
+
+
+def _stage_html(stage: Stage) -> str:
+    gave = stage.gave[:_MOST_GAVE] + ("…" if len(stage.gave) > _MOST_GAVE else "")
+    shown = f'<span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
+    return f'<span class="tt-n">{escaped(stage.title)}</span>{shown}{"".join(_changes_html(stage))}'
+
+
+def _changes_html(stage: Stage) -> Iterator[str]:
+    changes, more = shown_changes(stage)
+    for change in changes:
+        chips = "".join(
+            f'<span class="tt-ch tt-{change.kind}"><small>{place(at.start, at.end)}</small>'
+            f"<span>{escaped(became(change.kind, at))}</span></span>"
+            for at in change.places
+        )
+        left = f" and {change.more:,} more" if change.more else ""
+        yield f'<span class="tt-why">{chips}{left} {escaped(change.why)}</span>'
+    if more:
+        yield f'<span class="tt-why">… and {more:,} more</span>'
+    if stage.found:
+        chips = "".join(
+            f'<span class="tt-ch"><small>{place(each.start, each.end)}</small>'
+            f"<span>{escaped(each.content)}</span></span>"
+            for each in stage.found[:_MOST_REJECTED]
+        )
+        left = f" and {len(stage.found) - _MOST_REJECTED:,} more" if len(stage.found) > _MOST_REJECTED else ""
+        yield f'<span class="tt-why">{chips}{left}</span>'
+    for rejected in stage.rejected[:_MOST_REJECTED]:
+        touching = " and ".join(f"“{char}”" for char in rejected.touching if char)
+        why = f"single_word rejects it: {touching} touch{'' if all(rejected.touching) else 'es'} it"
+        chip = f"<small>{place(rejected.start, rejected.end)}</small><span>{escaped(rejected.content)}</span>"
+        yield f'<span class="tt-why"><span class="tt-ch tt-deleted">{chip}</span> {escaped(why)}</span>'
+    if len(stage.rejected) > _MOST_REJECTED:
+        yield f'<span class="tt-why">… and {len(stage.rejected) - _MOST_REJECTED:,} more</span>'
+
+
+# An explanation as plain values, which can be written as JSON; `docs/explaining.md` documents the schema.
+#
+# In: an `Explanation`. Out: dicts, lists, strings and numbers.
+
+
+def dict_of(explanation: Explanation) -> dict[str, Any]:
+    """All of an explanation."""
+    truncation = explanation.truncation
+    return {
+        "tokenizer": explanation.tokenizer,
+        "name": explanation.name,
+        "profile": explanation.profile,
+        "input_ids": explanation.input_ids,
+        "template": list(explanation.template),
+        "truncation": {**truncation._asdict(), "removed": list(truncation.removed)},
+        "texts": [
+            {
+                "text": text.text,
+                "stages": [_stage_dict(stage) for stage in text.stages],
+                "tokens": [_token_dict(token) for token in text.tokens],
+            }
+            for text in explanation.texts
+        ],
+        "rows": [[_place(token) for token in row] for row in explanation.rows],
+    }
+
+
+def _stage_dict(stage: Stage) -> dict[str, Any]:
+    return {
+        "name": stage.name,
+        "title": stage.title,
+        "given": stage.given,
+        "gave": stage.gave,
+        "changes": [change.to_dict() for change in stage.changes],
+        "found": [each._asdict() for each in stage.found],
+        "rejected": [{**each._asdict(), "touching": list(each.touching)} for each in stage.rejected],
+    }
+
+
+def _token_dict(token: Token) -> dict[str, Any]:
+    values = token._asdict()
+    for name in ("cut", "match", "unknown", "added"):
+        values[name] = None if values[name] is None else _plain_values(values[name]._asdict())
+    values["rejected"] = [_plain_values(each._asdict()) for each in token.rejected]
+    return {**values, "story": token.story}
+
+
+def _place(token: Token) -> dict[str, Any]:
+    """A token of a row: those of a text are told of among its tokens, at `position`."""
+    names = ("token", "id", "kind", "type_id", "text", "position")
+    return {name: getattr(token, name) for name in names}
+
+
+def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+# Which stage made the difference, where two tokenizers cut a stretch of a text otherwise.
+#
+# In: the tokens of both sides, and the changes that the stages made to the stretch. Out: the stage and the reason, in
+# words.
+
+
+Names = tuple[str, str]  # what the two sides are called
+Changed = dict[tuple[int, int], tuple[str, str]]  # where → the characters before and after
+
+_MOST = 3  # characters or entries that a reason names
+_MOST_CODE_POINTS = 6
+LEFT_AND_RIGHT = ("the left", "the right")
+
+
+def why_differ(
+    left: ExplainedText,
+    right: ExplainedText,
+    left_tokens: Sequence[Token],
+    right_tokens: Sequence[Token],
+    span: tuple[int, int],
+    names: Names = LEFT_AND_RIGHT,
+) -> str:
+    """The first stage, in the order in which texts go through them, that did otherwise on the two sides.
+
+    `names` are what the two sides are called in the reason.
+    """
+    return (
+        _added_tokens(left_tokens, right_tokens, names)
+        or _cleaning(left, right, span, names)
+        or _chinese(left, right, span, names)
+        or _words(left_tokens, right_tokens, names)
+        or _entries(left, right, left_tokens, right_tokens, names)
+    )
+
+
+def _added_tokens(left: Sequence[Token], right: Sequence[Token], names: Names) -> str:
+    found = [{each.token for each in tokens if each.kind == "added"} for tokens in (left, right)]
+    return _one_sided(names, "added-tokens", "finds the added token", *(map(visible, each) for each in _only(*found)))
+
+
+def _cleaning(left: ExplainedText, right: ExplainedText, span: tuple[int, int], names: Names) -> str:
+    sides = [_changes(text, "clean", span) for text in (left, right)]
+    for wanted, verb in (("", "deletes"), (" ", "makes a space of")):
+        found = [{(place, old) for place, (old, new) in side.items() if new == wanted} for side in sides]
+        reason = _one_sided(
+            names,
+            "clean",
+            verb,
+            *([described(old) for _, olds in sorted(each) for old in olds] for each in _only(*found)),
+        )
+        if reason:
+            return reason
+    return ""
+
+
+def _chinese(left: ExplainedText, right: ExplainedText, span: tuple[int, int], names: Names) -> str:
+    found = [{(place, old) for place, (old, _) in _changes(text, "chinese", span).items()} for text in (left, right)]
+    return _one_sided(
+        names, "chinese", "sets apart", *([described(old) for _, old in sorted(each)] for each in _only(*found))
+    )
+
+
+def _words(left: Sequence[Token], right: Sequence[Token], names: Names) -> str:
+    """The reason where WordPiece was given other words."""
+    sides = [_words_of(tokens) for tokens in (left, right)]
+    if sides[0] == sides[1]:
+        return ""
+    joined = ["".join(words) for words in sides]
+    shown = [" ".join(f"“{visible(word)}”" for word in words[:_MOST]) or "nothing" for words in sides]
+    composed = [normalize("NFC", text) for text in joined]
+    stage = "punctuation"
+    if joined[0] != joined[1]:
+        stage = "compose"
+        if composed[0] == composed[1]:  # both look the same
+            points = _code_points_that_differ(*joined)
+            shown = [f"{words} ({point})" for words, point in zip(shown, points, strict=True)]
+        elif joined[0].lower() == joined[1].lower():
+            stage = "lower-case"
+        elif _bare(joined[0]) == _bare(joined[1]):
+            stage = "accents"
+    return f"{TITLES[stage]}: {names[0]} looks up {shown[0]}, {names[1]} {shown[1]}"
+
+
+def _code_points_that_differ(one: str, other: str) -> tuple[str, str]:
+    """The code points of the first character that two texts write otherwise, its marks included."""
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    while start > 0 and any(unicodedata.combining(text[start : start + 1] or "a") for text in (one, other)):
+        start -= 1  # a mark that only one of them has belongs to the character before
+
+    def points(text: str) -> str:
+        marks = takewhile(unicodedata.combining, text[start + 1 :])
+        return " ".join(map(code_point, [*text[start : start + 1], *marks][:_MOST_CODE_POINTS]))
+
+    return points(one), points(other)
+
+
+def _entries(
+    left: ExplainedText,
+    right: ExplainedText,
+    left_tokens: Sequence[Token],
+    right_tokens: Sequence[Token],
+    names: Names,
+) -> str:
+    """The reason where the words are the same."""
+    too_long = [
+        any(each.unknown is not None and each.unknown.reason == "too-long" for each in tokens)
+        for tokens in (left_tokens, right_tokens)
+    ]
+    if too_long[0] != too_long[1]:
+        return f"{TITLES['wordpiece']}: the word is too long for {names[0] if too_long[0] else names[1]}"
+    only = [
+        [each.token for each in own if each.kind == "wordpiece" and not text.tokens.has_entry(each.token)]
+        for own, text in ((left_tokens, right), (right_tokens, left))
+    ]
+    reason = _one_sided(
+        names, "wordpiece", "has the entry", *([f"“{visible(token)}”" for token in each] for each in only)
+    )
+    return reason or f"{TITLES['wordpiece']}: the vocabularies cut the word otherwise"
+
+
+def _changes(text: ExplainedText, name: str, span: tuple[int, int]) -> Changed:
+    """What a stage changed within a stretch."""
+    return {
+        (change.start, change.end): (change.before, change.after)
+        for stage in text.stages
+        if stage.name == name
+        for change in stage.changes.within(*span)
+    }
+
+
+def _words_of(tokens: Sequence[Token]) -> list[str]:
+    words: list[str] = []
+    before: int | None = None
+    for each in tokens:
+        if each.word != before:
+            words.append(each.word_text)
+        before = each.word
+    return words
+
+
+def _bare(text: str) -> str:
+    """Without what the stage of accents strips: the non-spacing marks, of which not all have a combining class."""
+    return "".join(char for char in normalize("NFD", text.lower()) if unicodedata.category(char) != "Mn")
+
+
+def _only(left: set, right: set) -> tuple[set, set]:  # type: ignore[type-arg]  # sets of one kind
+    """What only one of two sets holds."""
+    return left - right, right - left
+
+
+def _one_sided(names: Names, stage: str, verb: str, left: Iterable[str], right: Iterable[str]) -> str:
+    """A reason for what one side alone does, or each by itself; nothing where neither does."""
+    sides = [list(dict.fromkeys(each)) for each in (left, right)]
+    if sides[0] and sides[1]:
+        return f"{TITLES[stage]}: {names[0]} {verb} {_listed(sides[0])}, {names[1]} {_listed(sides[1])}"
+    for side, other, found in ((*names, sides[0]), (*reversed(names), sides[1])):
+        if found:
+            return f"{TITLES[stage]}: {side} {verb} {_listed(found)}, {other} does not"
+    return ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
+
+
+# A contrast for a terminal and as HTML: stretches that are alike in a line, those that differ beside each other.
+#
+# In: a `Contrast`. Out: styled lines, as of an explanation; or a fragment of HTML.
+
+
+_MOST_PARTS = 400
+_MOST_TOKENS = 40  # of a stretch that is alike
+
+
+def contrast_lines(contrast: Contrast, columns: int) -> Iterator[Line]:
+    """The contrast, line by line, for a terminal of so many columns."""
+    columns = max(columns, 20)
+    for mark, style, side in (("left ", "left", contrast.left), ("right", "right", contrast.right)):
+        yield [(f"{mark}  ", style), (cut_to(_name(side), columns - 7), "head")]
+    yield []
+    yield [(contrast.summary, "same" if contrast.same_ids else "unknown")]
+    for line in contrast.notes:
+        for text in wrapped(line, columns - 2):
+            yield [("  ", ""), (text, "stage")]
+    yield []
+    for part in _shown(contrast):
+        yield from _part(part, columns, is_pair=len(contrast.left.texts) > 1)
+    if len(contrast.parts) > _MOST_PARTS:
+        yield [(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches", "dim")]
+
+
+def _shown(contrast: Contrast) -> Iterator[Part]:
+    return islice(iter(contrast.parts), _MOST_PARTS)
+
+
+def _name(side: Explanation) -> str:
+    return f"{side.tokenizer} ({side.profile})" + (f" · {visible(side.name)}" if side.name else "")
+
+
+def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
+    where = ("AB"[part.text] + " " if is_pair else "") + place(part.start, part.end)
+    if not part.differs:
+        yield [
+            ("= ", "dim"),
+            (padded(where, 9) + " ", "place"),
+            (cut_to(_alike(part.left), max(columns - 12, 8)), "dim"),
+        ]
+        return
+    yield [
+        ("≠ ", "unknown"),
+        (padded(where, 9) + " ", "place"),
+        (cut_to(visible(part.source), max(columns - 12, 8)), "stage"),
+    ]
+    for style, tokens in (("left", part.left), ("right", part.right)):
+        for number, line in enumerate(wrapped(_tokens_of_part(tokens), columns - 12)):
+            yield [(padded(f"    {style}" if number == 0 else "", 12), style), (line, style)]
+    for line in wrapped(part.why, columns - 12):
+        yield [(" " * 12, ""), (line, "")]
+
+
+def _tokens_of_part(tokens: Sequence[Token]) -> str:
+    if not tokens:
+        return "(no token)"
+    return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + (
+        " …" if len(tokens) > _MOST_TOKENS else ""
+    )
+
+
+def _alike(tokens: Sequence[Token]) -> str:
+    """The tokens of a stretch that is alike; of a long one its ends."""
+    if len(tokens) <= _MOST_TOKENS:
+        return _tokens_of_part(tokens)
+    ends = " ".join(visible(each.token) for each in tokens[-3:])
+    return f"{_tokens_of_part(tokens[:3])} … {ends}  ({len(tokens):,} tokens)"
+
+
+def contrast_html(contrast: Contrast) -> str:
+    """The contrast as a fragment of HTML."""
+    parts = [heading("Side by side", aside=contrast.summary)]
+    parts += [note(line) for line in contrast.notes]
+    sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (contrast.left, contrast.right))
+    names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
+    rows = "".join(_row(part) for part in _shown(contrast))
+    heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
+    parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
+    if len(contrast.parts) > _MOST_PARTS:
+        parts.append(note(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches"))
+    return fragment(*parts, label="Two explanations side by side")
+
+
+def _row(part: Part) -> str:
+    where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
+    if not part.differs:
+        return f'<tr class="tt-idle">{where}<td colspan="3">{_mono(_alike(part.left))}</td></tr>'
+    cells = "".join(f"<td>{_mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right))
+    why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
+    return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'
+
+
+def _mono(text: str) -> str:
+    return f'<span class="tt-mono">{escaped(text)}</span>'
+
+
+Range = tuple[int, int]
+Placed = tuple[int, int, str]  # start and end of a token, and the token
+
+
+class Part(NamedTuple):
+    """A stretch of a text, and the tokens that stand for it on either side.
+
+    Attributes:
+        text: 0 or 1, the text of a pair.
+        start, end: the stretch, half-open, in code points.
+        source: its characters.
+        left, right: the tokens; a side may have none.
+        differs: whether the tokens differ.
+        why: which stage made the difference, and how; `""` where the tokens are the same.
+    """
+
+    text: int
+    start: int
+    end: int
+    source: str
+    left: tuple[Token, ...]
+    right: tuple[Token, ...]
+    differs: bool
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes; tokens by their text and id."""
+        sides = {
+            name: [{"token": each.token, "id": each.id} for each in tokens]
+            for name, tokens in (("left", self.left), ("right", self.right))
+        }
+        return {**self._asdict(), **sides}
+
+
+class Parts(Lazy[Part]):
+    """The stretches of all texts: what is alike in a row is one, and so is what differs in a row.
+
+    Args:
+        texts: the texts on both sides.
+        names: what the sides are called in the reasons.
+    """
+
+    def __init__(self, texts: Sequence[tuple[ExplainedText, ExplainedText]], names: Names = LEFT_AND_RIGHT) -> None:
+        self._texts = texts
+        self._names = names
+        self._ranges = [
+            (number, *ranges)
+            for number, (left, right) in enumerate(texts)
+            for ranges in _aligned(left.tokens.places, right.tokens.places)
+        ]
+
+    def __len__(self) -> int:
+        return len(self._ranges)
+
+    def item(self, index: int) -> Part:
+        number, left_range, right_range, differs = self._ranges[index]
+        left, right = self._texts[number]
+        left_tokens, right_tokens = left.tokens[slice(*left_range)], right.tokens[slice(*right_range)]
+        both = [*left_tokens, *right_tokens]
+        start, end = min(each.start for each in both), max(each.end for each in both)
+        why = why_differ(left, right, left_tokens, right_tokens, (start, end), self._names) if differs else ""
+        return Part(number, start, end, left.text[start:end], left_tokens, right_tokens, differs, why)
+
+    @property
+    def differing(self) -> int:
+        """How many of them differ."""
+        return sum(differs for *_, differs in self._ranges)
+
+
+def _aligned(left: Sequence[Placed], right: Sequence[Placed]) -> Iterator[tuple[Range, Range, bool]]:
+    """Stretches that both sides cut at the same places, those alike in a row joined: tokens of both, and whether they
+    differ."""
+    i = j = 0
+    alike = (0, 0)
+    while i < len(left) or j < len(right):
+        first_i, first_j = i, j
+        end = -1
+        while True:
+            if i < len(left) and (left[i][0] < end or (end < 0 and (j >= len(right) or left[i][0] <= right[j][0]))):
+                end, i = max(end, left[i][1]), i + 1
+            elif j < len(right) and (right[j][0] < end or end < 0):
+                end, j = max(end, right[j][1]), j + 1
+            else:
+                break
+        if [each[2] for each in left[first_i:i]] != [each[2] for each in right[first_j:j]]:
+            if alike != (first_i, first_j):
+                yield (alike[0], first_i), (alike[1], first_j), False
+            yield (first_i, i), (first_j, j), True
+            alike = i, j
+    if alike != (len(left), len(right)):
+        yield (alike[0], len(left)), (alike[1], len(right)), False
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two explanations of the same texts. `str` makes it readable, and a notebook shows it as HTML.
+
+    Attributes:
+        left, right: the explanations.
+        parts: the texts in stretches, alike or not.
+        names: what the two are called in sentences.
+    """
+
+    left: Explanation
+    right: Explanation
+    parts: Parts
+    names: Names = LEFT_AND_RIGHT
+
+    @property
+    def same_ids(self) -> bool:
+        """Whether both give the same ids, special tokens included."""
+        return self.left.input_ids == self.right.input_ids
+
+    @property
+    def notes(self) -> list[str]:
+        """What differs beside the tokens of the texts."""
+        found = []
+        if self.left.template != self.right.template:
+            sides = (" ".join(side.template) for side in (self.left, self.right))
+            found.append("special tokens around: {0} has {2}, {1} {3}".format(*self.names, *sides))
+        if self.left.truncation.removed != self.right.truncation.removed:
+            sides = (" and ".join(map(str, side.truncation.removed)) for side in (self.left, self.right))
+            found.append("truncated: {0} has lost {2} tokens, {1} {3}".format(*self.names, *sides))
+        if not found and not self.parts.differing and not self.same_ids:
+            found.append("the tokens are the same, and have other ids in the two vocabularies")
+        return found
+
+    @property
+    def summary(self) -> str:
+        """The answer in a line."""
+        if self.same_ids:
+            return "the ids are the same"
+        count = self.parts.differing
+        if not count:
+            return "the tokens are the same, the ids are not"
+        return f"the tokens differ in {count:,} place{'' if count == 1 else 's'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it, but for the stories of the tokens."""
+        sides = {
+            name: {"tokenizer": side.tokenizer, "name": side.name, "profile": side.profile, "input_ids": side.input_ids}
+            for name, side in (("left", self.left), ("right", self.right))
+        }
+        parts = [part.to_dict() for part in self.parts]
+        return {"same_ids": self.same_ids, "summary": self.summary, **sides, "notes": self.notes, "parts": parts}
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as JSON; the options are those of `json.dumps`."""
+        return json.dumps(self.to_dict(), **options)
+
+    def to_text(self, width: int = 80) -> str:
+        """Both sides to read on a terminal of so many columns, without colours."""
+        lines_of = contrast_lines  # not needed for the values
+
+        return plain(lines_of(self, width))
+
+    def to_html(self) -> str:
+        """Both sides as one fragment of HTML, which needs no script."""
+        html_of = contrast_html  # not needed for the values
+
+        return html_of(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return f"<Contrast: {self.summary}>"
+
+
+def contrast(left: Explanation, right: Explanation, names: Names = LEFT_AND_RIGHT) -> Contrast:
+    """Two explanations of the same texts, side by side; the names are for the two in sentences.
+
+    Raises:
+        InputError: they are of different texts.
+    """
+    if [text.text for text in left.texts] != [text.text for text in right.texts]:
+        raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
+    return Contrast(left, right, Parts(list(zip(left.texts, right.texts, strict=True)), names), names)

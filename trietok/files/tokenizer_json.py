@@ -1,0 +1,1049 @@
+"""tokenizer.json of a tokenizer of the fast profile: the added tokens that it gives, and writing it.
+
+In: a path, or a tokenizer. Out: a `TokenizerJson`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from json.encoder import encode_basestring
+from typing import Any
+
+from trietok.disk import MOST_ENTRIES, Path_
+from trietok.errors import FileFormatError, InputTypeError, NotSupportedError, VocabularyError
+from trietok.files.formats import (
+    BPE_SPLITTING,
+    HIGHEST_ID,
+    TOKENIZER_CONFIG_FILE,
+    VOCAB_FILE,
+    JsonPlace,
+    read_json_object,
+    top_level_members,
+    write_text,
+)
+from trietok.inputs.post_processors import (
+    BertProcessing,
+    PostProcessor,
+    RobertaProcessing,
+    TemplatePiece,
+    TemplateProcessing,
+    TemplateToken,
+    bare_pieces,
+    template_processing_of,
+)
+from trietok.inputs.template import Piece
+from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
+from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.bpe import BpeParts
+
+# The content of a tokenizer.json as plain values: `TokenizerJson` and its parts.
+#
+# In: the values. Out: the same values by name. Nothing here reads, writes or checks.
+
+
+@dataclass(frozen=True)
+class BertNormalizer:
+    """What happens to a text before it is cut into words; `NO_NORMALIZER` leaves it as it is.
+
+    Attributes:
+        clean_text: whether control characters are deleted and every whitespace becomes a space.
+        handle_chinese_chars: whether Chinese characters get spaces around.
+        strip_accents: whether accents are deleted; None means that they are if `lowercase` is true.
+        lowercase: whether letters become lower case.
+    """
+
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    lowercase: bool = True
+
+
+NO_NORMALIZER = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
+
+
+@dataclass(frozen=True)
+class WordPieceDecoder:
+    """How tokens become text: `prefix` is taken off, and with `cleanup` the spaces before punctuation."""
+
+    prefix: str = "##"
+    cleanup: bool = True
+
+
+@dataclass(frozen=True)
+class BpeDecoder:
+    """How the tokens of a byte-pair encoding become text: `suffix` becomes a space, but at the end."""
+
+    suffix: str = "</w>"
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """What the Rust tokenizer does to a sequence that is too long, if a call does not say otherwise.
+
+    Attributes:
+        direction: "Right" or "Left": the end that is cut off.
+        max_length: in tokens, special tokens included.
+        strategy: "LongestFirst", "OnlyFirst" or "OnlySecond".
+        stride: how many tokens the next piece repeats.
+    """
+
+    direction: str = "Right"
+    max_length: int = 512
+    strategy: str = "LongestFirst"
+    stride: int = 0
+
+
+@dataclass(frozen=True)
+class Padding:
+    """How the Rust tokenizer fills up sequences, if a call does not say otherwise.
+
+    Attributes:
+        strategy: "BatchLongest", or the length in tokens to fill up to.
+        direction: "Right" or "Left": the end that is filled.
+        pad_to_multiple_of: the length becomes a multiple of it; None or 0 for any length.
+        pad_id: the id to fill with.
+        pad_type_id: its token type id.
+        pad_token: its token.
+    """
+
+    strategy: str | int = "BatchLongest"
+    direction: str = "Right"
+    pad_to_multiple_of: int | None = None
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
+
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> Padding:
+        """The same with the id that its token has: ids may have moved since it was read."""
+        return replace(self, pad_id=vocabulary.get(self.pad_token, self.pad_id))
+
+
+@dataclass(frozen=True)
+class TokenizerJson:
+    """Everything a tokenizer.json says.
+
+    Attributes:
+        vocabulary: token → id, as the file has it.
+        unk_token: the token for a word that the vocabulary cannot cover.
+        continuing_subword_prefix: what marks an entry that continues a word.
+        max_input_chars_per_word: longest word, in code points, that is tried.
+        normalizer: None leaves a text as it is.
+        post_processor: None adds no special tokens.
+        decoder: None joins tokens with spaces.
+        added_tokens: id → token, in the order of the file.
+        truncation: None where the file sets none.
+        padding: None where the file sets none.
+        bpe: the model, where that is a byte-pair encoding and not WordPiece. Then `unk_token`,
+            `continuing_subword_prefix` and `max_input_chars_per_word` say nothing.
+        composes: whether the normalizer ends with NFC; of a byte-pair encoding only.
+        splits_punctuation: whether the pre-tokenizer is BertPreTokenizer; else WhitespaceSplit, of a byte-pair
+            encoding without a normalizer only.
+
+    >>> value = TokenizerJson({"[UNK]": 0, "un": 1, "##able": 2}, normalizer=NO_NORMALIZER)
+    >>> value.normalizer.lowercase, [piece.type_id for piece in value.pieces(pair=True)]
+    (False, [0, 1])
+    """
+
+    vocabulary: Mapping[str, int]
+    unk_token: str = "[UNK]"
+    continuing_subword_prefix: str = "##"
+    max_input_chars_per_word: int = 100
+    normalizer: BertNormalizer | None = field(default_factory=BertNormalizer)
+    post_processor: PostProcessor | None = None
+    decoder: WordPieceDecoder | BpeDecoder | None = field(default_factory=WordPieceDecoder)
+    added_tokens: Mapping[int, AddedToken] = field(default_factory=dict)
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+    bpe: BpeParts | None = None
+    composes: bool = False
+    splits_punctuation: bool = True
+
+    def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
+        """The template for one text or, with `pair`, two: texts and special tokens in order, with type ids."""
+        return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
+
+
+# Reading the post-processor of a tokenizer.json.
+#
+# In: the JSON object of `post_processor` and its place in the file. Out: a `PostProcessor`.
+
+
+def template_processing(place: JsonPlace) -> TemplateProcessing:
+    """Read an object of type TemplateProcessing.
+
+    Raises:
+        FileFormatError: a value is not what it should be, a special token of a template is not listed, or a template
+            has not every text once.
+    """
+    value = place.object(("single", "pair", "special_tokens"), ("type",))
+    listed = value.member("special_tokens")
+    if not isinstance(listed.value, dict):
+        raise listed.wrong("an object name → special token")
+    tokens = {key: _template_token(listed.member(key)) for key in listed.value}
+    return TemplateProcessing(
+        _template(value.member("single"), "A", tokens), _template(value.member("pair"), "AB", tokens), tokens
+    )
+
+
+def bert_processing(place: JsonPlace) -> BertProcessing:
+    """Read an object of type BertProcessing."""
+    value = place.object(("sep", "cls"), ("type",))
+    return BertProcessing(_token_and_id(value.member("sep")), _token_and_id(value.member("cls")))
+
+
+def roberta_processing(place: JsonPlace) -> RobertaProcessing:
+    """Read an object of type RobertaProcessing."""
+    value = place.object(("sep", "cls", "trim_offsets", "add_prefix_space"), ("type",))
+    return RobertaProcessing(
+        _token_and_id(value.member("sep")),
+        _token_and_id(value.member("cls")),
+        value.member("trim_offsets").flag(),
+        value.member("add_prefix_space").flag(),
+    )
+
+
+READERS: dict[str, Callable[[JsonPlace], PostProcessor]] = {
+    "TemplateProcessing": template_processing,
+    "BertProcessing": bert_processing,
+    "RobertaProcessing": roberta_processing,
+}
+
+
+def _template(place: JsonPlace, sequences: str, tokens: Mapping[str, TemplateToken]) -> tuple[TemplatePiece, ...]:
+    pieces = tuple(_template_piece(item, tokens) for item in place.items())
+    used = sorted(name for name, _, is_sequence in pieces if is_sequence)
+    if used != list(sequences):
+        raise place.error(
+            f"has the texts {', '.join(used) or 'none'}; a template that trietok can fill has "
+            f"{' and '.join(sequences)} once each"
+        )
+    return pieces
+
+
+def _template_piece(place: JsonPlace, tokens: Mapping[str, TemplateToken]) -> TemplatePiece:
+    if not isinstance(place.value, dict) or place.value.keys() not in ({"Sequence"}, {"SpecialToken"}):
+        raise place.wrong('an object {"Sequence": ...} or {"SpecialToken": ...}')
+    kind = next(iter(place.value))
+    value = place.member(kind).object(("id", "type_id"))
+    type_id = value.member("type_id").number()
+    if kind == "Sequence":
+        return TemplatePiece(value.member("id").choice("A", "B"), type_id, is_sequence=True)
+    name = value.member("id")
+    if name.text() not in tokens:
+        raise name.error(f"is {name.value!r:.60}, which post_processor.special_tokens does not list; add it there")
+    return TemplatePiece(name.value, type_id)
+
+
+def _template_token(place: JsonPlace) -> TemplateToken:
+    value = place.object(("id", "ids", "tokens"))
+    ids = tuple(item.number() for item in value.member("ids").items())
+    tokens = tuple(item.text() for item in value.member("tokens").items())
+    if len(ids) != len(tokens):
+        raise place.error(f"has {len(ids)} ids and {len(tokens)} tokens; there should be as many of both")
+    return TemplateToken(value.member("id").text(), ids, tokens)
+
+
+def _token_and_id(place: JsonPlace) -> tuple[str, int]:
+    if not isinstance(place.value, list) or len(place.value) != 2:
+        raise place.wrong("a list of a token and its id")
+    token, token_id = place.items()
+    return token.text(), token_id.number()
+
+
+# A byte-pair encoding in a tokenizer.json: its model, and what stands around it.
+#
+# In: places in the JSON. Out: plain values, of what `Bpe.save` writes; or an error that names what trietok does not do.
+
+
+MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
+_OFF = ("dropout", "fuse_unk", "byte_fallback", "ignore_merges")  # what the model could do besides
+
+
+def bpe_of(place: JsonPlace, vocab: dict[str, int]) -> BpeParts:
+    """The model.
+
+    Raises:
+        FileFormatError: it has an option that trietok does not have, or a merge is not two tokens of the vocabulary.
+    """
+    model = place.object(("vocab", "merges"), ("type", *MARKS, *_OFF))
+    for name in _OFF:
+        if model.value.get(name):
+            raise model.member(name).error(f"is {model.value[name]!r:.60}, which trietok does not do")
+    marks = (None if model.value.get(name) is None else model.member(name).text() for name in MARKS)
+    parts = BpeParts(vocab, [_merge(item) for item in model.member("merges").items()], *marks)
+    try:
+        parts.ranks()
+    except VocabularyError as error:
+        raise FileFormatError(f"{place.file}: {place.path}: {error}", path=place.file) from None
+    return parts
+
+
+def _merge(place: JsonPlace) -> tuple[str, str]:
+    value = place.value
+    if isinstance(value, str):  # as tokenizers wrote it before 0.20
+        value = value.split(" ")
+    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(token, str) and token for token in value)):
+        raise place.wrong("a list of two tokens")
+    return value[0], value[1]
+
+
+def bpe_object(parts: BpeParts) -> dict[str, Any]:
+    """The JSON object of the model."""
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": parts.unk_token,
+        "continuing_subword_prefix": parts.continuing_subword_prefix,
+        "end_of_word_suffix": parts.end_of_word_suffix,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": dict(sorted(parts.vocab.items(), key=lambda entry: entry[1])),
+        "merges": [list(pair) for pair in parts.merges],
+    }
+
+
+# Whether the tokens and ids of a tokenizer.json agree, and are those the Rust tokenizer would give.
+#
+# In: a `TokenizerJson`. Out: nothing, or an error with the token, both ids and the place in the file.
+
+
+def check_ids(value: TokenizerJson, path: Path_) -> None:
+    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it has here.
+
+    Raises:
+        VocabularyError: they do not, or the unknown token is not in the vocabulary.
+    """
+    vocabulary = value.vocabulary
+    if value.bpe is None and value.unk_token not in vocabulary:
+        raise ids_error(
+            path, f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it", value.unk_token
+        )
+    of_vocabulary = set(vocabulary.values()) if value.added_tokens else set()
+    numbers = rust_ids(vocabulary, [token.content for token in value.added_tokens.values()])
+    for place, ((token_id, token), number) in enumerate(zip(value.added_tokens.items(), numbers, strict=True)):
+        where = f"added_tokens[{place}] ({token.content!r:.60})"
+        if number != token_id:
+            why = "that is its id in model.vocab"
+            if token.content not in vocabulary:
+                why = (
+                    f"tokens that are not in model.vocab are numbered in their order from {len(vocabulary)}, the "
+                    "number of its entries, whatever ids they have (ids without a token are not counted)"
+                )
+            raise ids_error(
+                path,
+                f"{where} has the id {token_id}, and the Rust tokenizer would give it {number}: {why}",
+                token.content,
+                expected_id=number,
+                found_id=token_id,
+            )
+        if token_id in of_vocabulary and token.content not in vocabulary:
+            other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
+            raise ids_error(
+                path,
+                f"{where} has the id {token_id}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer "
+                "numbers it so because model.vocab leaves ids without a token; give every id a token",
+                token.content,
+                found_id=token_id,
+            )
+    if value.post_processor is not None:
+        _check_special_ids(value, value.post_processor, path)
+
+
+def rust_ids(vocabulary: Mapping[str, int], contents: Iterable[str]) -> Iterator[int]:
+    """The ids that tokenizers 0.22.2 gives to the added tokens of a file when it loads them.
+
+    A token of the vocabulary keeps its id. The others are numbered in their order from the number of the vocabulary's
+    entries on, whether or not a number is an entry's id already.
+
+    >>> list(rust_ids({"[UNK]": 0, "a": 1, "b": 5}, ["<x>", "b", "<y>"]))
+    [3, 5, 4]
+    """
+    next_id = len(vocabulary)
+    for content in contents:
+        own_id = vocabulary.get(content)
+        if own_id is None:
+            yield next_id
+            next_id += 1
+        else:
+            yield own_id
+
+
+def _check_special_ids(value: TokenizerJson, processor: PostProcessor, path: Path_) -> None:
+    added = {token.content: token_id for token_id, token in value.added_tokens.items()}
+    for where, token, token_id in processor.special_ids():
+        known_id = added.get(token, value.vocabulary.get(token))
+        if known_id is not None and known_id != token_id:
+            raise ids_error(
+                path,
+                f"post_processor.{where} gives {token!r:.60} the id {token_id}; everywhere else it has {known_id}",
+                token,
+                expected_id=known_id,
+                found_id=token_id,
+            )
+        if known_id is None and token_id not in value.added_tokens and token_id not in value.vocabulary.values():
+            raise ids_error(
+                path,
+                f"post_processor.{where} gives {token!r:.60} the id {token_id}, which no token has",
+                token,
+                found_id=token_id,
+            )
+
+
+def ids_error(
+    path: Path_, problem: str, token: str | None, *, expected_id: int | None = None, found_id: int | None = None
+) -> VocabularyError:
+    return VocabularyError(
+        f"{os.fspath(path)}: {problem}", path=path, token=token, expected_id=expected_id, found_id=found_id
+    )
+
+
+# tokenizer.json ⇄ plain values: the one file of tokenizers' Rust tokenizer that holds a whole tokenizer.
+#
+# In: a path, or a `TokenizerJson`. Out: a `TokenizerJson`, or the file as tokenizers 0.22.2 itself would save it. A
+# file is read only if trietok supports all of it exactly; else the error names the component and its place in the file.
+
+
+VERSION = "1.0"
+MOST_HOLES = 100_000  # ids without a token: a model keeps some free, a damaged file names an id far beyond
+HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length
+
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
+    """Read a tokenizer.json.
+
+    Args:
+        path: the file.
+        bpe: whether its model may be a byte-pair encoding; else it has to be WordPiece.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tokenizer.json")
+    >>> write_tokenizer_json(path, TokenizerJson({"[UNK]": 0, "un": 1}))
+    >>> read_tokenizer_json(path).vocabulary
+    {'[UNK]': 0, 'un': 1}
+
+    Raises:
+        FileError: the file is missing or unreadable.
+        FileFormatError: it is not such a file, a value is not what it should be, or there is a component that trietok
+            does not have; the message names it and its JSON path.
+        VocabularyError: tokens and ids contradict each other, or the Rust tokenizer would give an added token another
+            id than the file says.
+    """
+    return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
+
+
+def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding | None]:
+    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it.
+
+    Raises:
+        FileError, FileFormatError: as `read_tokenizer_json`.
+    """
+    found: dict[str, Any] = {}
+    for key, value in top_level_members(path):
+        if key in ("truncation", "padding"):
+            found[key] = None if value is None else JsonPlace(value, key, path)
+        if key == "model" or len(found) == 2:  # every writer puts the two before the model
+            break
+    truncation, padding = found.get("truncation"), found.get("padding")
+    return truncation and _truncation(truncation), padding and _padding(padding)
+
+
+def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = True) -> None:
+    """Write a tokenizer.json, byte for byte as the Rust tokenizer would save it. It is written whole or not at all.
+
+    Args:
+        path: where to.
+        value: what it says.
+        pretty: over many lines, as `Tokenizer.save` and transformers write it; else in one.
+
+    Raises:
+        FileError: the file cannot be written.
+        FileFormatError: a value is one that `read_tokenizer_json` would refuse.
+        VocabularyError: the file could not keep the ids: the Rust tokenizer would give an added token another one.
+    """
+    write_text(path, tokenizer_json_text(value, pretty=pretty, path=path))
+
+
+def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path_ = "tokenizer.json") -> str:
+    """The text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it.
+
+    Args:
+        value: what it says.
+        pretty: over many lines, else in one.
+        path: what errors call the file.
+
+    Raises:
+        FileFormatError, VocabularyError: as `write_tokenizer_json`.
+    """
+    whole = tokenizer_json_object(value)
+    tokenizer_json_from_object(whole, path, bpe=True)  # it checks the values: every file written can be read
+    if value.bpe is not None:
+        return json.dumps(whole, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
+    vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
+    indent, colon = (2, ": ") if pretty else (None, ":")
+    before, _, after = json.dumps(whole, ensure_ascii=False, indent=indent, separators=(",", colon)).rpartition("{}")
+    # With an indent, json writes 30,000 lines in Python, one call each; one join is ten times as fast.
+    line, last_line = ("\n      ", "\n    ") if pretty else ("", "")
+    entries = f",{line}".join([f"{encode_basestring(token)}{colon}{i}" for token, i in vocabulary.items()])
+    return f"{before}{{{line}{entries}{last_line}}}{after}"
+
+
+def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
+    """The JSON object of a tokenizer.json, with its keys in the order in which the Rust tokenizer writes them."""
+    padding = None if value.padding is None else asdict(value.padding)
+    if padding is not None and padding["strategy"] != "BatchLongest":
+        padding["strategy"] = {"Fixed": padding["strategy"]}
+    return {
+        "version": VERSION,
+        "truncation": None if value.truncation is None else asdict(value.truncation),
+        "padding": padding,
+        "added_tokens": [
+            {"id": token_id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
+            for token_id, token in _in_saved_order(value)
+        ],
+        "normalizer": _normalizer_object(value),
+        "pre_tokenizer": {"type": BPE_SPLITTING[value.splits_punctuation]},
+        "post_processor": None if value.post_processor is None else value.post_processor.to_json(),
+        "decoder": _component("BPEDecoder" if isinstance(value.decoder, BpeDecoder) else "WordPiece", value.decoder),
+        "model": _model_object(value) if value.bpe is None else bpe_object(value.bpe),
+    }
+
+
+def _model_object(value: TokenizerJson) -> dict[str, Any]:
+    return {
+        "type": "WordPiece",
+        "unk_token": value.unk_token,
+        "continuing_subword_prefix": value.continuing_subword_prefix,
+        "max_input_chars_per_word": value.max_input_chars_per_word,
+        "vocab": dict(sorted(value.vocabulary.items(), key=lambda entry: entry[1])),
+    }
+
+
+def _normalizer_object(value: TokenizerJson) -> dict[str, Any] | None:
+    normalizer = _component("BertNormalizer", value.normalizer)
+    return {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]} if value.composes else normalizer
+
+
+def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
+    """The added tokens by id, as the Rust tokenizer writes them, or in the order of adding if the order matters."""
+    by_id = sorted(value.added_tokens.items())
+    if by_id == list(value.added_tokens.items()):
+        return by_id
+    from trietok.text.basic_tokenizer import RustBasicTokenizer
+    from trietok.text.rust_added_tokens import order_counts  # few files need it
+
+    said = value.normalizer or NO_NORMALIZER
+    basic = RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
+    return list(value.added_tokens.items()) if order_counts(value.added_tokens, basic) else by_id
+
+
+def _component(kind: str, value: BertNormalizer | WordPieceDecoder | BpeDecoder | None) -> dict[str, Any] | None:
+    return None if value is None else {"type": kind, **asdict(value)}
+
+
+def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) -> TokenizerJson:
+    """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file.
+
+    Raises:
+        FileFormatError, VocabularyError: as `read_tokenizer_json`.
+    """
+    optional = "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder".split()
+    whole = JsonPlace(value, "", path).object(("model",), optional)
+    if whole.value.get("version", VERSION) != VERSION:
+        raise whole.member("version").error(f"is {whole.value['version']!r:.60}; trietok reads version {VERSION!r}")
+    parts = {key: whole.member(key) for key in whole.value if whole.value[key] is not None}
+    if "model" not in parts:
+        raise whole.member("model").wrong("an object: a tokenizer without a model gives no ids")
+    if "pre_tokenizer" not in parts:
+        raise JsonPlace(None, "pre_tokenizer", path).error(
+            "is null or missing: whole texts would reach WordPiece uncut, which trietok does not do; it has "
+            "BertPreTokenizer"
+        )
+    model = _model(parts["model"], bpe)
+    is_bpe = model.value["type"] == "BPE"
+    splitting = _kind(parts["pre_tokenizer"], *(reversed(BPE_SPLITTING) if is_bpe else BPE_SPLITTING[1:]))
+    splitting.object(("type",))
+    post_processor = None
+    if "post_processor" in parts:
+        place = _kind(parts["post_processor"], *READERS)
+        post_processor = READERS[place.value["type"]](place)
+    normalizer, composes = None, False
+    if "normalizer" in parts:
+        normalizer, composes = (
+            _normalizing(parts["normalizer"]) if is_bpe else (_normalizer(parts["normalizer"]), False)
+        )
+    splits_punctuation = splitting.value["type"] == BPE_SPLITTING[1]
+    if normalizer is not None and not splits_punctuation:
+        raise splitting.error(f"is {BPE_SPLITTING[0]} after a normalizer, which trietok does not do")
+    vocabulary = _vocabulary(model.member("vocab"))
+    own: dict[str, Any] = {"bpe": bpe_of(model, vocabulary)} if is_bpe else _of_wordpiece(model)
+    read = TokenizerJson(
+        vocabulary=vocabulary,
+        normalizer=normalizer,
+        post_processor=post_processor,
+        decoder=_decoder(parts["decoder"], is_bpe) if "decoder" in parts else None,
+        added_tokens=_added_tokens(parts["added_tokens"]) if "added_tokens" in parts else {},
+        truncation=_truncation(parts["truncation"]) if "truncation" in parts else None,
+        padding=_padding(parts["padding"]) if "padding" in parts else None,
+        composes=composes,
+        splits_punctuation=splits_punctuation,
+        **own,
+    )
+    check_ids(read, path)
+    return read
+
+
+def _kind(place: JsonPlace, *known: str) -> JsonPlace:
+    """The object of a component, if it is of a type that trietok has."""
+    kind = place.value.get("type") if isinstance(place.value, dict) else None
+    if not isinstance(kind, str):
+        raise place.wrong(f"an object with a type: {', '.join(known)}")
+    if kind not in known:
+        raise place.error(
+            f"is of type {kind!r:.60}, a component that trietok does not have; it has {', '.join(known)}. The "
+            "tokenizers package loads such a file"
+        )
+    return place
+
+
+def _of_wordpiece(model: JsonPlace) -> dict[str, Any]:
+    return {
+        "unk_token": model.member("unk_token").text(),
+        "continuing_subword_prefix": model.member("continuing_subword_prefix").text(),
+        "max_input_chars_per_word": model.member("max_input_chars_per_word").number(HIGHEST_LENGTH),
+    }
+
+
+def _model(place: JsonPlace, bpe: bool) -> JsonPlace:
+    if isinstance(place.value, dict) and "type" not in place.value:  # as in old files, where the keys tell the type
+        kind = "BPE" if "merges" in place.value else "Unigram" if "unk_id" in place.value else "WordPiece"
+        place = place._replace(value={"type": kind, **place.value})
+    place = _kind(place, "WordPiece", *(["BPE"] if bpe else []))
+    if place.value["type"] == "BPE":
+        return place
+    keys = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab")
+    return place.object(keys, ("type",))
+
+
+def _vocabulary(place: JsonPlace) -> dict[str, int]:
+    value = place.value
+    if not isinstance(value, dict):
+        raise place.wrong("an object token → id")
+    if not value:
+        raise VocabularyError(
+            f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token", path=place.file
+        )
+    ids = value.values()
+    if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > HIGHEST_ID:
+        for token in value:
+            place.member(token).number()
+    holes = max(ids) + 1 - len(value)
+    if holes > MOST_HOLES:
+        raise VocabularyError(
+            f"{os.fspath(place.file)}: {place.path} leaves {holes:,} ids up to {max(ids):,} without a token, more than "
+            f"the {MOST_HOLES:,} that may be; each would be a line of a vocab.txt",
+            path=place.file,
+        )
+    if len(set(ids)) < len(value):
+        owners: dict[int, str] = {}
+        for token, token_id in value.items():
+            if owners.setdefault(token_id, token) != token:
+                raise ids_error(
+                    place.file,
+                    f"{place.path} gives the id {token_id} to both {owners[token_id]!r:.60} and {token!r:.60}; give "
+                    "one of them another id",
+                    token,
+                    found_id=token_id,
+                )
+    longest = max(value, key=len)
+    if len(longest) > LONGEST_TOKEN:
+        raise place.error(f"has a token of {len(longest):,} code points; one may have at most {LONGEST_TOKEN:,}")
+    if len(value) > MOST_ENTRIES:
+        raise place.error(f"has {len(value):,} entries, more than the {MOST_ENTRIES:,} a vocabulary may have")
+    try:
+        "".join(value).encode("utf-8")
+    except UnicodeEncodeError:
+        for number, token in enumerate(value):
+            JsonPlace(token, f"{place.path}, key {number}", place.file).text()
+    return value
+
+
+def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
+    tokens: dict[int, AddedToken] = {}
+    contents: set[str] = set()
+    for item in place.items():
+        entry = item.object(("id", "content", *_FLAGS))
+        token_id, content = entry.member("id").number(), entry.member("content").text()
+        if not content:
+            raise entry.member("content").wrong("at least one character")
+        if token_id in tokens:
+            raise ids_error(
+                place.file,
+                f"{item.path} gives {content!r:.60} the id {token_id}, which {tokens[token_id].content!r:.60} has; "
+                "give one of them another id",
+                content,
+                found_id=token_id,
+            )
+        if content in contents:
+            raise entry.member("content").error(f"is {content!r:.60}, which stands in the list twice")
+        contents.add(content)
+        tokens[token_id] = AddedToken(content, **{flag: entry.member(flag).flag() for flag in _FLAGS})
+    return tokens
+
+
+def _normalizer(place: JsonPlace) -> BertNormalizer:
+    value = _kind(place, "BertNormalizer").object(
+        ("type", "clean_text", "handle_chinese_chars", "lowercase"), ("strip_accents",)
+    )
+    strip_accents = None if value.value.get("strip_accents") is None else value.member("strip_accents").flag()
+    clean, chinese, lower = (value.member(k).flag() for k in ("clean_text", "handle_chinese_chars", "lowercase"))
+    return BertNormalizer(clean, chinese, strip_accents, lower)
+
+
+def _normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
+    """The normalizer of a byte-pair encoding, and whether NFC comes after it."""
+    if not (isinstance(place.value, dict) and place.value.get("type") == "Sequence"):
+        return _normalizer(place), False
+    steps = list(place.object(("type", "normalizers")).member("normalizers").items())
+    if len(steps) != 2:
+        raise place.error("is a sequence of other steps than BertNormalizer and NFC, which trietok does not do")
+    _kind(steps[1], "NFC").object(("type",))
+    return _normalizer(steps[0]), True
+
+
+def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
+    if bpe and _kind(place, "WordPiece", "BPEDecoder").value["type"] == "BPEDecoder":
+        return BpeDecoder(place.object(("type", "suffix")).member("suffix").text())
+    value = _kind(place, "WordPiece").object(("type", "prefix", "cleanup"))
+    return WordPieceDecoder(value.member("prefix").text(), value.member("cleanup").flag())
+
+
+def _truncation(place: JsonPlace) -> Truncation:
+    value = place.object(("max_length", "strategy", "stride"), ("direction",))
+    return Truncation(
+        direction=value.member("direction").choice("Right", "Left") if "direction" in value.value else "Right",
+        max_length=value.member("max_length").number(HIGHEST_LENGTH),
+        strategy=value.member("strategy").choice("LongestFirst", "OnlyFirst", "OnlySecond"),
+        stride=value.member("stride").number(HIGHEST_LENGTH),
+    )
+
+
+def _padding(place: JsonPlace) -> Padding:
+    value = place.object(("strategy", "direction", "pad_id", "pad_type_id", "pad_token"), ("pad_to_multiple_of",))
+    strategy: str | int = "BatchLongest"
+    if value.value["strategy"] != "BatchLongest":
+        given = value.member("strategy")
+        if not isinstance(given.value, dict) or given.value.keys() != {"Fixed"}:
+            raise given.wrong('"BatchLongest" or {"Fixed": length}')
+        strategy = given.member("Fixed").number()
+    multiple = None
+    if value.value.get("pad_to_multiple_of") is not None:
+        multiple = value.member("pad_to_multiple_of").number()
+    return Padding(
+        strategy=strategy,
+        direction=value.member("direction").choice("Right", "Left"),
+        pad_to_multiple_of=multiple,
+        pad_id=value.member("pad_id").number(),
+        pad_type_id=value.member("pad_type_id").number(),
+        pad_token=value.member("pad_token").text(),
+    )
+
+
+# tokenizer.json of an object: a `tokenizers.Tokenizer`, or what trietok has read already.
+#
+# In: the object. Out: a `TokenizerJson`.
+
+
+_NAME = "tokenizer_object"  # what errors call it
+
+
+def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
+    """What a `tokenizers.Tokenizer` would save to its tokenizer.json.
+
+    Raises:
+        InputTypeError: it is no such object.
+        FileFormatError: it has a component that trietok does not have.
+        VocabularyError: tokens and ids contradict each other.
+    """
+    if isinstance(value, TokenizerJson):
+        return value
+    if not callable(getattr(value, "to_str", None)):
+        raise InputTypeError(
+            f"tokenizer_object is a tokenizers.Tokenizer, not {type(value).__name__}; a path goes to tokenizer_file",
+            value=value,
+        )
+    return tokenizer_json_from_object(json.loads(value.to_str()), _NAME, bpe=bpe)
+
+
+# tokenizer.json of a tokenizer of the slow profile, if such a file can hold all of the tokenizer.
+#
+# In: a `BertTokenizer` or one of the family. Out: a `TokenizerJson`, or an error that names everything it cannot hold.
+
+
+def write_slow(path: Path_, tokenizer: Any) -> None:
+    """Write a tokenizer.json that has the vocabulary, the options, the template and the added tokens of a slow one.
+
+    Raises:
+        NotSupportedError: the tokenizer has options or added tokens that the file cannot hold; the message names each.
+        VocabularyError: the file cannot keep its ids: the vocabulary has holes or a token on two lines, and there are
+            tokens behind it.
+    """
+    problems = unsayable(tokenizer)
+    if problems:
+        raise _not_sayable(tokenizer, problems, ". Save it without tokenizer_json=True")
+    write_value(path, tokenizer_json_of_slow(tokenizer), tokenizer, "; or save it without tokenizer_json=True")
+
+
+def write_anew(path: Path_, tokenizer: Any, there: Path_) -> bool:
+    """Write the tokenizer.json of a directory into which a slow tokenizer is saved, unless it gives the ids already.
+
+    The file stays as it is where it has the tokens, the added tokens with their flags, the settings and the template of
+    the tokenizer. Else it gets them, and keeps its truncation, its padding and its decoder.
+
+    Args:
+        path: where the new file goes.
+        tokenizer: what is saved.
+        there: the file of the directory.
+
+    Returns:
+        Whether the file had to change in more than tokens: in settings or the template.
+
+    Raises:
+        NotSupportedError, VocabularyError: as `write`.
+        FileFormatError, VocabularyError: the file cannot be read, so what it says is not known.
+    """
+    kept, problems = read_tokenizer_json(there), list(_unsayable_options(tokenizer))
+    if not problems:
+        with_tokens, anew = _brought_up_to(tokenizer, kept)
+        if anew == kept:
+            return False
+        problems = list(_unsayable_tokens(tokenizer, kept.added_tokens.values()))
+    if problems:
+        raise _not_sayable(tokenizer, problems)
+    write_value(path, anew, tokenizer)
+    return anew != with_tokens
+
+
+def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, TokenizerJson]:
+    """A file with the tokens of a tokenizer, and with its settings too; what is the same in other words stays."""
+    wanted, known = tokenizer_json_of_slow(tokenizer), tokenizer.get_vocab()
+    theirs = {**kept.vocabulary, **{token.content: token_id for token_id, token in kept.added_tokens.items()}}
+    new_ids = {token_id: known[token] for token, token_id in theirs.items() if token in known}
+    with_tokens = replace(
+        kept,
+        vocabulary=wanted.vocabulary,
+        added_tokens=wanted.added_tokens,
+        post_processor=kept.post_processor and kept.post_processor.renumbered(new_ids),
+        padding=kept.padding and kept.padding.with_id_of(known),
+    )
+    same_texts = _effective(kept.normalizer) == _effective(wanted.normalizer)
+    same_rows = _around(tokenizer, with_tokens) == _around(tokenizer, wanted)
+    return with_tokens, replace(
+        with_tokens,
+        unk_token=wanted.unk_token,
+        continuing_subword_prefix=wanted.continuing_subword_prefix,
+        max_input_chars_per_word=wanted.max_input_chars_per_word,
+        decoder=replace(kept.decoder, prefix="##") if isinstance(kept.decoder, WordPieceDecoder) else kept.decoder,
+        normalizer=kept.normalizer if same_texts else wanted.normalizer,
+        post_processor=with_tokens.post_processor if same_rows else wanted.post_processor,
+    )
+
+
+def _effective(normalizer: BertNormalizer | None) -> BertNormalizer:
+    said = normalizer or NO_NORMALIZER
+    return replace(said, strip_accents=said.lowercase if said.strip_accents is None else said.strip_accents)
+
+
+def _around(tokenizer: Any, value: TokenizerJson) -> list[Any]:
+    """The special tokens and the texts in the order of a row, with the token type ids where rows have them."""
+    typed = "token_type_ids" in tokenizer.model_input_names
+    pieces = [*value.pieces(), *value.pieces(pair=True)]
+    return [(piece.sequence, piece.token, piece.token_id, piece.type_id * typed) for piece in pieces]
+
+
+def tokenizer_json_of_slow(tokenizer: Any) -> TokenizerJson:
+    """The values of the file. Where the profiles differ on any text, the file's reader gives the fast profile's ids."""
+    basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
+    return TokenizerJson(
+        vocabulary=dict(tokenizer.vocab),
+        unk_token=wordpiece.unk_token,
+        continuing_subword_prefix=wordpiece.continuing_subword_prefix,
+        max_input_chars_per_word=wordpiece.max_input_chars_per_word,
+        normalizer=BertNormalizer(
+            handle_chinese_chars=bool(basic.tokenize_chinese_chars),
+            strip_accents=basic.strip_accents,
+            lowercase=bool(basic.do_lower_case),
+        ),
+        post_processor=template_processing_of(tokenizer, tokenizer.template),
+        decoder=WordPieceDecoder(),
+        added_tokens=dict(tokenizer.added_tokens_decoder),
+        truncation=tokenizer.truncation_in_file,
+        padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
+    )
+
+
+def _not_sayable(tokenizer: Any, problems: list[str], advice: str = "") -> NotSupportedError:
+    return NotSupportedError(
+        f"a tokenizer.json cannot say what this {type(tokenizer).__name__} is: {'; '.join(problems)}{advice}",
+        name="tokenizer_json",
+    )
+
+
+def unsayable(tokenizer: Any) -> list[str]:
+    """The options and tokens of the tokenizer that the file cannot hold, in words."""
+    return [*_unsayable_options(tokenizer), *_unsayable_tokens(tokenizer, ())]
+
+
+def _unsayable_options(tokenizer: Any) -> Iterator[str]:
+    if not tokenizer.do_basic_tokenize:
+        yield "do_basic_tokenize=False (the file always splits words at punctuation)"
+        return
+    basic = tokenizer.basic_tokenizer
+    if not tokenizer.is_plain:
+        yield "stages of its own (a subclass or a patch has replaced a method)"
+    if basic.never_split:
+        yield f"never_split ({', '.join(map(repr, sorted(basic.never_split)))})"
+    if not basic.do_split_on_punc:
+        yield "do_split_on_punc=False"
+    if tokenizer.split_special_tokens:
+        yield "split_special_tokens=True"
+    for role in ("cls_token", "sep_token"):
+        if getattr(tokenizer, role) is None:
+            yield f"{role} None (the template needs it)"
+
+
+def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator[str]:
+    """The added tokens that a tokenizer loaded from the file would find in other texts, without those of `there`."""
+    if not tokenizer.do_basic_tokenize:
+        return
+    basic = tokenizer.basic_tokenizer
+    lower = bool(basic.do_lower_case)
+    rust = RustBasicTokenizer(lower, False, basic.strip_accents)
+    roles = {token for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}
+    for token in tokenizer.added_tokens_decoder.values():
+        content = token.content
+        if token in there:
+            continue
+        if token.normalized and rust.normalized(content) != content:
+            yield f"the added token {content!r}, which readers of the file would find in {rust.normalized(content)!r}"
+        elif lower and token.special and content not in roles and _is_found_in_capitals(token):
+            yield (
+                f"the special token {content!r}, which here is found in {content.upper()!r} too (it can be said of "
+                "one added with normalized=True)"
+            )
+
+
+def _is_found_in_capitals(token: AddedToken) -> bool:
+    return not token.normalized and token.content == token.content.lower() != token.content.upper()
+
+
+def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:
+    """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags override the former.
+
+    Raises:
+        VocabularyError: the two give a token two ids, or an id two tokens.
+    """
+    tokens = dict(file.added_tokens)
+    ids = {token.content: token_id for token_id, token in tokens.items()}
+    for token_id, given in sorted(decoder.items()):
+        token = AddedToken.of(given)
+        there = tokens.get(token_id, token)
+        known_id = ids.get(token.content, token_id)
+        if there.content != token.content or known_id != token_id:
+            other = f"{there.content!r:.60} the id {token_id}" if known_id == token_id else f"it the id {known_id}"
+            raise ids_error(
+                path,
+                f"{TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}, and {os.fspath(path)} gives "
+                f"{other}; correct the file that is wrong",
+                token.content,
+                expected_id=known_id,
+                found_id=token_id,
+            )
+        tokens[token_id] = token
+    return tokens
+
+
+def tokenizer_json_of_rust(tokenizer: Any) -> TokenizerJson:
+    """The current tokenizer.json of a tokenizer of the fast profile, with truncation and padding as they were read."""
+    basic, decoder = tokenizer.basic_tokenizer, tokenizer.added_tokens_decoder
+    normalizer = BertNormalizer(
+        clean_text=bool(basic.clean_text),
+        handle_chinese_chars=bool(basic.tokenize_chinese_chars),
+        strip_accents=basic.strip_accents,
+        lowercase=bool(basic.do_lower_case),
+    )
+    bpe = getattr(tokenizer, "bpe_tokenizer", None)
+    return TokenizerJson(
+        vocabulary=dict(tokenizer.vocab),
+        normalizer=normalizer if bpe is None or basic.do_split_on_punc else None,
+        post_processor=tokenizer.post_processor,
+        decoder=tokenizer.decoder,
+        added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
+        truncation=tokenizer.truncation_in_file,
+        padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
+        composes=basic.composes_at_last,
+        splits_punctuation=bpe is None or basic.do_split_on_punc,
+        **(_wordpiece_fields(tokenizer.wordpiece_tokenizer) if bpe is None else {"bpe": bpe.parts}),
+    )
+
+
+def _wordpiece_fields(wordpiece: Any) -> dict[str, Any]:
+    names = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
+    return {name: getattr(wordpiece, name) for name in names}
+
+
+def write_rust(path: Path_, tokenizer: Any) -> None:
+    """Write the tokenizer.json of a tokenizer of the fast profile.
+
+    Raises:
+        VocabularyError: such a file cannot keep its ids: the vocabulary has holes or a token on two lines, and there
+            are tokens behind it; the message says what to do.
+    """
+    advice = (
+        "; or save it with save_pretrained(DIR, legacy_format=True), --slow in a command: slow classes and trietok's "
+        f"fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
+    )
+    write_value(path, tokenizer_json_of_rust(tokenizer), tokenizer, advice)
+
+
+def write_value(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") -> None:
+    """`write_tokenizer_json`, with an error that says where the ids have a gap, how to close it, and what else to do.
+
+    Raises:
+        VocabularyError: as `write_tokenizer_json`.
+    """
+    try:
+        write_tokenizer_json(path, value)
+    except VocabularyError as error:
+        raise VocabularyError(
+            f"{error}. {_gap(tokenizer)}{advice}",
+            path=error.path,
+            line_number=error.line_number,
+            token=error.token,
+            expected_id=error.expected_id,
+            found_id=error.found_id,
+        ) from None
+
+
+def _gap(tokenizer: Any) -> str:
+    """The first id that the vocabulary or the added tokens skip, and the way to have none skipped."""
+    repair = "load what `trietok check DIR --fix -o OUT{}` makes of the directory that holds it, in which {}"
+    lines: dict[str, int] = {}
+    for line, token in enumerate(tokenizer.vocabulary.tokens, start=1):
+        if token is None:
+            return f"Line {line} of the vocabulary has no token: {repair.format(' --renumber', 'ids may move')}"
+        if lines.setdefault(token, line) != line:
+            what = f"Lines {lines[token]} and {line} of the vocabulary are " + (
+                f"both {token!r:.60}" if token else "blank"
+            )
+            return f"{what}: {repair.format('', 'no id moves')}"
+    ids = set(tokenizer.get_vocab().values())
+    missing = next((i for i in range(len(ids)) if i not in ids), None)
+    if missing is None:
+        return "Correct what is named"
+    return f"No token has the id {missing}: remove_tokens([], compact=True) moves those behind it up, and says which"

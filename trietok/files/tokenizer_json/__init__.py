@@ -1,1 +1,0 @@
-"""tokenizer.json to plain values and back."""

@@ -1,0 +1,397 @@
+"""How fast trietok is on a user's own text, beside other tokenizers, and whether they give the same ids.
+
+In: texts, the name of a model, the names of contenders. Out: a `Benchmark` or a list of `Agreement`, as attributes, as
+JSON and as text. Nothing is measured in this process: each contender has one of its own, one thread in it, and packages
+of other tokenizers are imported there and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from trietok.errors import InputError, InputTypeError
+from trietok.files.formats import trained_kind
+from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.bert import BertTokenizer
+from trietok.workbench.engines.process import EngineWork, model_of
+
+# What a benchmark reports: throughput and whether ids agree, as attributes, as JSON and as text.
+
+
+_OURS = "trietok"
+# Two lines for each column of the table.
+HEAD = (
+    ("tokenizer", ""),
+    ("version", ""),
+    ("load", "ms"),
+    ("MB/s", "cold"),
+    ("MB/s", "warm"),
+    ("lines/s", "warm"),
+    ("speed-up", "cold"),
+    ("speed-up", "warm"),
+)
+
+
+class Round(NamedTuple):
+    """One process of one contender: seconds to import and load; MB/s of the first pass, of the best one after it."""
+
+    load_seconds: float
+    cold: float
+    warm: float
+
+
+class Throughput(NamedTuple):
+    """How fast one contender is.
+
+    Attributes:
+        contender, version: which one; the version may be empty.
+        problem: why it could not be measured, or empty.
+        rounds: what each process measured; empty where there is a problem.
+    """
+
+    contender: str
+    version: str
+    problem: str
+    rounds: list[Round]
+
+    @property
+    def median(self) -> Round | None:
+        """The medians of the rounds."""
+        if not self.rounds:
+            return None
+        import statistics  # slow to import
+
+        return Round(*(statistics.median(values) for values in zip(*self.rounds, strict=True)))
+
+
+class Benchmark(NamedTuple):
+    """The throughput of trietok and of others on the same texts. `str` makes a table of it.
+
+    Attributes:
+        model: the model's name.
+        lines: how many texts there were.
+        size: their bytes in UTF-8; a MB is 10⁶ of them.
+        passes: how often each process went over the texts: the first pass is cold, the others are warm.
+        results: one for each contender, trietok first.
+    """
+
+    model: str
+    lines: int
+    size: int
+    passes: int
+    results: list[Throughput]
+
+    def speedups(self, result: Throughput) -> tuple[float, float] | None:
+        """How many times as fast as a contender trietok is, cold and warm; None where either could not be measured."""
+        ours, theirs = self.results[0].median, result.median
+        if ours is None or theirs is None:
+            return None
+        return ours.cold / theirs.cold, ours.warm / theirs.warm
+
+    def lines_per_second(self, result: Throughput) -> tuple[float, float] | None:
+        """Texts a second, cold and warm; None where it could not be measured."""
+        median = result.median
+        if median is None:
+            return None
+        share = self.lines / self.size * 1e6
+        return median.cold * share, median.warm * share
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; numbers that could not be had are None."""
+        return {
+            "model": self.model,
+            "lines": self.lines,
+            "bytes": self.size,
+            "passes": self.passes,
+            "results": [self._result_dict(result) for result in self.results],
+        }
+
+    def _result_dict(self, result: Throughput) -> dict[str, Any]:
+        median = result.median
+        return {
+            "contender": result.contender,
+            "version": result.version,
+            "problem": result.problem,
+            "load_seconds": None if median is None else median.load_seconds,
+            "mb_per_second": _cold_and_warm(None if median is None else (median.cold, median.warm)),
+            "lines_per_second": _cold_and_warm(self.lines_per_second(result)),
+            "speedup": _cold_and_warm(self.speedups(result)),
+            "rounds": [measured._asdict() for measured in result.rounds],
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table: a head, then a row for each contender that was measured, a cell for each of `HEAD`."""
+        rows: list[tuple[str, ...]] = []
+        for result in self.results:
+            median, per_second, speedups = result.median, self.lines_per_second(result), self.speedups(result)
+            if median is None or per_second is None:
+                continue
+            numbers = f"{median.load_seconds * 1e3:.0f}", _speed(median.cold), _speed(median.warm)
+            is_ours = result is self.results[0]
+            times = ("", "") if speedups is None or is_ours else tuple(f"{_speed(times)} ×" for times in speedups)
+            rows.append((result.contender, result.version, *numbers, f"{per_second[1]:.0f}", *times))
+        return rows
+
+    @property
+    def summary(self) -> str:
+        """What was measured, in a line."""
+        rounds = max((len(result.rounds) for result in self.results), default=0)
+        return (
+            f"{_count(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}; median of {_count(rounds, 'round')}"
+        )
+
+    def _repr_html_(self) -> str:
+        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
+
+        heads = [f"{upper} {lower}".strip() for upper, lower in HEAD]
+        problems = [note(f"{result.contender}: {result.problem}", "bad") for result in self.results if result.problem]
+        parts = [heading("Benchmark"), note(self.summary), table(heads, self.rows(), right=range(2, len(heads)))]
+        return fragment(*parts, *problems, label="Benchmark")
+
+    def __str__(self) -> str:
+        rows = [tuple(f"{upper} {lower}".strip() for upper, lower in HEAD), *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [self.summary]
+        for name, version, *numbers in rows:
+            cells = [name.ljust(widths[0]), version.ljust(widths[1])]
+            cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
+            lines.append("  ".join(cells).rstrip())
+        lines += [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
+        return "\n".join(lines)
+
+
+class Difference(NamedTuple):
+    """A text whose ids are not those of trietok.
+
+    The ids and tokens are those between the common beginning and the common end of the two sequences, special tokens
+    included; a side may have none.
+
+    Attributes:
+        line_number: which text, from 1.
+        text: the text.
+        position: how many ids the two have in common at the beginning.
+        ids, tokens: those of trietok.
+        their_ids, their_tokens: those of the contender.
+        cut: whether there are more of them, left out here.
+    """
+
+    line_number: int
+    text: str
+    position: int
+    ids: list[int]
+    tokens: list[str]
+    their_ids: list[int]
+    their_tokens: list[str]
+    cut: bool
+
+
+class Agreement(NamedTuple):
+    """Whether a contender gives trietok's ids. `str` makes it readable.
+
+    Attributes:
+        contender, version: which one; the version may be empty.
+        problem: why they could not be compared, or empty.
+        lines: how many texts were compared.
+        differing: how many of them have other ids.
+        differences: the first of those.
+    """
+
+    contender: str
+    version: str
+    problem: str
+    lines: int
+    differing: int
+    differences: list[Difference]
+
+    @property
+    def summary(self) -> str:
+        """The answer in a line."""
+        if self.problem:
+            return f"{self.contender}: {self.problem}"
+        if not self.differing:
+            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines} lines'}"
+        return f"{self.contender}: other ids on {self.differing} of {_count(self.lines, 'line')}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return {**self._asdict(), "differences": [difference._asdict() for difference in self.differences]}
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        for number, text, position, ids, tokens, their_ids, their_tokens, cut in self.differences:
+            more = " ..." if cut else ""
+            lines.append(f"  line {number}, from token {position + 1}: {text!r:.100}")
+            lines.append(f"    {_OURS}: {' '.join(tokens)}{more} {ids}")
+            lines.append(f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}")
+        return "\n".join(lines)
+
+
+def _cold_and_warm(values: tuple[float, float] | None) -> dict[str, float | None]:
+    cold, warm = values or (None, None)
+    return {"cold": cold, "warm": warm}
+
+
+def _speed(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+__all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
+
+OURS = "trietok"
+# The engines that are measured; the name of the slow one is older than its rivals.
+_ENGINES = {
+    OURS: OURS,
+    "transformers": "transformers-slow",
+    "transformers-fast": "transformers-fast",
+    "tokenizers": "tokenizers",
+    "flash-tokenizer": "flash-tokenizer",
+}
+CONTENDERS = tuple(_ENGINES)
+
+Progress = Callable[[str], None]
+
+
+def measure(
+    texts: Iterable[str],
+    model: str | os.PathLike[str] = "trietok-en",
+    *,
+    against: Sequence[str] = CONTENDERS,
+    rounds: int = 3,
+    passes: int = 3,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Measure how fast trietok and others turn texts into ids, one text after the other, on one thread.
+
+    In each round every contender in turn gets a fresh process. It loads the model, encodes one short line, and goes
+    over the texts `passes` times.
+
+    Args:
+        texts: what to encode; written to a temporary file, and held in the memory of the processes.
+        model: a directory, a vocab.txt, a built-in name or a name on the hub.
+        against: names from `CONTENDERS`; trietok itself is always measured.
+        rounds: processes for each contender; medians of them are what is reported.
+        passes: passes over the texts in each process, at least 2: the first is cold, the best of the others warm.
+        progress: called with a note before each process starts.
+
+    Raises:
+        InputError: `against` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
+        FileError, FileFormatError, VocabularyError: trietok cannot load the model.
+
+    >>> benchmark = measure(["The people, united!"] * 10, against=[], rounds=1, passes=2)
+    >>> [result.contender for result in benchmark.results], benchmark.lines, benchmark.size
+    (['trietok'], 10, 190)
+    """
+    if rounds < 1 or passes < 2:
+        raise InputError(f"at least 1 round of 2 passes is needed, not {rounds} of {passes}")
+    with _Workers(texts, model, against) as workers:
+        results = {name: Throughput(name, "", "", []) for name in workers.names}
+        for number in range(1, rounds + 1):
+            for name in workers.names:
+                if results[name].problem:
+                    continue
+                if progress is not None:
+                    progress(f"round {number} of {rounds}: {name}")
+                answer = workers.run(name, "measure", passes=passes)
+                results[name] = _with_round(results[name], answer, workers.size)
+        return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()))
+
+
+def _with_round(result: Throughput, answer: dict[str, Any], size: int) -> Throughput:
+    version = answer["version"] or result.version
+    if "problem" in answer:
+        return Throughput(result.contender, version, answer["problem"], [])
+    speeds = [size / max(seconds, 1e-9) / 1e6 for seconds in answer["seconds"]]
+    measured = Round(answer["load_s"], speeds[0], max(speeds[1:]))
+    return Throughput(result.contender, version, "", [*result.rounds, measured])
+
+
+def validate(
+    texts: Iterable[str],
+    model: str | os.PathLike[str] = "trietok-en",
+    *,
+    against: Sequence[str] = CONTENDERS,
+    most: int = 5,
+    progress: Progress | None = None,
+) -> list[Agreement]:
+    """Compare the ids that others give with those of trietok, text by text, special tokens included.
+
+    Args:
+        texts, model, against, progress: as for `measure`; a name on which `against` says trietok is passed over.
+        most: how many differences of each contender are kept.
+
+    Raises:
+        InputError: as `measure`, or trietok cannot encode a text.
+        FileError, FileFormatError, VocabularyError: trietok cannot load the model.
+
+    >>> validate(["The people, united!"], against=[])
+    []
+    """
+    agreements: list[Agreement] = []
+    with _Workers(texts, model, against) as workers:
+        for name in workers.names:
+            if progress is not None:
+                progress(f"ids: {name}")
+            answer = workers.run(name, "write_ids" if name == OURS else "compare_ids", most=most)
+            if name != OURS:
+                agreements.append(workers.agreement(name, answer))
+            elif "problem" in answer:
+                raise InputError(f"{OURS}: {answer['problem']}")
+    return agreements
+
+
+class _Workers:
+    """Texts and a model, written down and found for the processes to use."""
+
+    def __init__(self, texts: Iterable[str], model: str | os.PathLike[str], against: Sequence[str]) -> None:
+        if isinstance(texts, (str, bytes)) or isinstance(against, str):
+            raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
+        unknown = [name for name in against if name not in CONTENDERS]
+        if unknown:
+            raise InputError(
+                f"there is no tokenizer {unknown[0]!r} to compare with; choose from {', '.join(CONTENDERS)}"
+            )
+        self.names = list(dict.fromkeys((OURS, *against)))
+        is_trained = trained_kind(os.fspath(model)) is not None  # a byte-pair encoding
+        kind: Any = AutoTokenizer if is_trained else BertTokenizer
+        self.tokenizer = kind.from_pretrained(model)  # what it cannot load is no benchmark
+        self._work = EngineWork(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
+        self._given = texts
+        self.lines = self.size = 0
+
+    def __enter__(self) -> _Workers:
+        self._work.__enter__()
+        try:
+            self.lines, self.size = self._work.write_texts(self._given)
+            if not self.size:
+                raise InputError("there is no text to measure: " + ("every line is empty" if self.lines else "no line"))
+        except BaseException:
+            self._work.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._work.__exit__()
+
+    def run(self, contender: str, task: str, **options: Any) -> dict[str, Any]:
+        """Let a process of its own do a task; its answer, or one with a `problem` where it died."""
+        return self._work.run(_ENGINES[contender], task, **options)
+
+    def agreement(self, contender: str, answer: dict[str, Any]) -> Agreement:
+        """What a process has found, with the texts and with trietok's tokens."""
+        if "problem" in answer:
+            return Agreement(contender, answer["version"], answer["problem"], self.lines, 0, [])
+        wanted = {found["line_number"] for found in answer["differences"]}
+        texts = self._work.texts(wanted)
+        differences = [
+            Difference(
+                text=texts[found["line_number"]], tokens=self.tokenizer.convert_ids_to_tokens(found["ids"]), **found
+            )
+            for found in answer["differences"]
+        ]
+        return Agreement(contender, answer["version"], "", self.lines, answer["differing"], differences)

@@ -1,1 +1,0 @@
-"""The rules of a check: small functions from `Facts` to findings, a module for each part of a directory."""

@@ -1,0 +1,388 @@
+"""`lock`: writes down what a tokenizer gives for some texts.
+
+In: a tokenizer, texts. Out: a `Lock`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Any, NamedTuple
+
+from trietok import __version__
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
+from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
+from trietok.tokenizer.fingerprint import digest, state_of
+from trietok.workbench.comparing.compare import SENTENCES
+from trietok.workbench.engines.worker import roles_of
+
+# `Lock`: what a tokenizer gives for some texts, as values and as a file that git can show changes of.
+#
+# In: the values. Out: a JSON file with one text a line; the same values always make the same bytes.
+
+
+LOCK_FILE = "trietok.lock.json"
+_FORMAT, _VERSION = "trietok-lock", 1
+
+
+class SpecialId(NamedTuple):
+    """The token that plays a role, and its id."""
+
+    role: str
+    token: str
+    id: int
+
+
+class LockedText(NamedTuple):
+    """A text, and the tokens and ids of a call with that text alone, special tokens included."""
+
+    text: str
+    tokens: list[str]
+    ids: list[int]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What a tokenizer is and gives, written down to be verified later.
+
+    Attributes:
+        model: the directory or name it was loaded from; None if there is none.
+        tokenizer_class: the name of its class.
+        profile: `"slow"` or `"fast"`.
+        fingerprint: see `trietok.fingerprint`.
+        special_tokens: each role with its token and id; several for `additional_special_tokens`.
+        added_tokens: how many added tokens it has.
+        tokens: how many tokens it has in all: `len(tokenizer)`.
+        max_id: the highest id.
+        settings: the settings of its stages that decide ids.
+        versions: what it was written with: trietok, Python, its Unicode tables, and other tokenizers' libraries that
+            were installed.
+        texts: the texts with their tokens and ids.
+
+    >>> import pathlib, tempfile, trietok
+    >>> lock = trietok.lock(trietok.BertTokenizer.from_pretrained("trietok-en"), ["The people"])
+    >>> lock.texts[0].tokens, lock.texts[0].ids
+    (['[CLS]', 'the', 'people', '[SEP]'], [2, 134, 289, 3])
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "trietok.lock.json")
+    >>> lock.save(path)
+    >>> Lock.load(path) == lock
+    True
+    """
+
+    model: str | None
+    tokenizer_class: str
+    profile: str
+    fingerprint: str
+    special_tokens: tuple[SpecialId, ...]
+    added_tokens: int
+    tokens: int
+    max_id: int
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    texts: tuple[LockedText, ...]
+
+    def save(self, path: str | os.PathLike[str] = LOCK_FILE) -> None:
+        """Write the file, whole or not at all. A model in a directory is written down relative to the file.
+
+        Raises:
+            FileError: it cannot be written; what was there before is untouched.
+            InputError: it has more texts or ids than a lock can hold: 200,000 texts, 2,000,000 ids.
+        """
+        values, containers = sum(2 * len(each.ids) for each in self.texts), 3 * len(self.texts)
+        if values > MOST_VALUES // 2 or containers > MOST_CONTAINERS // 2:
+            raise InputError(
+                f"a lock of {len(self.texts):,} texts with {values // 2:,} ids is larger than what is read again; some "
+                "hundred texts are enough for most models"
+            )
+        write_text(path, "".join(_lines(self, os.fspath(path))))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] = LOCK_FILE) -> Lock:
+        """Read a file that `save` has written.
+
+        Raises:
+            FileError: it cannot be read.
+            FileFormatError: it is no lock, is damaged, or was written by a newer trietok.
+        """
+        path = os.fspath(path)
+        try:
+            values = read_json_object(path)
+        except FileError as error:
+            raise FileError(f"{error}; trietok lock writes a lock", path=path) from error
+        except FileFormatError as error:
+            raise FileFormatError(
+                f"{error}; the lock is damaged: bring it back from version control, or write it anew with trietok lock",
+                path=path,
+                line_number=error.line_number,
+            ) from None
+        _check_format(values, path)
+        return _Reader(values, path).lock()
+
+
+def model_there(lock: Lock, path: str | os.PathLike[str] | None) -> str:
+    """The model to verify: the one given, or else the lock's.
+
+    Raises:
+        FileError: neither names one, or the lock's is no longer where it was.
+    """
+    if path is not None:
+        return os.fspath(path)
+    if lock.model is None:
+        raise FileError("the lock does not say which model it is of; name the model (-m DIR)", path="")
+    if lock.model.startswith((".", os.sep)) and not os.path.exists(lock.model):
+        raise FileError(
+            f"the lock is of the model {lock.model}, which is not there; say where it is now (-m DIR)", path=lock.model
+        )
+    return lock.model
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def _lines(lock: Lock, path: str) -> Iterator[str]:
+    head = {
+        "format": f"{_FORMAT}-{_VERSION}",
+        "model": _relative(lock.model, path),
+        "class": lock.tokenizer_class,
+        "profile": lock.profile,
+        "fingerprint": lock.fingerprint,
+        "tokens": lock.tokens,
+        "max_id": lock.max_id,
+        "added_tokens": lock.added_tokens,
+    }
+    yield "{\n"
+    for key, value in head.items():
+        yield f"  {json_line(key)}: {json_line(value)},\n"
+    for name in ("settings", "versions"):
+        rows = [f"{json_line(key)}: {json_line(value)}" for key, value in sorted(getattr(lock, name).items())]
+        yield f"  {json_line(name)}: {{{_block(rows)}}},\n"
+    yield f'  "special_tokens": [{_block(json_line(each._asdict()) for each in lock.special_tokens)}],\n'
+    yield f'  "texts": [{_block(json_line(each._asdict()) for each in lock.texts)}]\n'
+    yield "}\n"
+
+
+def _block(rows: Iterable[str]) -> str:
+    inner = ",\n".join(f"    {row}" for row in rows)
+    return f"\n{inner}\n  " if inner else ""
+
+
+def _relative(model: str | None, path: str) -> str | None:
+    """A model as the file names it: a path relative to the file begins with a full stop, a name does not."""
+    if not model or not os.path.exists(model):
+        is_name = bool(model) and not os.path.isabs(model or "") and not (model or "").startswith(".")
+        return model if is_name else None
+    try:
+        relative = os.path.relpath(model, os.path.dirname(os.path.abspath(path)))
+    except ValueError:  # on another drive
+        return None
+    relative = relative.replace(os.sep, "/")
+    return relative if relative.split("/")[0] in (".", "..") else f"./{relative}"
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def _check_format(values: dict[str, Any], path: str) -> None:
+    said = values.get("format")
+    name, _, number = said.rpartition("-") if isinstance(said, str) else ("", "", "")
+    if name != _FORMAT or not number.isdecimal():
+        raise FileFormatError(
+            f"{path} is no lock: a lock begins with the format {_FORMAT}-{_VERSION}; write one with trietok lock",
+            path=path,
+        )
+    if int(number) > _VERSION:
+        raise FileFormatError(
+            f"{path} is a lock of the format {said}, of a newer trietok; this one reads up to {_FORMAT}-{_VERSION}: "
+            "upgrade trietok, or write the lock anew with this one",
+            path=path,
+        )
+
+
+class _Reader:
+    """The values of a file as a `Lock`; what is not as it should be is an error that names the place."""
+
+    def __init__(self, values: dict[str, Any], path: str) -> None:
+        self._values = values
+        self._path = path
+
+    def lock(self) -> Lock:
+        model = self._values.get("model")
+        profile = self._get("profile", str)
+        if not (model is None or isinstance(model, str)):
+            raise self._damaged("model", "a string or null")
+        if profile not in ("slow", "fast"):
+            raise self._damaged("profile", "slow or fast")
+        texts = tuple(self._texts())
+        if not texts:
+            raise self._damaged("texts", "a list with at least one text")
+        return Lock(
+            model=self._found(model),
+            tokenizer_class=self._get("class", str),
+            profile=profile,
+            fingerprint=self._get("fingerprint", str),
+            special_tokens=tuple(self._special()),
+            added_tokens=self._get("added_tokens", int),
+            tokens=self._get("tokens", int),
+            max_id=self._get("max_id", int),
+            settings=self._get("settings", dict),
+            versions={str(name): str(version) for name, version in self._get("versions", dict).items()},
+            texts=texts,
+        )
+
+    def _get(self, key: str, kind: type[Any]) -> Any:
+        value = self._values.get(key)
+        if type(value) is not kind:
+            raise self._damaged(key, {str: "a string", int: "a whole number", dict: "an object", list: "a list"}[kind])
+        return value
+
+    def _special(self) -> Iterator[SpecialId]:
+        for number, row in enumerate(self._get("special_tokens", list)):
+            values = row if isinstance(row, dict) else {}
+            role, token, token_id = (values.get(key) for key in SpecialId._fields)
+            if (type(role), type(token)) != (str, str) or not _is_id(token_id):
+                raise self._damaged(f"special_tokens[{number}]", "an object with role, token and id")
+            yield SpecialId(role, token, token_id)  # type: ignore[arg-type]  # that has been seen to
+
+    def _texts(self) -> Iterator[LockedText]:
+        for number, row in enumerate(self._get("texts", list)):
+            values = row if isinstance(row, dict) else {}
+            text, tokens, ids = (values.get(key) for key in ("text", "tokens", "ids"))
+            is_text = isinstance(text, str) and isinstance(tokens, list) and isinstance(ids, list)
+            if not is_text or not _are_tokens_and_ids(tokens, ids):
+                raise self._damaged(
+                    f"texts[{number}]", "an object with a text, a list of tokens and a list of as many ids"
+                )
+            yield LockedText(text, tokens, ids)  # type: ignore[arg-type]  # that has been seen to
+
+    def _found(self, model: str | None) -> str | None:
+        if model is None or not model.startswith("."):
+            return model
+        joined = os.path.normpath(os.path.join(os.path.dirname(self._path), model))
+        return joined if joined.startswith(".") or os.path.isabs(joined) else os.path.join(".", joined)
+
+    def _damaged(self, key: str, wanted: str) -> FileFormatError:
+        return FileFormatError(
+            f"{self._path}: {key} should be {wanted}; the lock is damaged: bring it back from version control, or "
+            "write it anew with trietok lock",
+            path=self._path,
+        )
+
+
+def _are_tokens_and_ids(tokens: Any, ids: Any) -> bool:
+    return len(tokens) == len(ids) and all(type(token) is str for token in tokens) and all(map(_is_id, ids))
+
+
+def _is_id(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= HIGHEST_ID
+
+
+def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
+    """What `save` writes to that path, as values."""
+    values: dict[str, Any] = json.loads("".join(_lines(lock, path)))
+    return values
+
+
+_LIBRARIES = ("transformers", "tokenizers", "flash-tokenizer")
+_HUGE = ("wordpiece_tokenizer.vocab",)  # a setting that only patched tokenizers have, as long as a vocabulary
+
+
+def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
+    """Write down what a tokenizer is, and the ids it gives for some texts, for `verify` to compare with later.
+
+    Args:
+        tokenizer: a `BertTokenizer`, or any other `PreTrainedTokenizer`.
+        texts: the golden texts; each is encoded by itself, with special tokens around. By default the sentences in
+            several scripts with which `compare` begins.
+
+    Raises:
+        InputTypeError: `tokenizer` is no tokenizer, or `texts` is one string or holds something else than strings.
+        InputError: there is no text, or all are empty; or a text holds half of a surrogate pair.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> golden = lock(tokenizer, ["The people", "covid-19"])
+    >>> golden.special_tokens[0], golden.max_id
+    (SpecialId(role='unk_token', token='[UNK]', id=1), 7999)
+    >>> trietok.verify(tokenizer, golden).ok
+    True
+
+    Cost: O(tokens), and encoding each text once.
+    """
+    state = state_of(tokenizer)
+    locked = tuple(_locked(tokenizer, checked_texts(SENTENCES if texts is None else texts, "lock")))
+    if not any(each.text for each in locked):
+        what = "every text is empty" if locked else "there is no text"
+        raise InputError(f"{what}, so the lock would prove nothing; give texts such as the model is used on")
+    return Lock(
+        model=str(tokenizer.name_or_path) or None,
+        tokenizer_class=state.kind,
+        profile=tokenizer.profile,
+        fingerprint=digest(state),
+        special_tokens=tuple(special_ids(tokenizer)),
+        added_tokens=len(state.added),
+        tokens=len(tokenizer),
+        max_id=tokenizer.max_id,
+        settings=settings_of(tokenizer),
+        versions=versions_now(),
+        texts=locked,
+    )
+
+
+def checked_texts(texts: Any, function: str) -> Iterator[str]:
+    """The texts that were given to `lock` or `export`.
+
+    Raises:
+        InputTypeError: it is one text or no iterable, or holds something else than strings.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)
+    if not isinstance(texts, Iterable):
+        raise InputTypeError(f"{function} takes a list of texts, not {texts!r:.60}", value=texts)
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise InputTypeError(f"text {number} is a {type(text).__name__}, not a str: {text!r:.60}", value=text)
+        yield text
+
+
+def _locked(tokenizer: Any, texts: Iterable[str]) -> Iterator[LockedText]:
+    for number, text in enumerate(texts, start=1):
+        half = next((char for char in text if "\ud800" <= char <= "\udfff"), None)
+        if half is not None:
+            raise InputError(
+                f"text {number} holds U+{ord(half):04X}, half of a surrogate pair, which UTF-8 cannot write and other "
+                "tokenizers refuse; leave the text out, or repair it"
+            )
+        ids = tokenizer.encode(text, verbose=False)
+        yield LockedText(text, tokenizer.convert_ids_to_tokens(ids), ids)
+
+
+def special_ids(tokenizer: Any) -> Iterator[SpecialId]:
+    """Each role with its token and id."""
+    return starmap(SpecialId, roles_of(tokenizer))
+
+
+def settings_of(tokenizer: Any) -> dict[str, Any]:
+    """The settings of the stages that decide ids."""
+    return {name: value for name, value in state_of(tokenizer).settings.items() if name not in _HUGE}
+
+
+def versions_now() -> dict[str, str]:
+    """The versions of trietok, of Python and its Unicode tables, and of the tokenizers' libraries that are there."""
+    from importlib import metadata  # slow to import
+
+    versions = {
+        "trietok": __version__,
+        "python": platform.python_version(),
+        "unicode": unicodedata.unidata_version,
+    }
+    for name in _LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions

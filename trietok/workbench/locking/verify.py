@@ -1,0 +1,660 @@
+"""`verify`: whether a tokenizer still gives the ids of a lock; ours, or another library's on the same model.
+
+In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import operator
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+from trietok.errors import InputError, InputTypeError, MissingDependencyError, TrietokError, told_as
+from trietok.explaining.values import TITLES
+from trietok.files.formats import ADDITIONAL, json_line
+from trietok.files.save import save_files_of
+from trietok.showing.characters import visible
+from trietok.tokenizer.auto import fast_class_of, load_any
+from trietok.tokenizer.fingerprint import fingerprint
+from trietok.tokenizer.special_tokens import SpecialTokensMixin
+from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
+from trietok.workbench.engines.worker import roles_of
+from trietok.workbench.locking.lock import Lock, LockedText, model_there, settings_of, special_ids, versions_now
+
+# What `verify` has found: as attributes, as JSON and as text.
+
+
+_MOST_TEXTS = 3  # differing texts that are shown
+_MOST_TOKENS = 8  # of a differing text, from the first differing one on
+_MOST_CHARACTERS = 60  # of a text or setting
+Change = tuple[Any, Any]  # what the lock has, what is there now
+
+
+class ChangedText(NamedTuple):
+    """A text whose ids are not the locked ones.
+
+    Attributes:
+        number: which of the lock's texts, from 1.
+        text: the text.
+        locked_ids, ids: those of the lock, and those found, special tokens included.
+        locked_tokens, tokens: likewise.
+        position: the first token that differs, from 0.
+        start, end: where that token stands in the text, half-open, in code points; equal where it stands for nothing
+            there.
+        why: the stage that made the difference, and how; empty from the sixth text on.
+    """
+
+    number: int
+    text: str
+    locked_ids: list[int]
+    ids: list[int]
+    locked_tokens: list[str]
+    tokens: list[str]
+    position: int
+    start: int
+    end: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Whether a tokenizer gives the ids of a lock. `str` says it: one line where it does, else what differs.
+
+    Attributes:
+        engine: who gave the ids: `"trietok"`, or the name or class of another tokenizer.
+        version: its version.
+        texts, ids: how many texts the lock has, and how many ids these have.
+        differing: how many texts have other ids.
+        changed_texts: the first of them, at most 100.
+        special_ids: how many special tokens the lock has; 0 for an object of which nothing is known but its `encode`.
+        changed_special: role → token and id in the lock, and now, where they differ; None where there is none now.
+        changed: what else differs, such as `fingerprint`, `class` and the settings; another engine tells none of these.
+        versions: name → the version in the lock and the one now; None where one of them is not known.
+        truncates_to: the number of tokens to which tokenizer.json has the library `tokenizers` cut texts; None if to
+            none. The ids of a lock are those of texts that are not cut.
+        truncated: how many of the texts have more tokens.
+        pads: whether tokenizer.json tells that library to pad texts.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> lock = trietok.lock(tokenizer, ["The people", "covid-19"])
+    >>> tokenizer.add_tokens(["covid-19"])
+    1
+    >>> verified = trietok.verify(tokenizer, lock)
+    >>> verified.ok, verified.differing, verified.changed["max_id"]
+    (False, 1, (7999, 8000))
+    >>> verified.changed_texts[0].why
+    'added tokens cut out: “covid-19” is found now, and was not there when the lock was written'
+    """
+
+    engine: str
+    version: str
+    texts: int
+    ids: int
+    differing: int
+    changed_texts: tuple[ChangedText, ...]
+    special_ids: int
+    changed_special: Mapping[str, Change]
+    changed: Mapping[str, Change]
+    versions: Mapping[str, Change]
+    truncates_to: int | None = None
+    truncated: int = 0
+    pads: bool = False
+    fingerprint: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether texts and special tokens have their locked ids, no text is cut, and the fingerprint is the same."""
+        return not (self.differing or self.changed_special or self.changed or self.truncated)
+
+    @property
+    def summary(self) -> str:
+        """The answer in a line."""
+        name = " ".join(filter(None, (self.engine, self.version)))
+        texts = f"{self.texts:,} text{'' if self.texts == 1 else 's'}"
+        if self.ok:
+            special = f" and {self.special_ids} special id{'' if self.special_ids == 1 else 's'}"
+            parts = f"{texts}, {self.ids:,} ids{special}" if self.special_ids else f"{texts} and {self.ids:,} ids"
+            fingerprint = f", fingerprint {self.fingerprint}" if self.fingerprint else ""
+            return f"{name}: {parts} are as locked{fingerprint}"
+        if self.differing:
+            have = "has" if self.differing == 1 else "have"
+            return f"{name}: {self.differing:,} of {texts} {have} other ids than the lock"
+        if self.changed_special:
+            return f"{name}: special tokens have other ids than in the lock; the ids of {texts} are as locked"
+        if not self.changed:
+            return f"{name}: the ids of {texts} are as locked, but {self.truncated:,} would be cut"
+        return f"{name}: the tokenizer is another one than the lock's, although the ids of {texts} are as locked"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it, complete; a change is a list of what the lock has and what is there now."""
+        return {
+            "engine": self.engine,
+            "version": self.version,
+            "ok": self.ok,
+            "summary": self.summary,
+            "texts": self.texts,
+            "ids": self.ids,
+            "differing": self.differing,
+            "changed_texts": [each._asdict() for each in self.changed_texts],
+            "special_ids": self.special_ids,
+            "changed_special": {name: list(change) for name, change in self.changed_special.items()},
+            "changed": {name: list(change) for name, change in self.changed.items()},
+            "versions": {name: list(change) for name, change in self.versions.items()},
+            "truncates_to": self.truncates_to,
+            "truncated": self.truncated,
+            "pads": self.pads,
+            "fingerprint": self.fingerprint,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The report, line by line, the first of which is the summary."""
+        yield self.summary
+        if self.truncates_to is not None:
+            length = f"{self.truncates_to:,} token{'' if self.truncates_to == 1 else 's'}"
+            cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
+            yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
+        if self.pads:
+            yield "tokenizer.json pads texts, which the lock's ids do not show"
+        if self.ok:
+            return
+        for each in self.changed_texts[:_MOST_TEXTS]:
+            yield from self._text(each)
+        if self.differing > _MOST_TEXTS:
+            left = self.differing - _MOST_TEXTS
+            yield f"  ... and {left:,} more text{'' if left == 1 else 's'}"
+        if self.changed_special:
+            yield "special ids, in the lock -> now:"
+            for role, (locked, now) in self.changed_special.items():
+                yield f"  {role}: {_token(locked)} -> {_token(now)}"
+        elif self.special_ids:
+            yield f"special ids: all {self.special_ids} as locked"
+        if self.fingerprint and "fingerprint" not in self.changed:
+            yield "fingerprint: as locked"
+        if self.changed:
+            yield "the tokenizer, in the lock -> now:"
+            for name, pair in self.changed.items():
+                yield "  {}: {} -> {}".format(name, *map(_value, pair))
+        yield "versions, in the lock | now:"
+        for name, versions in self.versions.items():
+            yield "  {}: {} | {}".format(name, *(version or "(none)" for version in versions))
+
+    def _text(self, each: ChangedText) -> Iterator[str]:
+        yield f"text {each.number}: {_cut(each.text)}"
+        where = f", {each.start}-{each.end} in the text" if each.end > each.start else ""
+        yield f"  from token {each.position + 1}{where}:"
+        sides = (("the lock", each.locked_tokens, each.locked_ids), (self.engine, each.tokens, each.ids))
+        for name, tokens, ids in sides:
+            some = slice(each.position, each.position + _MOST_TOKENS)
+            shown = " ".join(f"{visible(token)} [{i}]" for token, i in zip(tokens[some], ids[some], strict=True))
+            more = " ..." if len(ids) > each.position + _MOST_TOKENS else ""
+            yield f"    {name}: {shown or '(no token)'}{more}"
+        if each.why:
+            yield f"  {each.why}"
+
+
+def _cut(text: str) -> str:
+    shown = repr(text[: _MOST_CHARACTERS + 1])
+    return shown if len(text) <= _MOST_CHARACTERS else f"{repr(text[:_MOST_CHARACTERS])[:-1]}...{shown[-1]}"
+
+
+def _token(found: Any) -> str:
+    return "(none)" if found is None else f"{visible(str(found[0]))} [{found[1]}]"
+
+
+def _value(value: Any) -> str:
+    shown = value if isinstance(value, str) else json_line(value)
+    return shown if len(shown) <= 2 * _MOST_CHARACTERS else shown[: 2 * _MOST_CHARACTERS - 3] + "..."
+
+
+# Why a text has other ids than the lock: which stage made the difference.
+#
+# In: the tokenizer, a text, the locked tokens and ids, and those found. Out: a sentence.
+#
+# The tokenizer that the lock was written with is gone, and another engine tells nothing of its stages. So `Reasons`
+# looks for a tokenizer like ours that gives exactly the tokens of the other side; the two explanations side by side
+# then say which stage it is. For the lock's side only what the lock says is tried: its settings and its profile. For
+# another library it is the other profile, the model's files in that profile, and one setting changed. Where no such
+# tokenizer is found, the reason is not known; settings that have changed since are named.
+
+
+_SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "do_split_on_punc", "clean_text", "composes")
+_OF_WORDPIECE = ("max_input_chars_per_word",)
+
+
+class Side(NamedTuple):
+    """The tokens and ids of a text."""
+
+    tokens: list[str]
+    ids: list[int]
+
+
+class Reason(NamedTuple):
+    """Where the text is at fault, half-open, in code points; and why."""
+
+    start: int
+    end: int
+    why: str
+
+
+class Reasons:
+    """Says of texts why their ids differ.
+
+    Args:
+        tokenizer: our tokenizer of the model.
+        engine: who gave the ids that are not the locked ones.
+        lock: the lock.
+        model: where another engine has read its files.
+    """
+
+    def __init__(self, tokenizer: Any, engine: str, lock: Lock, model: str | None = None) -> None:
+        self._tokenizer = tokenizer
+        self._engine = engine
+        self._lock = lock
+        self._model = model
+        self._of_lock, self._of_engine = _Kept(self._like_the_lock()), _Kept(self._like_an_engine())
+
+    def reason(self, text: str, position: int, locked: Side, found: Side) -> Reason:
+        """The reason for one text, from the first token that differs."""
+        try:
+            ours = self._tokenizer.explain(text, verbose=False)
+        except TrietokError:  # methods of the user's own, which cannot be explained
+            return Reason(0, 0, "")
+        is_lock = ours.input_ids == locked.ids
+        token = ours.tokens[position] if position < len(ours.tokens) else None
+        start, end = (token.start, token.end) if token is not None and token.text is not None else (0, 0)
+        why = self._vocabulary(position, locked, found)
+        if not why and (is_lock or ours.input_ids == found.ids):
+            why = self._tokens(position, locked, found) or self._contrast(ours, text, is_lock, locked, found)
+        return Reason(start, end, why or self._not_known())
+
+    def _not_known(self) -> str:
+        """What to say where no tokenizer shows the reason."""
+        now = settings_of(self._tokenizer)
+        changed = [
+            f"{name} was {json_line(locked)} in the lock and is {json_line(now.get(name))} now"
+            for name, locked in self._lock.settings.items()
+            if now.get(name) != locked
+        ]
+        return "the reason is not known" + (f"; {', '.join(changed)}" if changed else "")
+
+    def _vocabulary(self, position: int, locked: Side, found: Side) -> str:
+        """The reason where the tokens are the same and have other ids."""
+        if locked.tokens != found.tokens:
+            return ""
+        token = visible(locked.tokens[position])
+        return (
+            f"vocabulary: the text is cut into the same tokens, and “{token}” has the id {locked.ids[position]} in the "
+            f"lock and {found.ids[position]} now"
+        )
+
+    def _tokens(self, position: int, locked: Side, found: Side) -> str:
+        """The reason where a token has come or gone, or one of the template is another."""
+        vocabulary = self._tokenizer.get_vocab()
+        if position < len(found.ids) and found.ids[position] > self._lock.max_id:
+            token = found.tokens[position]
+            stage = TITLES["added-tokens" if token in self._tokenizer.added_tokens_encoder else "wordpiece"]
+            return f"{stage}: “{visible(token)}” is found now, and was not there when the lock was written"
+        gone = next((token for token in locked.tokens[position:] if token not in vocabulary), None)
+        if gone is not None:
+            return f"vocabulary: the lock has the token “{visible(gone)}”, which is none here now"
+        return ""
+
+    def _contrast(self, ours: Any, text: str, is_lock: bool, locked: Side, found: Side) -> str:
+        """The reason that a tokenizer shows which gives the tokens of the other side."""
+        wanted = found if is_lock else locked
+        names = ("the lock", self._engine)
+        for what, like_ours in self._of_engine if is_lock else self._of_lock:
+            with contextlib.suppress(TrietokError):
+                other = like_ours.explain(text, verbose=False)
+                if [token.token for token in other.tokens] != wanted.tokens:
+                    continue
+                contrast = ours.against(other, names=names) if is_lock else other.against(ours, names=names)
+                why = next((part.why for part in contrast.parts if part.differs), "") or "; ".join(contrast.notes)
+                if why:
+                    does = f"{self._engine} does as trietok with" if is_lock else "the lock had"
+                    return f"{why} ({does} {what})"
+        return ""
+
+    def _like_the_lock(self) -> Iterator[tuple[str, Any]]:
+        """Ours with the lock's settings, and in its profile."""
+        changed = self._changed(self._tokenizer)
+        if changed:
+            yield _said(changed), _with(self._tokenizer, changed)
+        if self._tokenizer.profile != self._lock.profile:
+            with contextlib.suppress(TrietokError):
+                other, what = _in_other_profile(self._tokenizer), f"the {self._lock.profile} profile"
+                yield what, other
+                changed = self._changed(other)
+                if changed:
+                    yield f"{what}, {_said(changed)}", _with(other, changed)
+
+    def _changed(self, tokenizer: Any) -> dict[str, Any]:
+        """The settings of the stages that the lock says otherwise."""
+        locked = self._lock.settings
+        return {name: locked[name] for name, now in _set(tokenizer).items() if name in locked and locked[name] != now}
+
+    def _like_an_engine(self) -> Iterator[tuple[str, Any]]:
+        """Ours in the other profile, the model's files in that profile, and ours with one switch turned."""
+        other = "slow" if self._tokenizer.profile == "fast" else "fast"
+        with contextlib.suppress(TrietokError):
+            yield f"the {other} profile", _in_other_profile(self._tokenizer)
+        if self._model is not None:
+            with contextlib.suppress(TrietokError):
+                yield f"the model's files in the {other} profile", load_any(self._model, fast=other == "fast")
+        now = {name: value for name, value in _set(self._tokenizer).items() if isinstance(value, bool)}
+        turned = [{name: not value} for name, value in now.items()]
+        both = not now.get("do_lower_case")
+        if both or now.get("strip_accents"):
+            turned.append({"do_lower_case": both, "strip_accents": both})
+        for switches in turned:
+            yield _said(switches), _with(self._tokenizer, switches)
+
+
+class _Kept:
+    """What an iterator gives, made when it is first asked for and kept for the next time."""
+
+    def __init__(self, made: Iterator[tuple[str, Any]]) -> None:
+        self._kept: list[tuple[str, Any]] = []
+        self._made = made
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        yield from self._kept
+        for each in self._made:
+            self._kept.append(each)
+            yield each
+
+
+def _set(tokenizer: Any) -> dict[str, Any]:
+    """The settings of the stages as they are, by the names that a lock has for them."""
+    basic, wordpiece = (getattr(tokenizer, f"{name}_tokenizer", None) for name in ("basic", "wordpiece"))
+    values = {name: getattr(basic, name) for name in _SWITCHES if hasattr(basic, name)}
+    if "strip_accents" in values and values["strip_accents"] is None:
+        values["strip_accents"] = values["do_lower_case"]
+    values = {name: bool(value) for name, value in values.items()}
+    return values | {name: getattr(wordpiece, name) for name in _OF_WORDPIECE if hasattr(wordpiece, name)}
+
+
+def _with(tokenizer: Any, changed: Mapping[str, Any]) -> Any:
+    """A tokenizer with other settings; the setting that follows another stays as it is."""
+    other = copy.deepcopy(tokenizer)
+    for name, value in {**_set(other), **changed}.items():
+        stage = other.wordpiece_tokenizer if name in _OF_WORDPIECE else other.basic_tokenizer
+        with contextlib.suppress(AttributeError):  # `composes` belongs to the class
+            setattr(stage, name, value)
+    return other
+
+
+def _said(switches: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in switches.items())
+
+
+def _in_other_profile(tokenizer: Any) -> Any:
+    """The same tokenizer in the other profile."""
+    kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else fast_class_of(type(tokenizer))
+    if kind is None:
+        raise TrietokError(f"{type(tokenizer).__name__} has no other profile")
+    with tempfile.TemporaryDirectory(prefix="trietok-") as directory, told_as(directory, ""):
+        save_files_of(tokenizer, directory, legacy_format=True if tokenizer.profile == "fast" else None)
+        return kind.from_pretrained(directory)
+
+
+_MOST_KEPT, _MOST_EXPLAINED = 100, 5
+_ROLES_AND_TOKENS = ("special_tokens_map", "convert_tokens_to_ids", "convert_ids_to_tokens")
+_LIBRARY = {"transformers-slow": "transformers", "transformers-fast": "transformers"}  # whose version is in the lock
+
+
+def verify(
+    tokenizer: Any, lock: Lock | str | os.PathLike[str], *, model: str | os.PathLike[str] | None = None
+) -> Verified:
+    """Say whether a tokenizer gives the ids of a lock, and what differs if not.
+
+    Args:
+        tokenizer: a tokenizer of trietok; or the name of an engine, `"transformers"`, `"transformers-slow"`,
+            `"transformers-fast"`, `"tokenizers"` or `"flash-tokenizer"`, which loads the model in a process of its own;
+            or any other object whose `encode(text)` gives ids, or an object with `ids`. Its roles are compared too
+            where it has those as transformers' tokenizers have them.
+        lock: the lock, or the path of its file.
+        model: for another engine the directory that it loads; without it, the lock's.
+
+    Raises:
+        InputError: there is no such engine, or it cannot load the model or encode a text; or an object's `encode` does
+            not give ids.
+        MissingDependencyError: the engine is not installed.
+        FileError, FileFormatError: the lock or the model cannot be read, or the lock does not name a model.
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> lock = trietok.lock(tokenizer, ["Naïve people"])
+    >>> verify(tokenizer, lock).summary.partition(": ")[2][:65]
+    '1 text, 6 ids and 5 special ids are as locked, fingerprint trieto'
+    >>> cased = trietok.BertTokenizer.from_pretrained("trietok-en", do_lower_case=False)
+    >>> verify(cased, lock).changed["do_lower_case"]
+    (True, False)
+    """
+    if not isinstance(lock, Lock):
+        lock = Lock.load(lock)
+    if isinstance(tokenizer, str):
+        return _verify_engine(tokenizer, lock, model_there(lock, model))
+    if isinstance(tokenizer, SpecialTokensMixin):
+        return _verify_ours(tokenizer, lock)
+    if not callable(getattr(tokenizer, "encode", None)):
+        raise InputTypeError(
+            f"verify takes a tokenizer or the name of an engine ({', '.join(OTHERS)}), not {tokenizer!r:.60}",
+            value=tokenizer,
+        )
+    return _verify_object(tokenizer, lock)
+
+
+# ---- who gives the ids ----------------------------------------------------------------------------------------------
+
+
+def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
+    def found() -> Iterator[Side]:
+        for each in lock.texts:
+            ids = tokenizer.encode(each.text, verbose=False)
+            yield Side(_tokens(each, ids, tokenizer.convert_ids_to_tokens), ids)
+
+    reasons = Reasons(tokenizer, "trietok", lock)
+    versions = versions_now()
+    return Verified(
+        engine="trietok",
+        version=versions["trietok"],
+        special_ids=len(lock.special_tokens),
+        changed_special=_moved(_by_place(lock.special_tokens), _by_place(special_ids(tokenizer))),
+        changed=_changed(tokenizer, lock),
+        versions=_versions(lock, versions),
+        fingerprint=fingerprint(tokenizer),
+        **_texts(lock, list(found()), reasons),
+    )
+
+
+def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
+    """Any object with `encode`: nothing is known of it but its ids, and its roles where it has those."""
+    tokens_of = getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)
+    found = []
+    for number, each in enumerate(lock.texts, start=1):
+        ids = _ids(tokenizer.encode(each.text), number)
+        found.append(Side(_tokens(each, ids, tokens_of), ids))
+    special: dict[str, Change] | None = None
+    if all(hasattr(tokenizer, name) for name in _ROLES_AND_TOKENS):
+        special = _special(lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens]))
+    package = sys.modules.get(type(tokenizer).__module__.partition(".")[0])
+    return Verified(
+        engine=type(tokenizer).__name__,
+        version=str(getattr(package, "__version__", "")),
+        special_ids=0 if special is None else len(lock.special_tokens),
+        changed_special=special or {},
+        changed={},
+        versions=_versions(lock, versions_now()),
+        **_texts(lock, found, None),
+    )
+
+
+def _ids(given: Any, number: int) -> list[int]:
+    """What an object's `encode` has given for a text, as ids."""
+    try:
+        return [operator.index(token_id) for token_id in getattr(given, "ids", given)]
+    except TypeError:
+        raise InputTypeError(
+            f"encode gave {given!r:.60} for text {number}; verify takes an object whose encode(text) gives ids",
+            value=given,
+        ) from None
+
+
+def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
+    if engine not in OTHERS:
+        raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
+    ours = load_any(model, fast=lock.profile == "fast")
+    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
+        work.write_texts(each.text for each in lock.texts)
+        work.write_ids(each.ids for each in lock.texts)
+        asked = [each.id for each in lock.special_tokens]
+        answer = work.run(engine, "compare_ids", most=_MOST_KEPT, whole=True, asked=asked)
+    if "problem" in answer:
+        raise_problem(engine, answer)
+    found: list[Side | None] = [None] * len(lock.texts)
+    for each in answer["differences"]:
+        found[each["line_number"] - 1] = Side(list(map(str, each["their_tokens"])), each["their_ids"])
+    versions = {**versions_now(), _LIBRARY.get(engine, engine): answer["version"]}
+    longest = answer["file_options"].get("truncation")
+    return Verified(
+        engine=engine,
+        version=answer["version"],
+        special_ids=len(lock.special_tokens),
+        changed_special=_special(lock, answer["roles"], answer["asked"]),
+        changed={},
+        versions=_versions(lock, versions),
+        truncates_to=longest,
+        truncated=0 if longest is None else sum(len(each.ids) > longest for each in lock.texts),
+        pads="padding" in answer["file_options"],
+        **_texts(lock, found, Reasons(ours, engine, lock, model), answer["differing"]),
+    )
+
+
+def raise_problem(engine: str, answer: Mapping[str, Any]) -> NoReturn:
+    """The error for an engine that could not do its work.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+        InputError: anything else.
+    """
+    problem = str(answer["problem"])
+    if answer.get("missing"):
+        raise MissingDependencyError(f"{engine} is {problem}", extra=engine)
+    name = " ".join(filter(None, (engine, answer["version"])))
+    raise InputError(f"{name}: {problem.replace('cannot encode line', 'cannot encode text')}")
+
+
+# ---- what differs ---------------------------------------------------------------------------------------------------
+
+
+def _texts(
+    lock: Lock, found: Sequence[Side | None], reasons: Reasons | None, differing: int | None = None
+) -> dict[str, Any]:
+    """The counts, and the texts whose ids differ.
+
+    None in `found` stands for ids that are as locked, or were not kept; where some were not, `differing` is the count.
+    """
+    pairs = [
+        (number, locked, side)
+        for number, (locked, side) in enumerate(zip(lock.texts, found, strict=True), start=1)
+        if side is not None and side.ids != locked.ids
+    ]
+    return {
+        "texts": len(lock.texts),
+        "ids": sum(len(each.ids) for each in lock.texts),
+        "differing": len(pairs) if differing is None else differing,
+        "changed_texts": tuple(
+            _changed_text(*pair, reasons if place < _MOST_EXPLAINED else None)
+            for place, pair in enumerate(pairs[:_MOST_KEPT])
+        ),
+    }
+
+
+def _changed_text(number: int, locked: LockedText, found: Side, reasons: Reasons | None) -> ChangedText:
+    pairs = zip(locked.ids, found.ids, strict=False)
+    shorter = min(len(locked.ids), len(found.ids))
+    position = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
+    start, end, why = 0, 0, ""
+    if reasons is not None:
+        start, end, why = reasons.reason(locked.text, position, Side(locked.tokens, locked.ids), found)
+    return ChangedText(
+        number, locked.text, locked.ids, found.ids, locked.tokens, found.tokens, position, start, end, why
+    )
+
+
+def _changed(tokenizer: Any, lock: Lock) -> dict[str, Change]:
+    """What differs of the tokenizer beside the ids of texts and special tokens."""
+    pairs: dict[str, Change] = {
+        "fingerprint": (lock.fingerprint, fingerprint(tokenizer)),
+        "class": (lock.tokenizer_class, type(tokenizer).__name__),
+        "profile": (lock.profile, tokenizer.profile),
+        "tokens": (lock.tokens, len(tokenizer)),
+        "max_id": (lock.max_id, tokenizer.max_id),
+        "added_tokens": (lock.added_tokens, len(tokenizer.added_tokens_decoder)),
+    }
+    settings = settings_of(tokenizer)
+    pairs |= {name: (lock.settings.get(name), settings.get(name)) for name in {**lock.settings, **settings}}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _by_place(special: Any) -> dict[str, tuple[str, int]]:
+    """Token and id by role; of a role with several tokens the role has a number."""
+    places: dict[str, tuple[str, int]] = {}
+    for role, token, token_id in special:
+        number = 0
+        while (place := f"{role}[{number}]" if role == ADDITIONAL else role) in places:
+            number += 1
+        places[place] = token, token_id
+    return places
+
+
+def _special(lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[str | None]) -> dict[str, Change]:
+    """The special tokens that are others in another library.
+
+    Args:
+        lock: the lock.
+        roles: role, token and id of each there; None if it knows no roles.
+        asked: what tokens it has at the locked ids.
+    """
+    locked = _by_place(lock.special_tokens)
+    there: dict[str, tuple[str, int] | None] = {
+        place: None if token is None else (token, token_id)
+        for (place, (_, token_id)), token in zip(locked.items(), asked, strict=True)
+    }
+    if roles is not None:
+        named = _by_place(roles)
+        if not any(place.startswith(ADDITIONAL) for place in named):  # transformers 5 does not list them
+            named |= {place: pair for place, pair in there.items() if place.startswith(ADDITIONAL) and pair}
+        there = {**named}
+    return _moved(locked, there)
+
+
+def _moved(locked: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Change]:
+    return {
+        place: (locked.get(place), there.get(place))
+        for place in {**locked, **there}
+        if locked.get(place) != there.get(place)
+    }
+
+
+def _versions(lock: Lock, now: Mapping[str, str]) -> dict[str, Change]:
+    return {name: (lock.versions.get(name), now.get(name)) for name in {**lock.versions, **now}}
+
+
+def _tokens(locked: LockedText, ids: list[int], tokens_of: Any) -> list[str]:
+    return locked.tokens if ids == locked.ids else list(map(str, tokens_of(ids)))
+
+
+def _no_tokens(ids: list[int]) -> list[str]:
+    return [f"<id {token_id}>" for token_id in ids]
