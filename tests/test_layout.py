@@ -10,13 +10,48 @@ from importlib import import_module
 import trietok
 from tests import layout
 
+GRAPH = layout.graph_of(layout.ROOT)
+
 
 def test_packages_import_from_the_rows_below():
-    assert layout.against_rows(layout.graph_of(layout.ROOT)) == []
+    assert layout.against_rows(GRAPH) == []
 
 
 def test_no_module_imports_itself_by_a_detour():
-    assert layout.cycles(layout.graph_of(layout.ROOT)) == []
+    assert layout.cycles(GRAPH) == []
+
+
+def test_the_house_keeps_its_budget():
+    """Modules, lines and the length of a chain of imports: whoever adds takes away first."""
+    lines = layout.lines_of(layout.ROOT)
+    assert len(GRAPH) <= layout.MOST_MODULES
+    assert sum(lines.values()) <= layout.MOST_LINES
+    assert layout.lines_of_the_core(lines) <= layout.MOST_LINES_OF_THE_CORE
+    assert len(layout.longest_chain(GRAPH)) <= layout.LONGEST_CHAIN
+
+
+def test_the_core_works_alone(tmp_path):
+    """With every wing blocked from import, a tokenizer is loaded, called, changed, saved, explained and trained."""
+    program = f"""
+import sys
+for wing in {layout.WINGS}:
+    sys.modules[f"trietok.{{wing}}"] = None
+import trietok
+for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast, trietok.AutoTokenizer):
+    tokenizer = kind.from_pretrained("trietok-en")
+    tokenizer.add_tokens(["covid-19"])
+    ids = tokenizer(["The people", "covid-19"], padding=True, return_tensors="np")["input_ids"].tolist()
+    tokenizer.save_pretrained({str(tmp_path / "saved")!r})
+    assert kind.from_pretrained({str(tmp_path / "saved")!r})(["The people", "covid-19"], padding=True).input_ids == ids
+    assert tokenizer.decode(ids[1], skip_special_tokens=True) == "covid-19"
+    assert tokenizer.explain("covid-19 ᚠ").input_ids == tokenizer("covid-19 ᚠ").input_ids
+    assert [word.word for word in trietok.find_unknown(tokenizer, ["\u16a0"]).words] == ["\u16a0"]
+vocabulary = trietok.train_wordpiece(trietok.count_words(["low lower lowest"] * 3, do_lower_case=True), vocab_size=60)
+trietok.save_tokenizer(vocabulary, {str(tmp_path / "trained")!r})
+assert trietok.BertTokenizer.from_pretrained({str(tmp_path / "trained")!r}).tokenize("lower")
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=layout.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_type_checkers_see_every_public_name_where_it_lives():
@@ -64,6 +99,5 @@ print(*sorted(set(sys.modules)))
     loaded = set(done.stdout.split())
     assert "trietok.tokenizer.bert" in loaded
     unwanted = {"dataclasses", "inspect", "pathlib", "logging", "tempfile", "hashlib", "regex", "pygtrie", "numpy"}
-    unwanted |= {f"trietok.{name}" for name in ("files.save", "checking", "comparing", "training", "inputs.details")}
-    unwanted.add("trietok.text.characters")
+    unwanted |= {f"trietok.{name}" for name in ("files.save", "files.atomic", "workbench", "training", "inputs.rows")}
     assert not loaded & unwanted

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import io
 import os
 import stat
@@ -338,6 +337,8 @@ class _Summed(io.BufferedWriter):
     """A file to write that keeps the checksum of what was written."""
 
     def __init__(self, handle: int) -> None:
+        import hashlib  # a program that only loads and encodes writes no file, and should not wait for OpenSSL
+
         super().__init__(io.FileIO(handle, "w"))
         self.digest = hashlib.sha256()
 
@@ -375,6 +376,8 @@ def _new_file(path: str, private: bool) -> int:
 
 def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
     """The SHA-256 of a regular file, in hexadecimal; `from_disk`: not of what memory holds of it, where that can be."""
+    import hashlib
+
     digest = hashlib.sha256()
     with open_regular(path, limit=ANY_SIZE) as file:
         if from_disk:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from types import TracebackType
 from typing import Any
 
@@ -270,3 +271,11 @@ class MissingDependencyError(TrietokError, ImportError):
     def __init__(self, message: str, *, extra: str) -> None:
         super().__init__(message)
         self.extra = extra
+
+
+class ExplicitEnum(str, Enum):
+    """An enum of strings whose error for an unknown value lists the known ones."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        raise InputError(f"{value!r} is not a valid {cls.__name__}; select one of {[member.value for member in cls]}")

@@ -13,7 +13,6 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli import options as training_options
 from trietok.cli.options import PATH, STANDARD_INPUT, Lines, tokenizer_of
 from trietok.cli.output import json_line, on_terminal, reporting, visible, warn, write_line, writing
 from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
@@ -104,7 +103,7 @@ _AS_WHAT = {
 
 @click.command()
 @click.argument("terms", type=options.PATH)
-@training_options.new_directory
+@options.new_directory
 @options.model
 @click.option(
     "--as",
@@ -126,7 +125,7 @@ _AS_WHAT = {
 @save_plan
 @fast
 @options.column
-@training_options.errors
+@options.errors
 @as_json
 @options.offline
 def add(
@@ -154,7 +153,7 @@ def add(
     """
     with reporting():
         checked_new(output)
-        read = training_options.text_files_of(texts, column, errors) if texts else None
+        read = options.text_files_of(texts, column, errors) if texts else None
         where = "standard input" if terms == STANDARD_INPUT else terms
         lines = [(number, line.text) for number, line in enumerate(Lines(files=[terms]), start=1) if line.text.strip()]
         if not lines:
@@ -243,8 +242,8 @@ def _added_values(
 
 @click.command()
 @click.argument("model", type=options.PATH, metavar="NAME_OR_DIR")
-@training_options.files
-@training_options.new_directory
+@options.files
+@options.new_directory
 @click.option(
     "--keep",
     type=options.PATH,
@@ -274,7 +273,7 @@ def _added_values(
 @save_plan
 @fast
 @options.column
-@training_options.errors
+@options.errors
 @as_json
 @options.offline
 @click.pass_context
@@ -312,8 +311,8 @@ def trim(
         if unused != "all" and not (unused.isascii() and unused.isdigit() and len(unused) < 10):
             ctx.fail("--unused takes a number, or all.")
         checked_new(output)
-        texts = training_options.text_files_of(files, column, errors)
-        checked = training_options.text_files_of(check, column, errors) if check else None
+        texts = options.text_files_of(files, column, errors)
+        checked = options.text_files_of(check, column, errors) if check else None
         tokenizer = tokenizer_to_change(model, fast)
         with shown_reading(texts, "looking") as shown:
             trimmed = trietok.trim(
@@ -403,7 +402,7 @@ leave_out = click.option(
 @leave_out
 @options.output("Save a tokenizer with the words added; a new or empty directory.", also="--apply")
 @options.column
-@training_options.errors
+@options.errors
 @as_json
 @options.offline
 @click.pass_context
@@ -444,7 +443,7 @@ def suggest(
         check_phrases(phrases, adding)
         if output is not None:
             checked_new(output)
-        texts = training_options.text_files_of(files, column, errors)
+        texts = options.text_files_of(files, column, errors)
         tokenizer = trietok.BertTokenizer.from_pretrained(model)
         with shown_reading(texts, "counting words") as shown:
             suggestions = trietok.suggest_tokens(
@@ -737,7 +736,7 @@ def _write_rows(applied: trietok.AppliedRows) -> None:
 @leave
 @multiple_of
 @options.column
-@training_options.errors
+@options.errors
 @as_json
 @options.offline
 def adapt(
@@ -770,7 +769,7 @@ def adapt(
     with reporting():
         check_phrases(phrases, way)
         checked_new(output)
-        files = training_options.text_files_of(texts, column, errors)
+        files = options.text_files_of(texts, column, errors)
         with shown_bars(transient=True) as bars:
             adapted = trietok.adapt(
                 model_dir,

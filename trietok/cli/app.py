@@ -15,7 +15,13 @@ import trietok
 from trietok.cli.interrupts import stopped
 from trietok.cli.output import Utf8, no_such, open_streams, reporting, usage_errors, writing
 
-# Each command is in the module of its name. The summaries stand here so that listing the commands imports none of them.
+# The module of a command, where it is not the one of its name: commands that share their options share a file.
+_MODULES = {
+    **dict.fromkeys(("tokenize", "decode"), "encode"),
+    **dict.fromkeys(("verify", "export"), "lock"),
+    **dict.fromkeys(("add", "trim", "suggest", "rows"), "adapt"),
+}
+# The summaries stand here so that listing the commands imports none of them.
 COMMANDS = {
     "encode": "Turn texts into ids, special tokens included.",
     "tokenize": "Split texts into tokens, without adding special tokens.",
@@ -88,8 +94,8 @@ def page_of(name: str) -> Page:
 
 @cache
 def _imported(name: str) -> click.Command:
-    module = name.replace("-", "_")
-    command: click.Command = getattr(import_module(f"trietok.cli.{module}"), module)
+    function = name.replace("-", "_")
+    command: click.Command = getattr(import_module(f"trietok.cli.{_MODULES.get(name, function)}"), function)
     _prepare(command, page_of(name))
     return command
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import trietok
-from trietok.cli import options as training_options
+from trietok.cli import options
 from trietok.cli.options import PATH, tokenizer_of
 from trietok.cli.output import json_line, on_terminal, reporting, say_error, visible, write_line, writing
 from trietok.cli.progress import shown_reading
@@ -49,7 +49,7 @@ def golden_texts(texts: Sequence[str], column: str, errors: str, output: str) ->
     """
     if not texts:
         return None
-    files = training_options.text_files_of(texts, column, errors)
+    files = options.text_files_of(texts, column, errors)
     for path in files.paths:
         if os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
             raise trietok.FileError(
@@ -65,7 +65,7 @@ def golden_texts(texts: Sequence[str], column: str, errors: str, output: str) ->
 @options.force("Replace a file that is there already.")
 @click.option("--fast", is_flag=True, help="Lock the fast profile (that of the Rust tokenizers).")
 @options.column
-@training_options.errors
+@options.errors
 @click.option("--json", "as_json", is_flag=True, help="Also write the lock to standard output, as one JSON object.")
 @options.offline
 def lock(
@@ -230,7 +230,7 @@ _DIFFERENT = 1
     help=f"Also read the file with a library: {LIBRARIES}. May be repeated.",
 )
 @options.column
-@training_options.errors
+@options.errors
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
 @options.offline
 def export(

@@ -15,7 +15,6 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli import options as training_options
 from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.output import json_line, reporting, visible, write_line
 from trietok.cli.progress import shown_bars
@@ -49,14 +48,14 @@ def train() -> None:
 
 
 @train.command(short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
-@training_options.files
-@training_options.new_directory
-@training_options.vocab_size
-@training_options.min_frequency
-@training_options.limit_alphabet
-@training_options.initial_alphabet_of_words
-@training_options.max_token_length
-@training_options.special_tokens
+@options.files
+@options.new_directory
+@options.vocab_size
+@options.min_frequency
+@options.limit_alphabet
+@options.initial_alphabet_of_words
+@options.max_token_length
+@options.special_tokens
 @click.option(
     "--unused",
     type=options.NOT_NEGATIVE,
@@ -78,10 +77,10 @@ def train() -> None:
     help="Split texts into words as this BERT tokenizer does.",
 )
 @options.column
-@training_options.errors
-@training_options.processes
+@options.errors
+@options.processes
 @_max_words
-@training_options.as_json
+@options.as_json
 @options.offline
 @click.pass_context
 def wordpiece(
@@ -163,28 +162,28 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 
 
 @train.command(short_help="Train a byte-pair encoding.")
-@training_options.files
-@training_options.new_directory
+@options.files
+@options.new_directory
 @click.option(
     "--recipe", metavar="NAME", help="The only recipe is chinese: merge characters of sentences, without words."
 )
 @click.option("--test", type=options.PATH, metavar="FILE", help="With --recipe: segment the sentences of this file.")
-@training_options.vocab_size_of_recipes
+@options.vocab_size_of_recipes
 @click.option("--num-merges", type=options.NOT_NEGATIVE, metavar="N", help="With --recipe: make at most N merges.")
-@training_options.min_frequency
-@training_options.limit_alphabet
-@training_options.initial_alphabet
-@training_options.max_token_length
-@training_options.special_tokens
+@options.min_frequency
+@options.limit_alphabet
+@options.initial_alphabet
+@options.max_token_length
+@options.special_tokens
 @click.option("--unk-token", default="<unk>", metavar="TOKEN", help="The token for unknown characters.")
 @click.option("--continuing-subword-prefix", metavar="TEXT", help="Marks a token that continues a word.")
 @click.option("--end-of-word-suffix", metavar="TEXT", help="Marks a token at the end of a word.")
 @click.option("--uncased", is_flag=True, help="Lower-case the texts and strip accents.")
 @options.column
-@training_options.errors
-@training_options.processes
+@options.errors
+@options.processes
 @_max_words
-@training_options.as_json
+@options.as_json
 @options.offline
 @click.pass_context
 def bpe(
@@ -235,7 +234,7 @@ def bpe(
         texts = run.texts(files, column, errors)
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
-            sentences = None if test is None else list(training_options.text_files_of([test], column, errors))
+            sentences = None if test is None else list(options.text_files_of([test], column, errors))
             sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
             _chinese(run, texts, sentences, sizes, as_json)
             return
@@ -245,7 +244,7 @@ def bpe(
             )
             trained = trietok.train_bpe(
                 counts,
-                vocab_size=vocab_size or training_options.VOCAB_SIZE,
+                vocab_size=vocab_size or options.VOCAB_SIZE,
                 min_frequency=min_frequency,
                 limit_alphabet=limit_alphabet,
                 initial_alphabet=initial_alphabet,
@@ -335,7 +334,7 @@ class _Run:
         self.began = time.monotonic()
 
     def texts(self, files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
-        texts = training_options.text_files_of(files, column, errors)
+        texts = options.text_files_of(files, column, errors)
         self.files = texts.paths
         return texts
 

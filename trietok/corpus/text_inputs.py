@@ -249,7 +249,6 @@ def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
 # but that is taken off.
 
 
-_BLOCK = 1 << 20  # bytes
 _HALF = re.compile("[\ud800-\udfff]")
 
 

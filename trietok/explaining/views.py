@@ -472,7 +472,6 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 
 
 _MOST_GAVE = 2000  # characters of the text after a stage
-_MOST_REJECTED = 20
 _HINT = "Point at a token, or move to it with the Tab key, to read why it is one."
 
 

@@ -6,7 +6,6 @@ written whole under a temporary name, flushed to the disk and then renamed, so a
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -19,7 +18,7 @@ from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_voca
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError
 
 if TYPE_CHECKING:
-    from pathlib import Path  # takes longer to import than most modules that encode
+    pass  # takes longer to import than most modules that encode
 
 
 # Checks the settings of a file before a tokenizer is made of them.
@@ -652,7 +651,7 @@ def _recipe(directory: str) -> str:
 
 DEFAULT = "default"  # the name of the template in chat_template.jinja
 MOST_TEMPLATES = 100
-_ENDING = ".jinja"
+TEMPLATE_ENDING = ".jinja"
 
 
 def template_files(directory: str | os.PathLike[str]) -> list[str]:
@@ -664,7 +663,7 @@ def template_files(directory: str | os.PathLike[str]) -> list[str]:
     folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
-            found = (entry.name for entry in entries if entry.name.endswith(_ENDING) and entry.is_file())
+            found = (entry.name for entry in entries if entry.name.endswith(TEMPLATE_ENDING) and entry.is_file())
             names = sorted(islice(found, MOST_TEMPLATES + 1))
     except (OSError, ValueError):  # there is none, or the directory is no path
         return []
@@ -689,7 +688,7 @@ def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
     for name, path in found.items():
         folder, _, file = name.rpartition("/")
         if folder == CHAT_TEMPLATE_FOLDER:
-            templates[file.removesuffix(_ENDING)] = read_text(path)
+            templates[file.removesuffix(TEMPLATE_ENDING)] = read_text(path)
     return templates[DEFAULT] if list(templates) == [DEFAULT] else templates or None
 
 
@@ -711,35 +710,3 @@ def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
         if name != os.path.basename(name) or name.startswith(".") or "\0" in name or "\\" in name or not name:
             raise InputError(f"a chat template is saved as a file of its name, which {name!r:.60} cannot be; rename it")
     return templates.get(DEFAULT), others
-
-
-def save_others(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
-    """Write the templates with names of their own to their folder, all or none; others that it holds are removed.
-
-    Returns:
-        Their paths.
-
-    Raises:
-        FileError: as `save_files`.
-    """
-    folder = directory / (prefix + CHAT_TEMPLATE_FOLDER)
-    there = _names_in(folder)
-    if not templates and not there:
-        return []
-    from trietok.files.atomic import save_files  # few tokenizers have any
-
-    def write(staging: Path) -> None:
-        for name, text in templates.items():
-            write_text(staging / (name + _ENDING), text)
-
-    save_files(folder, write, obsolete=there)
-    if not templates:
-        with contextlib.suppress(OSError):  # it holds something else
-            folder.rmdir()
-    return [folder / (name + _ENDING) for name in templates]
-
-
-def _names_in(folder: Path) -> Iterable[str]:
-    with contextlib.suppress(OSError):
-        return [name for name in os.listdir(folder) if name.endswith(_ENDING)]
-    return []

@@ -8,7 +8,6 @@ written in a file is opened.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import re
@@ -378,10 +377,7 @@ def _load_once(
         _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
-        from trietok.files.tokenizer_json import truncation_and_padding_of
-
-        with contextlib.suppress(TrietokError):  # the slow profile takes nothing else of it that could be wrong
-            tokenizer.truncation_in_file, tokenizer.padding_in_file = truncation_and_padding_of(json)
+        tokenizer._take_lengths_of(json)
     model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")

@@ -5,25 +5,28 @@ In: a tokenizer and a directory. Out: its files, all of them or none.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from trietok.disk import checked_name
 from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, VocabularyError
-from trietok.files import formats as chat_templates
 from trietok.files.atomic import save_files, save_into
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     CHAT_TEMPLATE_FILE,
+    CHAT_TEMPLATE_FOLDER,
     CONFIG_FILE,
     RECORD,
     SPECIAL_TOKENS_MAP_FILE,
+    TEMPLATE_ENDING,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    files_of,
     read_json_object,
     write_json,
     write_text,
@@ -128,7 +131,7 @@ def _save_held(
     save_jinja_files: bool,
 ) -> tuple[Path, ...]:
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
-    template, named_templates = chat_templates.files_of(tokenizer.chat_template if save_jinja_files else None)
+    template, named_templates = files_of(tokenizer.chat_template if save_jinja_files else None)
     named_paths: list[Path] = []
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
 
@@ -153,7 +156,7 @@ def _save_held(
         if template is not None:
             write_text(folder / (prefix + CHAT_TEMPLATE_FILE), template)
         # A folder is replaced in a step of its own, the last before that of the files.
-        named_paths.extend(chat_templates.save_others(directory, prefix, named_templates))
+        named_paths.extend(_save_templates(directory, prefix, named_templates))
 
     paths = save_files(directory, write, obsolete=obsolete)
     first = [prefix + name for name in (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)]
@@ -296,3 +299,34 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     if record:
         config[RECORD] = record
     return dict(config)
+
+
+def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
+    """Write the templates with names of their own to their folder, all or none; others that it holds are removed.
+
+    Returns:
+        Their paths.
+
+    Raises:
+        FileError: as `save_files`.
+    """
+    folder = directory / (prefix + CHAT_TEMPLATE_FOLDER)
+    there = _templates_in(folder)
+    if not templates and not there:
+        return []
+
+    def write(staging: Path) -> None:
+        for name, text in templates.items():
+            write_text(staging / (name + TEMPLATE_ENDING), text)
+
+    save_files(folder, write, obsolete=there)
+    if not templates:
+        with contextlib.suppress(OSError):  # it holds something else
+            folder.rmdir()
+    return [folder / (name + TEMPLATE_ENDING) for name in templates]
+
+
+def _templates_in(folder: Path) -> Iterable[str]:
+    with contextlib.suppress(OSError):
+        return [name for name in os.listdir(folder) if name.endswith(TEMPLATE_ENDING)]
+    return []

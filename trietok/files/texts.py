@@ -289,9 +289,6 @@ def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[A
 # In: an open .gz or .zst file. Out: what it holds, block by block, and the lines of that.
 
 
-_BLOCK = 1 << 20  # bytes
-
-
 def decompressed(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     """The content of a compressed file.
 

@@ -35,7 +35,7 @@ from trietok.inputs.post_processors import (
     template_processing_of,
 )
 from trietok.inputs.template import Piece
-from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
+from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken, order_counts
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.bpe import BpeParts
 
@@ -535,7 +535,6 @@ def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
     if by_id == list(value.added_tokens.items()):
         return by_id
     from trietok.text.basic_tokenizer import RustBasicTokenizer
-    from trietok.text.rust_added_tokens import order_counts  # few files need it
 
     said = value.normalizer or NO_NORMALIZER
     basic = RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
-from trietok.errors import InputError, InputTypeError, OptionError, SpecialTokenError
+from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.tensors import ExplicitEnum, Tensors
 from trietok.inputs.truncation import TruncationStrategy
 from trietok.text.untrusted import OPTIONS
+
+if TYPE_CHECKING:
+    from trietok.inputs.tensors import Tensors
 
 # Filling sequences up to one length.
 #

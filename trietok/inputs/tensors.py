@@ -7,21 +7,12 @@ a call asks for a tensor, or is given one.
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
-from trietok.errors import InputError, MissingDependencyError
+from trietok.errors import ExplicitEnum, MissingDependencyError
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-
-class ExplicitEnum(str, Enum):
-    """An enum of strings whose error for an unknown value lists the known ones."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> Any:
-        raise InputError(f"{value!r} is not a valid {cls.__name__}; select one of {[member.value for member in cls]}")
 
 
 class TensorType(ExplicitEnum):

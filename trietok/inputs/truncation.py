@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trietok import log
-from trietok.errors import InputError
-from trietok.inputs.tensors import ExplicitEnum
+from trietok.errors import ExplicitEnum, InputError
 from trietok.text.alignment import Ids
 
 Window = tuple[int, int]

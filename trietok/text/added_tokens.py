@@ -13,13 +13,16 @@ The time for a text hardly depends on the number of added tokens, and adding one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.text.alignment import RejectedMatch
 from trietok.text.changes import ReadOnlyDict, cached_property
 from trietok.text.characters import lower_each, touches_word
 from trietok.text.trie import Layers, Prefilter, Trie, WordSearch
+
+if TYPE_CHECKING:
+    from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 # `AddedToken`: a token that is matched whole, and how it is matched.
 #
@@ -537,3 +540,17 @@ class WrittenTokens:
 
 def _has_capitals(content: str) -> bool:
     return lower_each(content) != content
+
+
+def order_counts(decoder: Mapping[int, AddedToken], basic: RustBasicTokenizer) -> bool:
+    """Whether texts would give other tokens if these were in the order of their ids."""
+    forms = {token.content: basic.normalized(token.content) for token in decoder.values() if token.normalized}
+
+    def found(tokens: Iterable[AddedToken]) -> dict[str, str]:
+        contents: dict[str, str] = {}
+        # Of tokens with the same normalized form a special one is found, and of several the first.
+        for token in sorted((token for token in tokens if token.normalized), key=lambda token: not token.special):
+            contents.setdefault(forms[token.content], token.content)
+        return contents
+
+    return found(decoder.values()) != found(token for _, token in sorted(decoder.items()))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from trietok.text.characters import TranslationTable
+if TYPE_CHECKING:
+    from trietok.text.characters import TranslationTable
 
 # `Watch`: is told what each stage makes of a text, while the stages cut a text into tokens with spans.
 #

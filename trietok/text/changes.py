@@ -199,10 +199,9 @@ def is_ours(function: object) -> bool:
 
 
 _Key = TypeVar("_Key")
-_Entry = TypeVar("_Value")
 
 
-class ReadOnlyDict(dict[_Key, _Entry]):
+class ReadOnlyDict(dict[_Key, _Value]):
     """A dict that refuses to change; `dict(...)` and `.copy()` give one that can.
 
     >>> view = ReadOnlyDict({"a": 1})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-import pathlib
+import os
 import re
 import unicodedata
 from bisect import bisect_right
@@ -179,12 +179,13 @@ _MARK_SIGNS = _MarkSigns()
 # each class is parsed by itself.
 
 
-_FILE = pathlib.Path(__file__).parent / "rust_characters_ranges.txt"
+_FILE = os.path.join(os.path.dirname(__file__), "rust_characters_ranges.txt")
 
 
 @functools.cache
 def _lines() -> dict[str, str]:
-    lines = (line for line in _FILE.read_text(encoding="ascii").splitlines() if not line.startswith("#"))
+    with open(_FILE, encoding="ascii") as file:
+        lines = [line.rstrip("\n") for line in file if not line.startswith("#")]
     return {name: rest for name, _, rest in (line.partition(":") for line in lines)}
 
 

@@ -43,7 +43,6 @@ from trietok.text.kernel.chosen import (
 )
 from trietok.text.kernel.plain import ListRows
 from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
-from trietok.text.stages import Stages
 from trietok.text.trie import Prefilter
 from trietok.text.vocabulary import Vocabulary
 
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from trietok.text.kernel._kernel import Kernel
     from trietok.text.kernel._kernel import Vocabulary as KernelVocabulary
     from trietok.text.kernel.plain import Rows
+    from trietok.text.stages import Stages
 
 # str.split splits at these, BERT deletes them.
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")

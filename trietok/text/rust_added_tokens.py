@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from trietok.text.added_tokens import AddedToken, AddedTokens
+from trietok.text.added_tokens import AddedToken, AddedTokens, order_counts
 from trietok.text.alignment import RejectedMatch
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.characters import boundaries, is_in
@@ -308,20 +308,6 @@ class RustAddedTokens(AddedTokens):
         if position < len(text):
             parts.append(Part(position, len(text), None))
         return parts
-
-
-def order_counts(decoder: Mapping[int, AddedToken], basic: RustBasicTokenizer) -> bool:
-    """Whether texts would give other tokens if these were in the order of their ids."""
-    forms = {token.content: basic.normalized(token.content) for token in decoder.values() if token.normalized}
-
-    def found(tokens: Iterable[AddedToken]) -> dict[str, str]:
-        contents: dict[str, str] = {}
-        # Of tokens with the same normalized form a special one is found, and of several the first.
-        for token in sorted((token for token in tokens if token.normalized), key=lambda token: not token.special):
-            contents.setdefault(forms[token.content], token.content)
-        return contents
-
-    return found(decoder.values()) != found(token for _, token in sorted(decoder.items()))
 
 
 def _behind(layers: Layers[str, _Value], keys: Iterable[str]) -> Layers[str, _Value]:

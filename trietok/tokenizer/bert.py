@@ -7,6 +7,7 @@ no existing id changes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -18,6 +19,7 @@ from trietok.errors import (
     InputTypeError,
     SpecialTokenError,
     TokenIdError,
+    TrietokError,
     VocabularyError,
     brief,
 )
@@ -186,6 +188,13 @@ class BertTokenizer(PreTrainedTokenizer):
         if any(snapshot.vocab is entries for entries in (self.vocab, *self._derived.get("entries", ()))):
             snapshot.vocab = table.entries
         return snapshot
+
+    def _take_lengths_of(self, path: str) -> None:
+        """Keep what a tokenizer.json beside the vocabulary says of truncation and padding, for the files of a save."""
+        from trietok.files.tokenizer_json import truncation_and_padding_of
+
+        with contextlib.suppress(TrietokError):  # the slow profile takes nothing else of it that could be wrong
+            self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(path)
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
         """The pieces of a row of one text, or two, in a call."""

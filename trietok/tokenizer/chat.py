@@ -19,7 +19,6 @@ from trietok.errors import InputError, InputTypeError, MissingDependencyError, N
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
-from trietok.tokenizer.moment import frozen
 
 # Chat templates: the messages of a chat to one text, by a template in the language of Jinja.
 #
@@ -342,7 +341,7 @@ def apply_chat_template(
     """
     with brief:
         _check(return_dict, tokenize, return_assistant_tokens_mask, add_generation_prompt, continue_final_message)
-        state = self._pinned() if tokenize else frozen(self)  # template, special tokens and ids are of one state
+        state = self._pinned() if tokenize else self._frozen()  # template, special tokens and ids are of one state
         template = _choose(state.chat_template, chat_template, tools is not None)
         is_batch = isinstance(conversation, (list, tuple)) and bool(conversation) and _is_chat(conversation[0])
         chats = list(conversation) if is_batch else [conversation]

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedToken
-from trietok.tokenizer.special_tokens import SpecialTokensMixin
 
 FORMAT = "trietok-1"  # the number changes if the same tokenizer gets another fingerprint
 
@@ -104,7 +103,7 @@ def canonical(value: Any) -> str:
 
 def state_of(tokenizer: Any) -> State:
     """Everything that decides the ids of a tokenizer, at one moment."""
-    if not isinstance(tokenizer, SpecialTokensMixin):
+    if not hasattr(tokenizer, "holding"):
         raise InputTypeError(f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
     holder: Any = tokenizer
     with holder.holding():  # all of it is read from one state

@@ -214,6 +214,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         pinned: Self = self._now().pinned(self)
         return pinned
 
+    def _frozen(self) -> Any:
+        """The settings, roles and tokens of one state, for a method that makes no calls; see `frozen`."""
+        return frozen(self)
+
     # ---- what each kind of tokenizer defines ------------------------------------------------------------------------
 
     @property
