@@ -135,6 +135,8 @@ def test_each_line_of_the_drawing_of_the_layers_begins_with_a_package():
     assert [line for line in drawing[1].splitlines() if line.split()[0].rstrip("/") not in modules] == []
     packages = {path.parent.name for path in (ROOT / "trietok").glob("*/__init__.py")}
     assert packages <= {word.rstrip("/") for word in drawing[1].split() if word.endswith("/")}
+    benches = {path.parent.name for path in (ROOT / "trietok" / "workbench").glob("*/__init__.py")}
+    assert benches <= set(drawing[1].split())
 
 
 def test_what_only_doctest_needs_is_not_shown():
