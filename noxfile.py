@@ -31,6 +31,8 @@ FEWER = {
     "TRIETOK_FORGERIES": "20000",
     "TRIETOK_KILLS": "60",
     "TRIETOK_LINES": "30",
+    "TRIETOK_FORKS": "2",
+    "TRIETOK_STEPS": "3",
     "TRIETOK_SECONDS": "10",
 }
 # What the program that `TRIETOK_PARITY` names compares line by line with transformers, for each profile.

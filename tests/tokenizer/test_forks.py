@@ -27,6 +27,7 @@ from trietok.text.trie import bulk
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 
 HOME = str(pathlib.Path(trietok.__file__).parent)
+FORKS = int(os.environ.get("TRIETOK_FORKS", "1000"))  # in the middle of each operation, in the marked run
 SEED = random.SystemRandom().randrange(10**6)
 LONGEST = 20  # seconds of a child; what hangs, hangs for ever
 TEXT = "the <p> people [X] zoology caf\u00e9 Lower unaffordable"
@@ -247,5 +248,7 @@ def test_every_operation_in_a_child_forked_in_the_middle_of_every_other(tmp_path
         ALL[name](made(kind), tmp_path / "first")
     del kind.watched_by_the_tests
     number = 1
-    while fork_in_the_middle(kind, change, number, ["state", *rng.sample(sorted(ALL), len(ALL))], tmp_path):
+    for _ in range(FORKS):
+        if not fork_in_the_middle(kind, change, number, ["state", *rng.sample(sorted(ALL), len(ALL))], tmp_path):
+            break
         number += rng.randrange(1, 40)
