@@ -217,12 +217,7 @@ def _cores() -> int:
 
 
 class _Run:
-    """The files of a run, and what has become of them.
-
-    Raises:
-        FileError, FileFormatError: a file is missing or cannot be read; with `on_error="skip"`, all of them.
-        InputError: a file is not what it should be.
-    """
+    """The files of a run, and what has become of them."""
 
     def __init__(
         self,

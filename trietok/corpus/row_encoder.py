@@ -123,37 +123,22 @@ _MOST_RECEIVED = 4  # encoders that a process keeps for the functions it unpickl
 
 
 class Overflow(NamedTuple):
-    """What a slow tokenizer cut off: for each text, the ids, and how many tokens there were too many.
+    """What a slow tokenizer cut off."""
 
-    Attributes:
-        lengths: how many ids were cut off, int32.
-        ids: those of all texts, int32.
-        truncated: tokens beyond `max_length`, int32; below 0 where there was room left.
-    """
-
-    lengths: array[int]
-    ids: bytes
-    truncated: array[int]
+    lengths: array[int]  # for each text, how many ids were cut off, int32
+    ids: bytes  # those of all texts, int32
+    truncated: array[int]  # tokens beyond `max_length`, int32; below 0 where there was room left
 
 
 class Rows(NamedTuple):
-    """The encodings of several texts, one behind the other.
+    """The encodings of several texts, one behind the other."""
 
-    Attributes:
-        lengths: how many ids each row has, int32.
-        ids: those of all rows, int32.
-        columns: masks and type ids by name: a byte for each id.
-        offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
-        samples: the number of each row's text, int32; None if there is one row for each.
-        overflow: None if the options do not ask for it.
-    """
-
-    lengths: array[int]
-    ids: bytes | bytearray
-    columns: dict[str, bytes]
-    offsets: bytes | None = None
-    samples: array[int] | None = None
-    overflow: Overflow | None = None
+    lengths: array[int]  # how many ids each row has, int32
+    ids: bytes | bytearray  # those of all rows, int32
+    columns: dict[str, bytes]  # masks and type ids by name: a byte for each id
+    offsets: bytes | None = None  # the span of each token in its text, two int32 for each id, if it is asked for
+    samples: array[int] | None = None  # the number of each row's text, int32; None if there is one row for each
+    overflow: Overflow | None = None  # if it is asked for
 
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"

@@ -13,13 +13,11 @@ What a worker is sent is the tokenizer, once, and the place of each text: no tex
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_in_worker, start_worker, versions_here
@@ -39,11 +37,7 @@ Finished = Callable[[Shard, Outcome], None]  # is told what has become of each s
 
 
 def run_in_threads(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:
-    """Encode shards on so many threads of this process.
-
-    Raises:
-        KeyboardInterrupt: unfinished shards are abandoned.
-    """
+    """Encode shards on so many threads of this process; after Ctrl-C unfinished ones are abandoned."""
     from concurrent.futures import ThreadPoolExecutor
 
     stop = threading.Event()
@@ -54,29 +48,22 @@ def run_in_threads(job: ShardJob, shards: Iterator[Shard], workers: int, finishe
         with interrupts_held():  # a thread that is started has them blocked: they are for the main thread
             return executor.submit(encoder.encode, shard)
 
-    with _spools_removed(job):
-        try:
-            _hand_out(submit, shards, workers, finished)
-        except BaseException:
-            stop.set()
-            raise
-        finally:
-            with interrupts_held():
-                executor.shutdown(wait=True, cancel_futures=True)
+    try:
+        _hand_out(submit, shards, workers, finished)
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        with interrupts_held():
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:
-    """Encode shards on so many processes.
-
-    Raises:
-        InputError: the processes cannot be started.
-        TrietokError: a process has died.
-        KeyboardInterrupt: unfinished shards are abandoned.
-    """
+    """Encode shards on so many processes; after Ctrl-C unfinished ones are abandoned."""
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with _spools_removed(job), worker_pool(workers, "workers", start_worker, job, job.state) as submit:
+        with worker_pool(workers, "workers", start_worker, job, job.state) as submit:
             _hand_out(partial(submit, encode_in_worker), shards, workers, finished)
     except BrokenProcessPool:
         raise TrietokError(
@@ -102,17 +89,6 @@ def _hand_out(
         pending[submit(shard)] = shard
         collect(workers + _AHEAD - 1)
     collect(0)
-
-
-@contextlib.contextmanager
-def _spools_removed(job: ShardJob) -> Iterator[None]:
-    """Remove the lines of shards that were planned and not encoded."""
-    try:
-        yield
-    finally:
-        with interrupts_held():
-            for path in job.state.glob("spool-*"):
-                Path(path).unlink(missing_ok=True)
 
 
 class EncodeElsewhere:
@@ -145,16 +121,9 @@ class EncodeElsewhere:
 
 
 def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished) -> None:
-    """Encode shards by an engine's map.
+    """Encode shards by an engine's map, which takes a function of a shard and an iterator of shards.
 
-    Args:
-        map_shards: takes a function of a shard and an iterator of shards, and gives the outcomes, in any order.
-        job: the options, the same for every shard.
-        shards: in order. They may be taken by another thread.
-        finished: called with the outcome of each shard.
-
-    Raises:
-        TrietokError: the engine has not given an outcome for each shard.
+    It gives the outcomes, in any order, and another thread may take the shards.
     """
     handed_out: dict[int, Shard] = {}
     one_at_a_time = threading.Lock()  # planning and counting concern the same run
