@@ -183,7 +183,7 @@ def test_going_on_reads_only_what_has_changed(english, tmp_path, stored, monkeyp
         opened.append(name)
         return original(name)
 
-    for module in ("trietok.corpus.text_inputs", "trietok.corpus.shard_plan", "trietok.corpus.text_inputs"):
+    for module in ("trietok.corpus.text_inputs", "trietok.corpus.shard_plan"):
         monkeypatch.setattr(f"{module}.open_bytes", watched)
     with pytest.raises(FileFormatError, match=r"d\.txt\.gz is damaged, or no gzip file"):
         encode_files(files, tmp_path / "out", english, resume=True, **options)
@@ -204,8 +204,8 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, stored):
 
 def test_long_lines(english, tmp_path, stored, monkeypatch):
     stored.pipe_file("/long.txt", b"the\n" + b"people of the " * 100 + b"\n\xff\n")
-    for module in ("text_readers.LONG", "text_readers._BLOCK", "long_texts.LONG"):
-        monkeypatch.setattr(f"trietok.corpus.{module}", 100)
+    for name in ("LONG", "_BLOCK"):
+        monkeypatch.setattr(f"trietok.corpus.text_inputs.{name}", 100)
     encode_files("memory://long.txt", tmp_path / "out", english, workers=1, on_error="skip")
     assert rows_in(tmp_path / "out") == ids_of(english, ["the", "people of the " * 100])
 

@@ -1,8 +1,11 @@
-"""`DataCollatorForLanguageModeling`: examples to a batch with labels, masked anew each time.
+"""`DataCollatorWithPadding` and `DataCollatorForLanguageModeling`: examples to a batch, padded, or masked too.
 
 In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
 (batch, sequence), with `labels`. The parameters are those of transformers 4.57.6, and so is the random
 state that a collator without a seed draws from; the masks are not the same.
+
+The scheme of masking is that of BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805, A.1). Everything is drawn
+in numpy, from a generator of its own, whose key comes from a seed; without one, from the global random state.
 """
 
 from __future__ import annotations
@@ -21,17 +24,6 @@ from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.options import Padding, pad_values, padded_length
 from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-# Masked-language-model masking: which tokens of a batch are to be guessed, and what the model sees in their place.
-#
-# In: ids of shape (batch, sequence), where a token may be chosen, and random numbers. Out: masked ids and labels. The
-# scheme is that of BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805, A.1). Everything is drawn in numpy, from
-# a generator of its own, whose key comes from a seed; without one, from the global random state.
-
 
 if TYPE_CHECKING:
     import numpy
@@ -66,7 +58,6 @@ def random_source(key: bytes, content: bytes) -> Source:
 
 
 def seeded_key(seed: int, epoch: int) -> bytes:
-    """The key of a seed and an epoch."""
     return b"%d:%d" % (seed, epoch)
 
 
@@ -127,53 +118,37 @@ def mask_ids(
     """
     import numpy
 
-    is_chosen = _uniform(source, int(words[-1]) + 1 if len(words) else 0) < shares.chosen
+    def raw(count: int) -> NDArray[numpy.uint64]:
+        return numpy.asarray(source.random_raw(count), dtype=numpy.uint64)
+
+    def uniform(count: int) -> NDArray[numpy.float64]:
+        """Numbers from 0 to below 1, of the 53 bits a float holds."""
+        numbers: NDArray[numpy.float64] = (raw(count) >> numpy.uint64(11)) / float(1 << 53)
+        return numbers
+
+    is_chosen = uniform(int(words[-1]) + 1 if len(words) else 0) < shares.chosen
     places = numpy.flatnonzero(is_maskable)[is_chosen[words]]
     labels = numpy.full_like(ids, IGNORED_LABEL)
     labels.flat[places] = ids.flat[places]
-    fate = _uniform(source, len(places))
+    fate = uniform(len(places))
     is_masked = fate < shares.masked
     is_random = ~is_masked & (fate < shares.masked + shares.random)
     seen = ids.copy()
     seen.flat[places[is_masked]] = mask_token_id
     count = random_ids if isinstance(random_ids, int) else len(random_ids)
-    drawn = _raw(source, int(numpy.count_nonzero(is_random))) % numpy.uint64(count)  # 64 bits: no id is favoured
+    drawn = raw(int(numpy.count_nonzero(is_random))) % numpy.uint64(count)  # 64 bits: no id is favoured
     seen.flat[places[is_random]] = drawn if isinstance(random_ids, int) else random_ids[drawn.astype(numpy.int64)]
     return seen, labels
 
 
-def _raw(source: Source, count: int) -> NDArray[numpy.uint64]:
-    import numpy
-
-    return numpy.asarray(source.random_raw(count), dtype=numpy.uint64)
-
-
-def _uniform(source: Source, count: int) -> NDArray[numpy.float64]:
-    """Numbers from 0 to below 1, of the 53 bits a float holds."""
-    import numpy
-
-    numbers: NDArray[numpy.float64] = (_raw(source, count) >> numpy.uint64(11)) / float(1 << 53)
-    return numbers
+def _kind_of_tensors(*wanted: Tensors) -> TensorType:
+    """The first that is said; else transformers' default, torch's where it is installed, or numpy's."""
+    said = next(filter(None, wanted), None)
+    return TensorType(said or ("np" if find_spec("torch") is None else "pt"))
 
 
-# `DataCollatorWithPadding`: examples of several lengths to one batch.
-#
-# In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
-# (batch, sequence). As transformers 4.57.6 does it.
-
-
-def tensors_at_hand() -> str:
-    """`"pt"`, transformers' default, where torch is installed; else `"np"`. Nothing is imported."""
-    return "np" if find_spec("torch") is None else "pt"
-
-
-def list_of_examples(features: object) -> list[object]:
-    """What a collator is called with, as a list.
-
-    Raises:
-        InputTypeError: it is one encoding, or no list at all.
-        InputError: it is empty.
-    """
+def _list_of_examples(features: object) -> list[object]:
+    """What a collator is called with, as a list; one encoding is refused, and an empty list."""
     if hasattr(features, "keys") or not hasattr(features, "__iter__") or isinstance(features, (str, bytes)):
         raise InputTypeError(
             f"a collator takes a list of examples, such as [dataset[i] for i in range(8)], not {kind_of(features)}",
@@ -185,15 +160,12 @@ def list_of_examples(features: object) -> list[object]:
     return examples
 
 
-def check_multiple(pad_to_multiple_of: int | None) -> None:
-    """Raise an InputError unless it is None or a whole number from 1."""
-    if pad_to_multiple_of is None:
-        return
-    if not isinstance(pad_to_multiple_of, int):
+def _check_multiple(pad_to_multiple_of: int | None) -> None:
+    if pad_to_multiple_of is not None and not isinstance(pad_to_multiple_of, int):
         raise InputTypeError(
             f"pad_to_multiple_of is {pad_to_multiple_of!r}; it is a whole number or None", value=pad_to_multiple_of
         )
-    if pad_to_multiple_of < 1:
+    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
         raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
 
 
@@ -228,8 +200,8 @@ class DataCollatorWithPadding:
     return_tensors: Tensors = None
 
     def __post_init__(self) -> None:
-        check_multiple(self.pad_to_multiple_of)
-        self.return_tensors = TensorType(self.return_tensors or tensors_at_hand()).value
+        _check_multiple(self.pad_to_multiple_of)
+        self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def __call__(self, features: object) -> BatchEncoding:
         """One batch.
@@ -246,7 +218,7 @@ class DataCollatorWithPadding:
             MissingDependencyError: numpy or torch is not installed.
         """
         batch = self.tokenizer.pad(
-            list_of_examples(features),
+            _list_of_examples(features),
             padding=self.padding,
             max_length=self.max_length,
             pad_to_multiple_of=self.pad_to_multiple_of,
@@ -354,21 +326,17 @@ class DataCollatorForLanguageModeling:
                 "more than 1 together; they are shares of the same tokens"
             )
         if self.whole_word_mask:
-            self._check_whole_words()
-        check_multiple(self.pad_to_multiple_of)
+            if not self.mlm:
+                raise InputError("whole_word_mask=True masks, so it needs mlm=True")
+            if not any(token.startswith(self._continuing_prefix) for token in self.tokenizer.get_vocab()):
+                raise InputError(
+                    f"whole_word_mask=True needs a WordPiece vocabulary, and no token of "
+                    f"{type(self.tokenizer).__name__} begins with {self._continuing_prefix!r}; leave it out"
+                )
+        _check_multiple(self.pad_to_multiple_of)
         if self.seed is not None:
             self.seed = _whole_number("seed", self.seed)
-        self.return_tensors = TensorType(self.return_tensors or tensors_at_hand()).value
-
-    def _check_whole_words(self) -> None:
-        if not self.mlm:
-            raise InputError("whole_word_mask=True masks, so it needs mlm=True")
-        prefix = self._continuing_prefix
-        if not any(token.startswith(prefix) for token in self.tokenizer.get_vocab()):
-            raise InputError(
-                f"whole_word_mask=True needs a WordPiece vocabulary, and no token of {type(self.tokenizer).__name__} "
-                f"begins with {prefix!r}; leave it out"
-            )
+        self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch it is, so that batches that come back get other masks; 0 at the start.
@@ -397,9 +365,15 @@ class DataCollatorForLanguageModeling:
             SpecialTokenError: there is something to pad, and no padding token.
             MissingDependencyError: numpy or torch is not installed.
         """
-        _check_numpy()
-        kind = TensorType(return_tensors or self.return_tensors or tensors_at_hand())
-        examples = list_of_examples(features)
+        try:
+            import numpy  # noqa: F401
+        except ImportError as error:
+            raise MissingDependencyError(
+                "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy",
+                extra="numpy",
+            ) from error
+        kind = _kind_of_tensors(return_tensors, self.return_tensors)
+        examples = _list_of_examples(features)
         batch = self._padded(examples, kind)
         special = batch.pop("special_tokens_mask", None)
         ids = _as_numpy(batch[_IDS])
@@ -408,7 +382,17 @@ class DataCollatorForLanguageModeling:
         if self.mlm:
             is_maskable = self._maskable(ids, special, batch.get("attention_mask"))
             is_continuation = self._continuations(ids, examples) if self.whole_word_mask else None
-            seen, labels = self._mask(ids, is_maskable, is_continuation, self._key(kind))
+            key = drawn_key(kind is TensorType.PYTORCH) if self.seed is None else seeded_key(self.seed, self.epoch)
+            assert self.tokenizer.mask_token_id is not None  # or the collator would not have been made
+            seen, labels = mask_ids(
+                ids,
+                is_maskable,
+                word_numbers(is_maskable, is_continuation),
+                Shares(self.mlm_probability, self.mask_replace_prob, self.random_replace_prob),
+                random_source(key, ids[is_maskable].astype("<i8").tobytes()),
+                self.tokenizer.mask_token_id,
+                self._random_ids(),
+            )
             batch[_IDS] = _as_kind(seen, kind)
         else:
             labels = ids.copy()
@@ -434,7 +418,13 @@ class DataCollatorForLanguageModeling:
                     raise InputTypeError(f"item {number} is no dict, as item 0 is: {kind_of(example)}", value=example)
             examples = [{key: example[key] for key in example if key not in _LEFT_OUT} for example in examples]
             return self.tokenizer.pad(examples, pad_to_multiple_of=self.pad_to_multiple_of, return_tensors=kind)
-        rows = [_row_of_ids(number, example) for number, example in enumerate(examples)]
+        rows = list(map(to_python, examples))
+        for number, (row, example) in enumerate(zip(rows, examples, strict=True)):
+            if not isinstance(row, list) or not all(isinstance(token_id, int) for token_id in row):
+                raise InputTypeError(
+                    f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode texts first",
+                    value=example,
+                )
         length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
         pad_token_id = self.tokenizer.pad_token_id
         if pad_token_id is None and any(len(row) < length for row in rows):
@@ -447,24 +437,6 @@ class DataCollatorForLanguageModeling:
         return BatchEncoding({_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind)
 
     # ---- masking ----------------------------------------------------------------------------------------------------
-
-    def _key(self, kind: TensorType) -> bytes:
-        """What decides the masks, beside the ids of the batch."""
-        return drawn_key(kind is TensorType.PYTORCH) if self.seed is None else seeded_key(self.seed, self.epoch)
-
-    def _mask(self, ids: Ids, is_maskable: Flags, is_continuation: Flags | None, key: bytes) -> tuple[Ids, Ids]:
-        mask_token_id = self.tokenizer.mask_token_id
-        assert mask_token_id is not None  # there is a mask token, or the collator would not have been made
-        content = ids[is_maskable].astype("<i8").tobytes()
-        return mask_ids(
-            ids,
-            is_maskable,
-            word_numbers(is_maskable, is_continuation),
-            Shares(self.mlm_probability, self.mask_replace_prob, self.random_replace_prob),
-            random_source(key, content),
-            mask_token_id,
-            self._random_ids(),
-        )
 
     def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
         """Where a token may be chosen: it is neither special nor padding."""
@@ -528,15 +500,6 @@ class DataCollatorForWholeWordMask(DataCollatorForLanguageModeling):
         super().__post_init__()
 
 
-def _check_numpy() -> None:
-    try:
-        import numpy  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(
-            "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy", extra="numpy"
-        ) from error
-
-
 def _probability(name: str, value: Any) -> float:
     if not isinstance(value, Real):
         raise InputTypeError(f"{name} is {value!r}; it is a number from 0 to 1", value=value)
@@ -551,15 +514,6 @@ def _whole_number(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError as error:
         raise InputTypeError(f"{name} is {value!r}; it is a whole number", value=value) from error
-
-
-def _row_of_ids(number: int, example: Any) -> list[int]:
-    row = to_python(example)
-    if not isinstance(row, list) or not all(isinstance(token_id, int) for token_id in row):
-        raise InputTypeError(
-            f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode texts first", value=example
-        )
-    return row
 
 
 def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:

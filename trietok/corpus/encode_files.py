@@ -31,7 +31,7 @@ from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
-from trietok.corpus.shard_pool import MapShards, check_paths, run_by_map, run_in_pool, run_in_threads
+from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
@@ -217,12 +217,7 @@ def _cores() -> int:
 
 
 class _Run:
-    """The files of a run, and what has become of them.
-
-    Raises:
-        FileError, FileFormatError: a file is missing or cannot be read; with `on_error="skip"`, all of them.
-        InputError: a file is not what it should be.
-    """
+    """The files of a run, and what has become of them."""
 
     def __init__(
         self,
@@ -238,8 +233,11 @@ class _Run:
         self._progress = progress
         self._aside: dict[str, tuple[int, TrietokError]] = {}  # why a file is left out, and at which shard it was seen
         self._inputs = self._readable(find_inputs(files, self._set_aside if job.skip_bad_rows else None))
-        if map_shards is not None:
-            check_paths(self._inputs)
+        for file in self._inputs if map_shards is not None else ():  # workers are in other directories
+            if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
+                raise InputError(
+                    f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
+                )
         self._wanted: list[Wanted] = []
         self._records: dict[str, dict[str, Any]] = {}
         self._failures: list[Outcome] = []
@@ -266,10 +264,17 @@ class _Run:
 
     def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
         """Encode what the directory lacks; return its manifest."""
+        job = self._job
         self._encode(self._shards_to_do(directory), workers, in_threads)
         for file in self._inputs:
-            if file.name not in self._aside:
-                self._check_unchanged(file)
+            if file.name in self._aside:
+                continue
+            try:
+                check_unchanged(file)
+            except FileError as error:
+                if not job.skip_bad_rows:
+                    raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=file.name) from error
+                self._set_aside(file.name, error)
         files = [wanted for wanted in self._wanted if wanted.entry["name"] not in self._aside]
         aside = [{"name": name, "reason": str(error)} for name, (_, error) in sorted(self._aside.items())]
         if aside and not files:
@@ -282,21 +287,23 @@ class _Run:
     def _encode(self, todo: Iterator[Shard], workers: int, in_threads: bool) -> None:
         job = self._job
         first_two = list(itertools.islice(todo, 2))
-        todo = itertools.chain(first_two, todo)
+        todo = self._until_failure(itertools.chain(first_two, todo))
         if self._map_shards is not None and first_two:
-            run_by_map(self._map_shards, job, todo, self._finished, lambda: bool(self._failures))
+            run_by_map(self._map_shards, job, todo, self._finished)
         elif workers == 1 or len(first_two) < 2:
             encoder = ShardEncoder(job)
             for shard in todo:
                 self._finished(shard, encoder.encode(shard))
-                if self._failures:
-                    break
         else:
-            run = run_in_threads if in_threads else run_in_pool
-            run(job, todo, workers, self._finished, lambda: bool(self._failures))
+            (run_in_threads if in_threads else run_in_pool)(job, todo, workers, self._finished)
         if self._failures:
             first = min(self._failures, key=lambda outcome: outcome.number)
             raise FileError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.out)
+
+    def _until_failure(self, shards: Iterator[Shard]) -> Iterator[Shard]:
+        """No shard is planned after one has failed; those at work end."""
+        while not self._failures and (shard := next(shards, None)) is not None:
+            yield shard
 
     def _finished(self, shard: Shard, outcome: Outcome) -> None:
         file = shard.stretch.file
@@ -343,14 +350,6 @@ class _Run:
                     message = f"{str(error).rstrip('.')}. {self._what_stays()}; {advice_on(error)}"
                     raise type(error)(message, path=file.name) from error
                 self._set_aside(file.name, error, next(numbers))
-
-    def _check_unchanged(self, file: TextFile) -> None:
-        try:
-            check_unchanged(file)
-        except FileError as error:
-            if not self._job.skip_bad_rows:
-                raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=file.name) from error
-            self._set_aside(file.name, error)
 
     def _note(self, weight: int, shards: int, record: dict[str, Any] | None = None) -> None:
         """Count shards that were made now, or that were there already, and tell of it."""

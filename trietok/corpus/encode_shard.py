@@ -6,7 +6,6 @@ the folder of the run, and a record of them. The record is written last, so a sh
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import platform
@@ -23,20 +22,11 @@ from trietok.disk import TEMPORARY, checksum, put_in_place, replacing
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.texts import BadRow, TextFile, import_pyarrow
 
-# Rows of ids joined and cut into blocks of one length.
-#
-# In: rows. Out: blocks, in the order of the rows; masks and type ids are cut as the ids are.
-
 
 class Blocks:
     """Joins rows, with the special tokens that are in them, and cuts the run every `length` ids.
 
-    Args:
-        length: ids in a block.
-        drop_last: whether the last block is left out where it is shorter.
-
-    Attributes:
-        dropped: how many ids were left out.
+    With `drop_last`, a last block that is shorter is left out; `dropped` says how many ids it had.
 
     >>> blocks = Blocks(2)
     >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {"attention_mask": b"\\1\\1\\1"}))
@@ -81,31 +71,18 @@ GOES_ON = "--resume continues"
 
 
 class ShardJob(NamedTuple):
-    """The options with which every shard of a run is encoded.
-
-    Attributes:
-        tokenizer: encodes the texts.
-        out: the directory of the corpus.
-        column: the column of Parquet files, or the field of JSON objects, with the texts.
-        call_options: the options of the tokenizer's call.
-        file_format: one of `shard_files.FORMATS`.
-        pack: ids of a block; None for a row a text.
-        drop_last: whether a shard's last block is left out where it is shorter.
-        keep: columns that are carried through to the rows of their texts.
-        skip_bad_rows: whether rows without text are skipped and listed; else they raise an error.
-        fingerprint: the tokenizer's.
-    """
+    """The options with which every shard of a run is encoded."""
 
     tokenizer: Any
-    out: Path
-    column: str
-    call_options: dict[str, Any]
-    file_format: str
-    pack: int | None
-    drop_last: bool
-    keep: tuple[str, ...]
-    skip_bad_rows: bool
-    fingerprint: str
+    out: Path  # the directory of the corpus
+    column: str  # of Parquet files, or the field of JSON objects, with the texts
+    call_options: dict[str, Any]  # of the tokenizer's call
+    file_format: str  # one of `shard_files.FORMATS`
+    pack: int | None  # ids of a block; None for a row a text
+    drop_last: bool  # whether a shard's last block is left out where it is shorter
+    keep: tuple[str, ...]  # columns that are carried through to the rows of their texts
+    skip_bad_rows: bool  # rows without text are skipped and listed; else they raise an error
+    fingerprint: str  # the tokenizer's
 
     @property
     def state(self) -> Path:
@@ -126,20 +103,13 @@ class ShardJob(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of encoding a shard.
-
-    Attributes:
-        record: what its record holds; None where it failed.
-        error: why it failed, for the user to read.
-        advice: how the user can continue the run then.
-        is_of_file: whether its file cannot be read, so that all of the file is of no use.
-    """
+    """The result of encoding a shard."""
 
     number: int
-    record: dict[str, Any] | None
-    error: str | None
-    advice: str = GOES_ON
-    is_of_file: bool = False
+    record: dict[str, Any] | None  # what its record holds; None where it failed
+    error: str | None  # why it failed, for the user to read
+    advice: str = GOES_ON  # how the user can continue the run then
+    is_of_file: bool = False  # its file cannot be read, so all of the file is of no use
 
 
 class Stopped(Exception):
@@ -147,13 +117,7 @@ class Stopped(Exception):
 
 
 class ShardEncoder:
-    """Encodes the shards of a run, one after the other, with one tokenizer.
-
-    Args:
-        job: the options, the same for every shard.
-        is_stopped: called between batches.
-        encoder: of the job's tokenizer and options, where there is one already.
-    """
+    """Encodes the shards of a run with one tokenizer; `is_stopped` is asked between batches, and ends in `Stopped`."""
 
     def __init__(
         self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False, encoder: RowEncoder | None = None
@@ -163,11 +127,7 @@ class ShardEncoder:
         self._encoder = RowEncoder(job.tokenizer, job.call_options) if encoder is None else encoder
 
     def encode(self, shard: Shard) -> Outcome:
-        """Put a shard's files in place.
-
-        Raises:
-            Stopped: the run is to end.
-        """
+        """Put a shard's files in place."""
         try:
             return Outcome(shard.number, self._encode(shard), None)
         except TrietokError as error:
@@ -191,16 +151,24 @@ class ShardEncoder:
         # An engine may have the same shard encoded twice, on machines that share the directory.
         begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{shard.key}"
         try:
-            files = open_shard(job.state, begun, job.file_format, self._content_of(file_read))
+            columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
+            is_typed = file_read.kind == "parquet" or not job.keep
+            content = Content(job.fingerprint, columns, job.keep, is_typed)
+            files = open_shard(job.state, begun, job.file_format, content)
             for encoded, kept in self._encoded(shard, counts, rejects, files if blocks is None else None):
                 counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
                 self._write(files, counts, blocks.add(encoded) if blocks else encoded, kept)
             if blocks:
                 self._write(files, counts, blocks.end())
-            with _naming(file_read):
+            try:
                 files.close()
+            except FileFormatError as error:
+                if error.path:
+                    raise
+                raise FileFormatError(f"{file_read.name}: {error}", path=file_read.name) from error
             check_unchanged(file_read)
+            counts["rejected"] = len(rejects)
             record = {
                 "input": input_of(file_read, shard.sha256),
                 **counts,
@@ -224,12 +192,6 @@ class ShardEncoder:
         os.replace(temporary, job.record(shard.key))
         return record
 
-    def _content_of(self, file: TextFile) -> Content:
-        columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
-        return Content(
-            self._job.fingerprint, columns, self._job.keep, is_typed=file.kind == "parquet" or not self._job.keep
-        )
-
     def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
         if rows.lengths or rows.ids or kept is not None:
             files.write(rows, kept)
@@ -251,7 +213,6 @@ class ShardEncoder:
                 bad = batch.bad_row() or (yield from self._long_row(batch, files))
                 if bad is not None:
                     self._set_aside(stretch, read, [bad], rejects)
-                    counts["rejected"] += 1
                 counts["text_bytes"] += batch.text_bytes
                 read += 1
                 continue
@@ -264,18 +225,13 @@ class ShardEncoder:
                     are_texts = [isinstance(text, str) for text in texts]
                     kept = None if kept is None else kept.filter(import_pyarrow().array(are_texts))
                     texts = [text for text in texts if isinstance(text, str)]
-                    counts["rejected"] += len(batch.rows) - len(texts)
                 encoded = self._encoder.encode(texts)
             counts["text_bytes"] += batch.text_bytes
             read += len(batch.rows)
             yield encoded, kept
 
     def _long_row(self, text: LongText, files: Any) -> Generator[tuple[Rows, Any], None, BadRow | None]:
-        """The ids of a long text, and at their end how many there are.
-
-        Returns:
-            Why it cannot be a row of the files, if it cannot.
-        """
+        """The ids of a long text, and at their end how many there are; returns why it cannot be a row, if it cannot."""
         number = 0
         most = None if files is None else files.most_ids
         columns: dict[str, bytes] = {}
@@ -301,43 +257,24 @@ class ShardEncoder:
                 continue
             row = before + number
             if not self._job.skip_bad_rows:
-                raise FileFormatError(
-                    f"{stretch.file.name}, row {row}: {text.reason}",
-                    path=stretch.file.name,
-                    line_number=row,
-                )
+                name = stretch.file.name
+                raise FileFormatError(f"{name}, row {row}: {text.reason}", path=name, line_number=row)
             rejects.append({"row": row, "reason": text.reason})
-
-
-@contextlib.contextmanager
-def _naming(file: TextFile) -> Iterator[None]:
-    """Have an error about what a file holds say which file it is."""
-    try:
-        yield
-    except FileFormatError as error:
-        if error.path:
-            raise
-        raise FileFormatError(f"{file.name}: {error}", path=file.name) from error
 
 
 def is_of_file(error: TrietokError, name: str) -> bool:
     """Whether an error says that a file cannot be read, and not that one of its rows holds no text."""
-    if isinstance(error, FileFormatError):
-        return error.path == name and error.line_number is None
-    return isinstance(error, FileError) and error.path == name
+    is_of_row = getattr(error, "line_number", None) is not None
+    return isinstance(error, (FileError, FileFormatError)) and error.path == name and not is_of_row
 
 
 def advice_on(error: TrietokError) -> str:
     """How the user can continue a run after an error."""
-    if isinstance(error, FileFormatError) and error.line_number is not None:
-        return "--resume continues once the row is corrected; --resume --on-error skip continues without it"
-    if isinstance(error, ChangedFileError):
+    if isinstance(error, ChangedFileError) or not isinstance(error, (FileFormatError, FileError)):
         return GOES_ON
-    if isinstance(error, (FileFormatError, FileError)):
-        return (
-            "--resume continues once the file is repaired or taken away; --resume --on-error skip continues without it"
-        )
-    return GOES_ON
+    is_of_row = getattr(error, "line_number", None) is not None
+    once = "the row is corrected" if is_of_row else "the file is repaired or taken away"
+    return f"--resume continues once {once}; --resume --on-error skip continues without it"
 
 
 def versions_here() -> dict[str, str]:

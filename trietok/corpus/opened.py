@@ -1,22 +1,23 @@
 """A corpus of ids to be read: the directory that `encode_files` has filled.
 
 In: the directory. Out: its rows by number, where each is from, a dataset for torch, one for Arrow. Shards are opened
-when a row of theirs is asked for.
+when a row of theirs is asked for: flat files are mapped into memory, not read; of Parquet files the row groups used
+last are held. Where a row is from is not stored for it: the shards of a file follow one another, and the rows that were
+skipped are listed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import operator
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, overload
 
-from trietok.corpus.row_encoder import IDS
+from trietok.corpus.row_encoder import ID_BYTES, IDS
 from trietok.corpus.run_directory import (
     MANIFEST,
     MANIFEST_FORMAT,
@@ -25,16 +26,15 @@ from trietok.corpus.run_directory import (
     read_manifest,
     rejected_rows,
 )
-from trietok.corpus.shard_files import KEPT, NPY_HEADER, joined
-from trietok.corpus.shard_plan import check_rows, unreadable_table
+from trietok.corpus.shard_files import KEPT, NPY_HEADER, beside, joined
+from trietok.corpus.shard_plan import check_rows, damage_told
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
 
-# Where the rows of a corpus are from: the file and the row of each, also where rows were skipped.
-#
-# In: the manifest and `rejects.jsonl`. Out: a `RowSource` for a row of a shard. Nothing is stored for a row: the shards
-# of a file follow one another, and the rows that were skipped are listed.
+_ROW_GROUPS = 4  # of a Parquet file that are held
+_OPEN_SHARDS = 64
+_MADE_AGAIN = "; encode-files --resume --verify makes it again"
 
 
 class RowSource(NamedTuple):
@@ -47,123 +47,6 @@ class RowSource(NamedTuple):
 
     file: str
     row: int
-
-
-class RowSources:
-    """The sources of the rows of a corpus.
-
-    Args:
-        directory: of the corpus.
-        manifest: what is in `manifest.json`.
-    """
-
-    def __init__(self, directory: Path, manifest: dict[str, Any]) -> None:
-        self._rejects = directory / REJECTS
-        self._shards = manifest["shards"]
-        self._is_packed = manifest["options"]["pack"] is not None
-        self._before: list[int] = []  # for each shard, the rows of its file that come before it
-        shards = iter(self._shards)
-        for entry in manifest["inputs"]:
-            before = 0
-            for _ in range(entry["shards"]):
-                self._before.append(before)
-                shard = next(shards)
-                before += shard["texts"] + shard["rejected"]
-
-    def of(self, shard: int, row: int) -> RowSource:
-        """The source of a row, by the number of its shard and its place there, both from 0.
-
-        Raises:
-            InputError: the corpus is packed.
-            FileError, FileFormatError: rows were skipped, and the list of them cannot be read.
-        """
-        if self._is_packed:
-            raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
-        place = row
-        if self._shards[shard]["rejected"]:
-            place += bisect_right(self._kept_before[shard], row)
-        return RowSource(self._shards[shard]["input"], self._before[shard] + place + 1)
-
-    @cached_property
-    def _kept_before(self) -> list[list[int]]:
-        """For each row that was skipped, shard by shard, how many rows of the shard before it were not."""
-        try:
-            rows = rejected_rows(self._rejects.read_bytes().splitlines())
-        except OSError as error:
-            raise FileError(f"cannot read {self._rejects}: {error.strerror}", path=self._rejects) from error
-        except ValueError as error:
-            raise FileFormatError(
-                f"{self._rejects} is damaged: {error}; --resume makes it again", path=self._rejects
-            ) from error
-        if len(rows) != sum(shard["rejected"] for shard in self._shards):
-            raise FileFormatError(
-                f"{self._rejects} does not list the rows that the manifest counts; --resume makes it again",
-                path=self._rejects,
-            )
-        kept_before, start = [], 0
-        for shard, before in zip(self._shards, self._before, strict=True):
-            end = start + shard["rejected"]
-            kept_before.append([row - before - 1 - number for number, row in enumerate(rows[start:end])])
-            start = end
-        return kept_before
-
-
-# The shards of a corpus to be read: runs of numbers and kept values by row, and Arrow tables.
-#
-# In: the files of a shard. Out: its rows by number. Flat files are mapped into memory, not read; of Parquet files the
-# row groups used last are held.
-
-
-_ROW_GROUPS = 4
-
-
-class OpenShard(Protocol):
-    """A shard whose rows can be asked for."""
-
-    def run(self, name: str, row: int) -> memoryview[int]:
-        """The ids of a row, int32; of a mask or of type ids, the numbers of a row, int8."""
-
-    def kept(self, name: str, row: int) -> Any:
-        """The value of a kept column."""
-
-    def table(self) -> Any:
-        """All of it as an Arrow table."""
-
-
-def open_shard(paths: Sequence[Path], file_format: str, lists: Sequence[str]) -> OpenShard:
-    """A shard of a finished corpus.
-
-    Args:
-        paths: its files, in the order of the manifest.
-        file_format: one of `shard_files.FORMATS`.
-        lists: the columns that are lists of numbers.
-    """
-    if file_format == "parquet":
-        return _Parquet(paths[0])
-    return _Flat(paths, f".{file_format}", lists)
-
-
-def arrow_dataset_of(shards: Iterable[OpenShard], names: Sequence[str]) -> Any:
-    """An Arrow dataset of shards.
-
-    Raises:
-        FileFormatError: a column has types in different shards that do not go together.
-    """
-    pa, dataset = import_pyarrow(), import_pyarrow("pyarrow.dataset")
-    files, schemas, tables = [], [], []
-    for shard in shards:  # each is closed before the next is opened: there may be more than a process can have open
-        if isinstance(shard, _Parquet):
-            files.append(str(shard.path))
-            schemas.append(shard.schema)
-        else:
-            tables.append(shard.table())
-    if not files:
-        return dataset.dataset(joined(tables) if tables else pa.table({name: pa.nulls(0) for name in names}))
-    try:
-        schema = pa.unify_schemas(schemas, promote_options="permissive")
-    except pa.ArrowException as error:
-        raise FileFormatError(f"the shards have columns of different types: {error}", path="") from error
-    return dataset.dataset(files, schema=schema, format=dataset.ParquetFileFormat(page_checksum_verification=True))
 
 
 class _Flat:
@@ -183,6 +66,7 @@ class _Flat:
                 self._runs[name] = _mapped(path, header).cast("b")
 
     def run(self, name: str, row: int) -> memoryview[int]:
+        """The ids of a row, int32; of a mask or of type ids, the numbers of a row, int8."""
         return self._runs[name][self._starts[row] : self._starts[row + 1]]
 
     def kept(self, name: str, row: int) -> Any:
@@ -199,9 +83,7 @@ class _Flat:
             columns[name] = pa.Array.from_buffers(pa.large_list(kind), len(self._starts) - 1, starts, children=[values])
         table = pa.table(columns)
         if self._kept is not None:
-            kept = self._kept.table()
-            for field, column in zip(kept.schema, kept.columns, strict=True):
-                table = table.append_column(field, column)
+            table = beside(table, self._kept.table())
         return table
 
 
@@ -213,20 +95,10 @@ def _mapped(path: Path, header: int) -> memoryview[int]:
 
 
 def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
-    with _damage_told(path):
+    with damage_told(str(path), _MADE_AGAIN):
         column = file.read_row_group(group, columns=[name]).column(0).combine_chunks()
         check_rows(len(column), file.metadata.row_group(group).num_rows)
     return column.chunk(0) if hasattr(column, "num_chunks") else column
-
-
-@contextlib.contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
-    """Have an error of reading a Parquet file, such as a page unlike its checksum, say which file, and what to do."""
-    try:
-        yield
-    except (import_pyarrow().ArrowException, OSError) as error:
-        advice = "; encode-files --resume --verify makes it again"
-        raise unreadable_table(str(path), error, advice) from error
 
 
 class _Parquet:
@@ -255,13 +127,10 @@ class _Parquet:
         return self._value(name, row).as_py()
 
     def table(self) -> Any:
-        with _damage_told(self.path):
+        with damage_told(str(self.path), _MADE_AGAIN):
             table = self._file.read()
             check_rows(len(table), self._file.metadata.num_rows)
             return table
-
-
-_OPEN_SHARDS = 64
 
 
 def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
@@ -307,12 +176,8 @@ class Corpus(Sequence[list[int]]):
         self.column_names: tuple[str, ...] = (*self._lists, *options.get("keep", ()))
         self._numbers = [number for number, shard in enumerate(self.manifest["shards"]) if shard["rows"]]
         self._ends = list(accumulate(self.manifest["shards"][number]["rows"] for number in self._numbers))
-        self._sources = RowSources(self._directory, self.manifest)
-        paths = [
-            [self._directory / file["name"] for file in self.manifest["shards"][number]["files"]]
-            for number in self._numbers
-        ]
-        self._open = partial(_open, paths, options["file_format"], self._lists)
+        # Not a method of this object: in a circle of references it would keep its files open.
+        self._open = partial(_open, self._directory, self.manifest, self._lists, self._numbers)
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -353,12 +218,16 @@ class Corpus(Sequence[list[int]]):
             IndexError: there is no such row.
             InputError: there is no such column.
         """
-        names = self._checked_names(columns)
+        return dict(self._columns(number, self._checked_names(columns), memoryview.tolist))
+
+    def _columns(
+        self, number: int, names: Sequence[str], made_of: Callable[[memoryview[int]], Any]
+    ) -> Iterator[tuple[str, Any]]:
+        """The columns of a row by name: what is made of a run of numbers, and what was kept."""
         shard, row = self._place(number)
         opened = self._opened(shard)
-        return {
-            name: opened.run(name, row).tolist() if name in self._lists else opened.kept(name, row) for name in names
-        }
+        for name in names:
+            yield name, made_of(opened.run(name, row)) if name in self._lists else opened.kept(name, row)
 
     def source(self, number: int) -> RowSource:
         """The file and the row of it, counted from 1, that a row has its text from. Rows that were skipped count.
@@ -367,8 +236,47 @@ class Corpus(Sequence[list[int]]):
             IndexError: there is no such row.
             InputError: the corpus is packed.
         """
-        shard, row = self._place(number)
-        return self._sources.of(self._numbers[shard], row)
+        place, row = self._place(number)
+        if self.manifest["options"]["pack"] is not None:
+            raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
+        shard = self.manifest["shards"][self._numbers[place]]
+        if shard["rejected"]:
+            row += bisect_right(self._kept_before[self._numbers[place]], row)
+        return RowSource(shard["input"], self._rows_before[self._numbers[place]] + row + 1)
+
+    @cached_property
+    def _rows_before(self) -> list[int]:
+        """For each shard, the rows of its file that come before it."""
+        rows_before: list[int] = []
+        shards = iter(self.manifest["shards"])
+        for entry in self.manifest["inputs"]:
+            sizes = [shard["texts"] + shard["rejected"] for shard in islice(shards, entry["shards"])]
+            rows_before += [0, *accumulate(sizes)][:-1]
+        return rows_before
+
+    @cached_property
+    def _kept_before(self) -> list[list[int]]:
+        """For each row that was skipped, shard by shard, how many rows of the shard before it were not.
+
+        Raises:
+            FileError, FileFormatError: the list of them cannot be read.
+        """
+        path, shards = self._directory / REJECTS, self.manifest["shards"]
+        try:
+            rows = rejected_rows(path.read_bytes().splitlines())
+        except OSError as error:
+            raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
+        except ValueError as error:
+            raise FileFormatError(f"{path} is damaged: {error}; --resume makes it again", path=path) from error
+        if len(rows) != sum(shard["rejected"] for shard in shards):
+            raise FileFormatError(
+                f"{path} does not list the rows that the manifest counts; --resume makes it again", path=path
+            )
+        left = iter(rows)
+        return [
+            [row - before - 1 - number for number, row in enumerate(islice(left, shard["rejected"]))]
+            for shard, before in zip(shards, self._rows_before, strict=True)
+        ]
 
     def _place(self, number: int) -> tuple[int, int]:
         """The shard of a row, and its number there."""
@@ -412,32 +320,21 @@ class Corpus(Sequence[list[int]]):
 
         dataset: Any = torch.utils.data.Dataset  # what type checkers know of it depends on whether torch is there
 
+        def tensor(run: memoryview[int]) -> Any:
+            kind = torch.int32 if run.itemsize == ID_BYTES else torch.int8
+            return torch.frombuffer(bytearray(run), dtype=kind).long() if run else torch.zeros(0).long()
+
         class Rows(dataset):  # type: ignore[misc]
             def __len__(self) -> int:
                 return len(corpus)
 
             def __getitem__(self, number: int) -> dict[str, Any]:
-                return corpus._tensors(number, names)
+                return dict(corpus._columns(number, names, tensor))
 
             def __reduce__(self) -> tuple[Any, ...]:
                 return Corpus.torch_dataset, (corpus, names)
 
         return Rows()
-
-    def _tensors(self, number: int, names: Sequence[str]) -> dict[str, Any]:
-        import torch
-
-        shard, row = self._place(number)
-        opened = self._opened(shard)
-        values: dict[str, Any] = {}
-        for name in names:
-            if name not in self._lists:
-                values[name] = opened.kept(name, row)
-                continue
-            run = opened.run(name, row)
-            kind = torch.int32 if name == IDS else torch.int8
-            values[name] = torch.frombuffer(bytearray(run), dtype=kind).long() if run else torch.zeros(0).long()
-        return values
 
     def arrow_dataset(self) -> Any:
         """A `pyarrow.dataset.Dataset` with all columns, in the order of the rows.
@@ -446,11 +343,32 @@ class Corpus(Sequence[list[int]]):
             FileFormatError: a column that was kept has types in different files that do not go together.
             MissingDependencyError: pyarrow is not installed.
         """
-        return arrow_dataset_of(map(self._open, range(len(self._numbers))), self.column_names)
+        pa, dataset = import_pyarrow(), import_pyarrow("pyarrow.dataset")
+        files, schemas, tables = [], [], []
+        # Each shard is closed before the next is opened: there may be more than a process can have open.
+        for shard in map(self._open, range(len(self._numbers))):
+            if isinstance(shard, _Parquet):
+                files.append(str(shard.path))
+                schemas.append(shard.schema)
+            else:
+                tables.append(shard.table())
+        if not files:
+            empty = {name: pa.nulls(0) for name in self.column_names}
+            return dataset.dataset(joined(tables) if tables else pa.table(empty))
+        try:
+            schema = pa.unify_schemas(schemas, promote_options="permissive")
+        except pa.ArrowException as error:
+            raise FileFormatError(f"the shards have columns of different types: {error}", path="") from error
+        return dataset.dataset(files, schema=schema, format=dataset.ParquetFileFormat(page_checksum_verification=True))
 
 
-def _open(paths: list[list[Path]], file_format: str, lists: tuple[str, ...], number: int) -> OpenShard:
-    return open_shard(paths[number], file_format, lists)
+def _open(
+    directory: Path, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int], number: int
+) -> _Flat | _Parquet:
+    """One of the shards that hold rows."""
+    paths = [directory / file["name"] for file in manifest["shards"][numbers[number]]["files"]]
+    file_format = manifest["options"]["file_format"]
+    return _Parquet(paths[0]) if file_format == "parquet" else _Flat(paths, f".{file_format}", lists)
 
 
 def _manifest_in(directory: Path) -> dict[str, Any]:
@@ -471,10 +389,10 @@ def _manifest_in(directory: Path) -> dict[str, Any]:
             path=path,
         )
     check_manifest(manifest, path)
-    files = [file for shard in manifest["shards"] for file in shard["files"]]
-    for file, size in [(directory / file["name"], file["bytes"]) for file in files]:
+    for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
+        file = directory / entry["name"]
         try:
-            is_whole = file.stat().st_size == size
+            is_whole = file.stat().st_size == entry["bytes"]
         except OSError as error:
             raise FileError(
                 f"cannot read {file}: {error.strerror}; encode-files --resume makes it", path=file

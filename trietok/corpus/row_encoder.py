@@ -1,7 +1,12 @@
-"""Texts to rows of ids under the options of a call: the fast way where there is one, else a call.
+"""Texts to rows of ids under the options of a call: by the plan of the call where there is one, else by a call.
 
-In: a tokenizer, the options of a call, and texts or pairs of texts. Out: `Rows`, the same either way. Options that make
-a row depend on other texts of the batch are refused, because an engine cuts batches as it likes.
+In: a tokenizer, the options of a call, and texts or pairs of texts, as strs or in an Arrow array. Out: `Rows`, the same
+either way: int32 ids in one run of bytes, and the length of each row. Options that make a row depend on other texts of
+the batch are refused, because an engine cuts batches as it likes.
+
+Texts in Arrow lie one behind the other as UTF-8, with offsets. The compiled kernel reads them as they are: no Python
+object is made for a text, and whether the bytes are UTF-8 is left to who reads them. In plain Python the ids of a chunk
+between spaces are cached as bytes.
 """
 
 from __future__ import annotations
@@ -24,11 +29,6 @@ from trietok.inputs.plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL
 from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
-
-# The ids of a chunk between spaces, cached as bytes: how a corpus is encoded in plain Python.
-#
-# In: chunks. Out: the ids of each as int32.
-
 
 ENTRY_BYTES = 160  # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
 
@@ -74,31 +74,6 @@ class ChunkBytes(dict[str, bytes]):
         return ids
 
 
-# Texts as Arrow holds them: the lines of a file, or the rows of a column, as one buffer of UTF-8 with offsets.
-#
-# In: bytes, or an array. Out: an array of lines; the buffers of an array, which the compiled kernel reads as they are.
-# No Python object is made for a text, and whether the bytes are UTF-8 is left to who reads them.
-
-
-class TextBuffer(NamedTuple):
-    """Texts that lie one behind the other.
-
-    Attributes:
-        data: their bytes.
-        offsets: int64: where each text starts in `data`, and where the last one ends.
-        first: the place among `offsets` of the first text's start.
-        length: how many texts there are.
-    """
-
-    data: Any
-    offsets: Any
-    first: int
-    length: int
-
-
-_NONE = TextBuffer(b"", bytes(8), 0, 0)
-
-
 def large_strings(column: Any) -> Any:
     """An array of strings of any kind as one with int64 offsets, which has the texts of `string` where they are.
 
@@ -109,19 +84,21 @@ def large_strings(column: Any) -> Any:
     return column.cast(import_pyarrow().large_string())
 
 
-def buffer_of(texts: Any) -> TextBuffer:
-    """The texts of an array of `large_string`, without its nulls.
+def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
+    """The texts of an array of `large_string`, without its nulls, as the kernel reads them.
 
-    >>> texts = buffer_of(large_strings(import_pyarrow().array(["a", None, "bc"])))
-    >>> bytes(texts.data), memoryview(texts.offsets).cast("q").tolist(), texts.length
-    (b'abc', [0, 1, 3], 2)
+    Their bytes; int64 offsets of where each starts and the last one ends; the place of the first offset; their number.
+
+    >>> data, offsets, *numbers = _buffer_of(large_strings(import_pyarrow().array(["a", None, "bc"])))
+    >>> bytes(data), memoryview(offsets).cast("q").tolist(), numbers
+    (b'abc', [0, 1, 3], [0, 2])
     """
     if texts.null_count:
         texts = texts.drop_null()  # whatever bytes a null may have
     if not len(texts):
-        return _NONE
+        return b"", bytes(8), 0, 0
     _, offsets, data = texts.buffers()
-    return TextBuffer(data or b"", offsets, texts.offset, len(texts))
+    return data or b"", offsets, texts.offset, len(texts)
 
 
 def lines_of(block: bytes) -> Any:
@@ -138,267 +115,30 @@ def lines_of(block: bytes) -> Any:
     return lines.view(pyarrow.large_string())
 
 
-# Texts to rows of ids by the plan of a call, without the call: no int is made for a token.
-#
-# In: texts, as strs or in an Arrow array, and a tokenizer whose calls have a plan. Out: their ids as int32 in one run
-# of bytes, and the length of each.
-#
-# The compiled kernel encodes the texts where the tokenizer has one, else `ChunkBytes`. Both ask the tokenizer's own
-# encoder, so the ids are those of a call.
-
+# ---- rows -----------------------------------------------------------------------------------------------------------
 
 ID_BYTES = 4  # of an id: int32
-TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
-
-
-class Overflow(NamedTuple):
-    """What a slow tokenizer cut off: for each text, the ids, and how many tokens there were too many.
-
-    Attributes:
-        lengths: how many ids were cut off, int32.
-        ids: those of all texts, int32.
-        truncated: tokens beyond `max_length`, int32; below 0 where there was room left.
-    """
-
-    lengths: array[int]
-    ids: bytes
-    truncated: array[int]
-
-
-class Rows(NamedTuple):
-    """The encodings of several texts, one behind the other.
-
-    Attributes:
-        lengths: how many ids each row has, int32.
-        ids: those of all rows, int32.
-        columns: masks and type ids by name: a byte for each id.
-        offsets: the span of each token in its text, two int32 for each id; None if the options do not ask for it.
-        samples: the number of each row's text, int32; None if there is one row for each.
-        overflow: None if the options do not ask for it.
-    """
-
-    lengths: array[int]
-    ids: bytes | bytearray
-    columns: dict[str, bytes]
-    offsets: bytes | None = None
-    samples: array[int] | None = None
-    overflow: Overflow | None = None
-
-
-class FastRows:
-    """Rows by a tokenizer's plan for one set of call options.
-
-    Args:
-        tokenizer: any tokenizer; if its calls go through methods that a user has replaced, there are no such rows.
-        options: the options of a call for texts, without padding, offsets and lengths.
-    """
-
-    def __init__(self, tokenizer: Any, options: dict[str, Any]) -> None:
-        self._tokenizer = tokenizer
-        self._options: CallOptions | None = None
-        if options.keys() <= set(CallOptions._fields):
-            self._options = CallOptions(**options)
-        self._encoder: ChunkEncoder | None = None
-        self._memory = ChunkBytes(lambda chunk: ())
-
-    def make_kernel(self) -> bool:
-        """Whether the compiled kernel encodes the texts; then it is made now, if it was not before."""
-        now = self._now()
-        if now is None:
-            return False
-        now[0].make_kernel()
-        return now[0].kernel is not None
-
-    def encode(self, texts: list[str]) -> Rows | None:
-        """The rows of some texts; None if only a call gives the right rows."""
-        now = self._now()
-        if now is None:
-            return None
-        encoder, plan = now
-        if encoder.may_have_kernel:
-            return Rows(*plan.byte_rows(encoder.rows(texts)))
-        return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
-
-    def encode_column(self, column: Any) -> Rows | None:
-        """The rows of an Arrow array of `large_string`; None if strs are needed: no kernel yet, or not all is UTF-8."""
-        now = self._now()
-        if now is None or not now[0].may_have_kernel:
-            return None
-        encoder, plan = now
-        texts = buffer_of(column)
-        if len(texts.data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
-            encoder.make_kernel()
-        rows = None if encoder.kernel is None else encoder.kernel.rows_between(*texts)
-        return None if rows is None else Rows(*plan.byte_rows(rows))
-
-    def cut_characters(self) -> tuple[int, int] | None:
-        """Where a text may be cut for `long_row`; see `ChunkEncoder.cut_characters`. None where it may not be cut."""
-        now = self._now()
-        return None if now is None else now[0].cut_characters()
-
-    def long_row(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
-        """The row of a text that comes in pieces, part by part, without its length; no more is read than is kept.
-
-        Args:
-            pieces: UTF-8, cut where `cut_characters` says.
-        """
-        now = self._now()
-        assert now is not None
-        encoder, plan = now
-        parts = plan.kept_of(self._piece_ids(encoder, piece) for piece in pieces)
-        for ids, columns in plan.parts_of_row(parts):
-            yield Rows(array("i"), ids, columns)
-
-    def _piece_ids(self, encoder: ChunkEncoder, piece: bytes) -> bytes | bytearray:
-        if encoder.may_have_kernel:
-            if len(piece) >= TEXT_AT_ONCE_BEFORE_KERNEL:
-                encoder.make_kernel()
-            bounds = struct.pack("qq", 0, len(piece))
-            rows = None if encoder.kernel is None else encoder.kernel.rows_between(piece, bounds, 0, 1)
-            if rows is not None:
-                return rows.int32(b"", b"")
-        return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
-
-    def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
-        """The tokenizer's encoder and its plan of a call; None where there are others."""
-        if self._options is None or not getattr(self._tokenizer, "is_plain", False):
-            return None
-        encoder = self._tokenizer.text_encoder
-        plan = self._tokenizer.input_builder.plan(self._options)
-        return (encoder, plan) if isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan) else None
-
-    def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
-        """The ids of each text: a `str.split`, a lookup per chunk and a join."""
-        if encoder is not self._encoder:
-            # The encoder's own cache of chunks is not used: it would hold the same entries a second time.
-            self._memory = ChunkBytes(encoder.work_out_chunk, TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
-            self._encoder = encoder
-        bytes_of, join = self._memory.__getitem__, b"".join
-        rows = []
-        for text in texts:
-            try:
-                rows.append(join(map(bytes_of, text.split(" "))))
-            except MayBeSpaced:  # the text may contain an added token with spaces
-                rows.append(array("i", encoder.ids(text)).tobytes())
-        return rows
-
-
-# Row encoders on their way to other processes: the tokenizer is pickled once, and read once by each process.
-#
-# In: the tokenizer and the options of an encoder. Out: for the process that sends it, a pickle that is made anew only
-# after the tokenizer has changed; for a process that gets it again and again, one encoder, which keeps what it
-# remembers.
-
-
+_TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
 _MOST_RECEIVED = 4  # encoders that a process keeps for the functions it unpickles
 
 
-class Parcel(NamedTuple):
-    """A pickled tokenizer.
+class Overflow(NamedTuple):
+    """What a slow tokenizer cut off."""
 
-    Attributes:
-        tokenizer: the pickle.
-        digest: its SHA-256, by which a process that has read it knows it again.
-    """
-
-    tokenizer: bytes
-    digest: bytes
+    lengths: array[int]  # for each text, how many ids were cut off, int32
+    ids: bytes  # those of all texts, int32
+    truncated: array[int]  # tokens beyond `max_length`, int32; below 0 where there was room left
 
 
-class Sender:
-    """Keeps the pickle of a tokenizer.
+class Rows(NamedTuple):
+    """The encodings of several texts, one behind the other."""
 
-    Args:
-        tokenizer: any tokenizer. One whose methods or stages are a user's own is pickled each time, since nobody can
-            see whether it has changed.
-        parcel: the pickle that the tokenizer was read from.
-
-    >>> import trietok
-    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> sender = Sender(tokenizer)
-    >>> before = sender.parcel()
-    >>> sender.parcel() is before
-    True
-    >>> _ = tokenizer.add_tokens(["covid-19"])
-    >>> sender.parcel() == before
-    False
-    """
-
-    def __init__(self, tokenizer: Any, parcel: Parcel | None = None) -> None:
-        self._tokenizer = tokenizer
-        self._kept = parcel
-        self._state = None if parcel is None else self._state_now()
-        self.process: int | None = None
-
-    def _state_now(self) -> Any:
-        """An object that is another one after each change of the tokenizer; None where changes cannot be seen."""
-        return self._tokenizer.input_builder if getattr(self._tokenizer, "is_plain", False) else None
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the kept pickle is that of the tokenizer as it is now."""
-        return self._kept is not None and self._state is not None and self._state is self._state_now()
-
-    def parcel(self) -> Parcel:
-        """The pickle of the tokenizer as it is now."""
-        if self._kept is None or not self.is_current:
-            self._state = self._state_now()  # before the pickle: of a tokenizer that changes meanwhile, none is kept
-            pickled = pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL)
-            self._kept = Parcel(pickled, hashlib.sha256(pickled).digest())
-        return self._kept
-
-
-# What this process has sent, for processes that are forked from it: they have the encoder already, with all that it
-# remembers. A process itself reads its own parcel, as others do: what it sent and what it gets are two tokenizers.
-_sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
-# The encoders that this process has got last: a worker gets the same function for each of its tasks.
-_received: dict[bytes, RowEncoder] = {}
-_receiving = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_receiving._at_fork_reinit)  # type: ignore[attr-defined]
-
-
-def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
-    return digest + repr((sorted(options.items()), has_pairs)).encode()
-
-
-def sent(encoder: RowEncoder, sender: Sender, options: dict[str, Any], has_pairs: bool) -> Parcel:
-    """What another process needs of an encoder, beside its options."""
-    parcel = sender.parcel()
-    if sender.is_current:
-        sender.process = os.getpid()
-        _sent[_key(parcel.digest, options, has_pairs)] = encoder
-    return parcel
-
-
-def received(
-    parcel: Parcel, given: tuple[dict[str, Any], bool], make: Callable[[Any, Sender], RowEncoder]
-) -> RowEncoder:
-    """The encoder of a parcel, the same one each time, as long as it is among the last of this process.
-
-    Args:
-        parcel: from `sent`.
-        given: the options of the encoder, and whether it has pairs.
-        make: makes an encoder of a tokenizer.
-    """
-    key = _key(parcel.digest, *given)
-    with _receiving:
-        encoder = _received.pop(key, None) or _inherited(key)
-        if encoder is None:
-            tokenizer = pickle.loads(parcel.tokenizer)
-            encoder = make(tokenizer, Sender(tokenizer, parcel))
-        _received[key] = encoder
-        while len(_received) > _MOST_RECEIVED:
-            del _received[next(iter(_received))]
-    return encoder
-
-
-def _inherited(key: bytes) -> RowEncoder | None:
-    """The encoder that the process sent from which this one was forked."""
-    encoder = _sent.get(key)
-    if encoder is None or encoder.sender.process == os.getpid() or not encoder.sender.is_current:
-        return None
-    return encoder
+    lengths: array[int]  # how many ids each row has, int32
+    ids: bytes | bytearray  # those of all rows, int32
+    columns: dict[str, bytes]  # masks and type ids by name: a byte for each id
+    offsets: bytes | None = None  # the span of each token in its text, two int32 for each id, if it is asked for
+    samples: array[int] | None = None  # the number of each row's text, int32; None if there is one row for each
+    overflow: Overflow | None = None  # if it is asked for
 
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
@@ -416,22 +156,36 @@ _REFUSED = {
 }
 
 
+# What this process has sent, for processes that are forked from it: they have the encoder already, with all that it
+# remembers. A process itself reads its own pickle, as others do: what it sent and what it gets are two tokenizers.
+_sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
+# The encoders that this process has got last: a worker gets the same function for each of its tasks.
+_received: dict[bytes, RowEncoder] = {}
+_receiving = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_receiving._at_fork_reinit)  # type: ignore[attr-defined]
+
+
 class RowEncoder:
     """Encodes texts to rows, each text as a call with these options does.
 
-    Its pickle holds the tokenizer without what that remembers. A process that gets it again and again, as a worker does
-    for each task, reads the tokenizer once; one that was forked after it was pickled has it already.
+    Where the options and the tokenizer have a plan for it, no call is made and no int for a token: the compiled kernel
+    encodes the texts where there is one, else `ChunkBytes`. Both ask the tokenizer's own encoder.
+
+    Its pickle holds the tokenizer without what that remembers, and is made anew only after the tokenizer has changed. A
+    process that gets it again and again, as a worker does for each task, reads the tokenizer once; one that was forked
+    after it was pickled has it already.
 
     Args:
         tokenizer: encodes the texts. It should not be changed any more.
         options: keywords of its call.
         has_pairs: whether each text comes with a second one.
-        sender: keeps the tokenizer's pickle.
+        pickled: the pickle that the tokenizer was read from, and its SHA-256.
 
     Attributes:
         names: the columns that the options give, in the order of a call's result.
         gives_windows: whether a text may have several rows.
-        sender: keeps the tokenizer's pickle.
+        sent_by: the process that has pickled it.
 
     Raises:
         OptionError: an option does not fit, or nothing understands it.
@@ -439,7 +193,11 @@ class RowEncoder:
     """
 
     def __init__(
-        self, tokenizer: Any, options: dict[str, Any], has_pairs: bool = False, sender: Sender | None = None
+        self,
+        tokenizer: Any,
+        options: dict[str, Any],
+        has_pairs: bool = False,
+        pickled: tuple[bytes, bytes] | None = None,
     ) -> None:
         for name, reason in _REFUSED.items():
             if options.get(name):
@@ -452,28 +210,54 @@ class RowEncoder:
             )
         self._tokenizer = tokenizer
         self._given = options, has_pairs
-        self.sender = Sender(tokenizer) if sender is None else sender
-        self._with_length = bool(options.get("return_length"))
-        self._words = bool(options.get("is_split_into_words"))
         self._options = {name: value for name, value in options.items() if name not in ("return_length", *_REFUSED)}
         # Encoding one text shows whether the options are valid, and which columns they give.
-        text: Any = [["a"]] if self._words else ["a"]
-        probe = self._tokenizer(*([text, text] if has_pairs else [text]), **{**self._options, "verbose": False})
+        words, is_padded = options.get("is_split_into_words"), options.get("padding") == "max_length"
+        text: Any = [["a"]] if words else ["a"]
+        probe = tokenizer(*([text, text] if has_pairs else [text]), **{**self._options, "verbose": False})
         for name in probe:
             if name not in COLUMNS:
                 raise OptionError(f"the tokenizer returns {name!r}, which has no column here", name=name)
         if IDS not in probe:
             raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(probe)}")
-        self.names = (*probe, *([LENGTH] if self._with_length else []))
+        self.names = (*probe, *([LENGTH] if options.get("return_length") else []))
         self.gives_windows = SAMPLES in self.names
         # A slow tokenizer's call for one text, and not for a batch, leaves a text without ids as it is.
-        self._leaves_empty = getattr(tokenizer, "profile", None) == "slow" and not options.get(
-            "add_special_tokens", True
-        )
-        self._leaves_empty = self._leaves_empty and options.get("padding") == "max_length"
-        by_call = has_pairs or self._words or options.get("padding") == "max_length"
+        is_slow = getattr(tokenizer, "profile", None) == "slow"
+        self._leaves_empty = is_slow and is_padded and not options.get("add_special_tokens", True)
+        by_call = has_pairs or words or is_padded
         by_call = by_call or options.get("return_offsets_mapping") or options.get("return_overflowing_tokens")
-        self._fast = None if by_call else FastRows(tokenizer, self._options)
+        has_plan = not by_call and self._options.keys() <= set(CallOptions._fields)
+        self._call = CallOptions(**self._options) if has_plan else None
+        self._memory_of: ChunkEncoder | None = None
+        self._memory = ChunkBytes(lambda chunk: ())
+        self._pickled = pickled
+        self._state = None if pickled is None else self._state_now()  # of the tokenizer, when it was pickled
+        self.sent_by: int | None = None
+
+    # ---- by a plan --------------------------------------------------------------------------------------------------
+
+    def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
+        """The tokenizer's encoder and its plan of the call; None where only a call gives the right rows.
+
+        It is asked each time: a user may replace a method of the tokenizer, and its calls go through that one then.
+        """
+        if self._call is None or not getattr(self._tokenizer, "is_plain", False):
+            return None
+        encoder = self._tokenizer.text_encoder
+        plan = self._tokenizer.input_builder.plan(self._call)
+        return (encoder, plan) if isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan) else None
+
+    def make_kernel(self) -> bool:
+        """Whether the compiled kernel encodes the texts; then it is made now, if it was not before.
+
+        Several threads can use it at once: they share what it remembers, and it gives up the GIL while it works.
+        """
+        now = self._now()
+        if now is None:
+            return False
+        now[0].make_kernel()
+        return now[0].kernel is not None
 
     def encode(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
         """The rows of some texts, or pairs of texts.
@@ -484,37 +268,74 @@ class RowEncoder:
         >>> rows.lengths.tolist(), len(rows.ids), rows.columns["attention_mask"]
         ([4, 3], 28, b'\\x01\\x01\\x01\\x01\\x01\\x01\\x01')
         """
-        rows = self._fast.encode(texts) if self._fast is not None else None
-        return self.encode_by_call(texts, pairs) if rows is None else rows
-
-    def make_kernel(self) -> bool:
-        """Whether the compiled kernel encodes the texts; then it is made now, if it was not before.
-
-        Several threads can use it at once: they share what it remembers, and it gives up the GIL while it works.
-        """
-        return self._fast is not None and self._fast.make_kernel()
+        now = self._now()
+        if now is None:
+            return self.encode_by_call(texts, pairs)
+        encoder, plan = now
+        if encoder.may_have_kernel:
+            return Rows(*plan.byte_rows(encoder.rows(texts)))
+        return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
     def encode_column(self, column: Any) -> Rows | None:
         """The rows of the texts of an Arrow array of `large_string`, without its nulls, by the compiled kernel.
 
         None where the texts are needed as strs: there is no kernel, or not yet, or a text is not UTF-8.
         """
-        return None if self._fast is None else self._fast.encode_column(column)
+        now = self._now()
+        rows = None if now is None else self._by_kernel(now[0], *_buffer_of(column))
+        return None if now is None or rows is None else Rows(*now[1].byte_rows(rows))
 
     def cut_characters(self) -> tuple[int, int] | None:
-        """Where a long text may be cut; see `FastRows.cut_characters`. None where it is encoded whole."""
-        return None if self._fast is None else self._fast.cut_characters()
+        """Where a long text may be cut; see `ChunkEncoder.cut_characters`. None where it is encoded whole."""
+        now = self._now()
+        return None if now is None else now[0].cut_characters()
 
     def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
         """The row of one text that comes in pieces, part by part, without its length: that of a call for the text.
+
+        Args:
+            pieces: UTF-8, cut where `cut_characters` says. No more of them are read than are kept.
 
         >>> import trietok
         >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})
         >>> array("i", b"".join(part.ids for part in encoder.encode_pieces([b"the ", b"people"]))).tolist()
         [2, 134, 289, 3]
         """
-        assert self._fast is not None  # `cut_characters` has said so
-        return self._fast.long_row(pieces)
+        now = self._now()
+        assert now is not None  # `cut_characters` has said so
+        encoder, plan = now
+
+        def ids_of(piece: bytes) -> bytes | bytearray:
+            rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
+            return self._by_chunks(encoder, [piece.decode("utf-8")])[0] if rows is None else rows.int32(b"", b"")
+
+        for ids, columns in plan.parts_of_row(plan.kept_of(map(ids_of, pieces))):
+            yield Rows(array("i"), ids, columns)
+
+    def _by_kernel(self, encoder: ChunkEncoder, data: Any, offsets: Any, first: int, length: int) -> Any:
+        """The ids of texts that lie one behind the other; None where there is no kernel, or not all is UTF-8."""
+        if not encoder.may_have_kernel:
+            return None
+        if len(data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            encoder.make_kernel()
+        return None if encoder.kernel is None else encoder.kernel.rows_between(data, offsets, first, length)
+
+    def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
+        """The ids of each text: a `str.split`, a lookup per chunk and a join."""
+        if encoder is not self._memory_of:
+            # The encoder's own cache of chunks is not used: it would hold the same entries a second time.
+            self._memory = ChunkBytes(encoder.work_out_chunk, _TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
+            self._memory_of = encoder
+        bytes_of, join = self._memory.__getitem__, b"".join
+        rows = []
+        for text in texts:
+            try:
+                rows.append(join(map(bytes_of, text.split(" "))))
+            except MayBeSpaced:  # the text may contain an added token with spaces
+                rows.append(array("i", encoder.ids(text)).tobytes())
+        return rows
+
+    # ---- by a call --------------------------------------------------------------------------------------------------
 
     def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
@@ -533,20 +354,39 @@ class RowEncoder:
             offsets = array("i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))).tobytes()
         if OVERFLOWING in self.names:
             overflow = Overflow(*_run(encoding[OVERFLOWING]), array("i", encoding[TRUNCATED]))
+        columns = {name: encoding[name] for name in self.names if name in SMALL_COLUMNS}
         return Rows(
             *_run(encoding[IDS]),
-            {
-                name: array("b", chain.from_iterable(encoding[name])).tobytes()
-                for name in self.names
-                if name in SMALL_COLUMNS
-            },
+            {name: array("b", chain.from_iterable(rows)).tobytes() for name, rows in columns.items()},
             offsets,
             array("i", encoding[SAMPLES]) if self.gives_windows else None,
             overflow,
         )
 
+    # ---- on its way to other processes ------------------------------------------------------------------------------
+
+    def _state_now(self) -> Any:
+        """An object that is another one after each change of the tokenizer; None where changes cannot be seen.
+
+        They cannot where methods or stages are a user's own: such a tokenizer is pickled each time.
+        """
+        return self._tokenizer.input_builder if getattr(self._tokenizer, "is_plain", False) else None
+
+    @property
+    def is_as_sent(self) -> bool:
+        """Whether the kept pickle is that of the tokenizer as it is now."""
+        return self._pickled is not None and self._state is not None and self._state is self._state_now()
+
     def __reduce__(self) -> Any:
-        return _restored, (sent(self, self.sender, *self._given), *self._given)
+        pickled = self._pickled
+        if pickled is None or not self.is_as_sent:
+            self._state = self._state_now()  # before the pickle: of a tokenizer that changes meanwhile, none is kept
+            content = pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL)
+            self._pickled = pickled = content, hashlib.sha256(content).digest()
+        if self.is_as_sent:
+            self.sent_by = os.getpid()
+            _sent[_key(pickled[1], *self._given)] = self
+        return _restored, (pickled, *self._given)
 
 
 def _run(rows: Any) -> tuple[array[int], bytes]:
@@ -554,8 +394,20 @@ def _run(rows: Any) -> tuple[array[int], bytes]:
     return array("i", map(len, rows)), array("i", chain.from_iterable(rows)).tobytes()
 
 
-def _restored(parcel: Parcel, options: dict[str, Any], has_pairs: bool) -> RowEncoder:
-    def make(tokenizer: Any, sender: Sender) -> RowEncoder:
-        return RowEncoder(tokenizer, options, has_pairs, sender)
+def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
+    return digest + repr((sorted(options.items()), has_pairs)).encode()
 
-    return received(parcel, (options, has_pairs), make)
+
+def _restored(pickled: tuple[bytes, bytes], options: dict[str, Any], has_pairs: bool) -> RowEncoder:
+    """The encoder of a pickle, the same one each time, as long as it is among the last of this process."""
+    key = _key(pickled[1], options, has_pairs)
+    with _receiving:
+        encoder = _received.pop(key, None)
+        if encoder is None:
+            encoder = _sent.get(key)  # of the process from which this one was forked, or of this one
+            if encoder is None or encoder.sent_by == os.getpid() or not encoder.is_as_sent:
+                encoder = RowEncoder(pickle.loads(pickled[0]), options, has_pairs, pickled)
+        _received[key] = encoder
+        while len(_received) > _MOST_RECEIVED:
+            del _received[next(iter(_received))]
+    return encoder

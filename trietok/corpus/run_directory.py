@@ -27,6 +27,7 @@ from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_pla
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.atomic import DirectoryBusyError, alone
 from trietok.files.formats import read_json_object
+from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
 MANIFEST_FORMAT = "trietok-corpus-2"
@@ -35,22 +36,20 @@ _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens"
 
 
 class Wanted(NamedTuple):
-    """A file of the run, with its shards in order.
+    """A file of the run, with its shards in order."""
 
-    Attributes:
-        entry: what the manifest says of the file.
-        source: names its content.
-        shards: how many there are.
-    """
-
-    entry: dict[str, Any]
-    source: Source
-    shards: int
+    entry: dict[str, Any]  # what the manifest says of the file
+    source: Source  # names its content
+    shards: int  # how many there are
 
     @property
     def shard_keys(self) -> list[str]:
         """The keys of its shards."""
         return [self.source.key(index) for index in range(self.shards)]
+
+
+def _named(stem: Path, file: dict[str, Any]) -> Path:
+    return stem.with_name(stem.name + file["suffix"])
 
 
 class _Kept(NamedTuple):
@@ -59,15 +58,15 @@ class _Kept(NamedTuple):
 
     def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         for file in self.record["files"]:
-            yield self.stem.with_name(self.stem.name + file["suffix"]), file
+            yield _named(self.stem, file), file
 
     def is_there(self, by_checksum: bool) -> bool:
-        for path, file in self.paths():
-            if not path.is_file() or path.stat().st_size != file["bytes"]:
-                return False
-            if by_checksum and checksum(path) != file["sha256"]:
-                return False
-        return True
+        return all(
+            path.is_file()
+            and path.stat().st_size == file["bytes"]
+            and (not by_checksum or checksum(path) == file["sha256"])
+            for path, file in self.paths()
+        )
 
 
 class RunDirectory:
@@ -102,23 +101,26 @@ class RunDirectory:
     def opened(self, resume: bool, verify: bool) -> Iterator[None]:
         """Be alone in the directory for the length of a `with` block, with what it holds of this run.
 
-        Args:
-            resume: whether it may hold a run.
-            verify: compare checksums, of the shards that are there and of the files that were read.
-
-        Raises:
-            FileError: it cannot be read or written.
-            FileFormatError: what it holds of a run is damaged.
-            InputError: it holds something else, or another run.
+        With `verify`, the checksums of the shards that are there are compared, and those of the files not known.
         """
         self._make()
-        with self._alone(), self._full_disk_reported():
-            try:
-                self._agree(resume)
-                self._find_kept(verify)
-                yield
-            finally:
-                self._clear()
+        try:
+            with alone(self._state, longest_wait=0):  # one run at a time in a directory
+                try:
+                    self._agree(resume)
+                    self._find_kept(verify)
+                    yield
+                except OSError as error:
+                    if error.errno not in FULL:
+                        raise
+                    path = error.filename or self._out
+                    message = f"cannot write {path}: {error.strerror}. Finished shards stay in {self._out}; {GOES_ON}"
+                    raise FileError(message, path=path) from error
+                finally:
+                    with interrupts_held():  # of what was planned and not encoded the lines are still there
+                        self._clear()
+        except DirectoryBusyError as error:
+            raise InputError(f"another run is at work in {self._out}, {error}; wait for its end") from None
 
     def _make(self) -> None:
         out = self._out
@@ -132,28 +134,6 @@ class RunDirectory:
             raise InputError(f"{out} is a file, or below one; give a directory") from error
         except OSError as error:
             raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One run at a time in a directory."""
-        try:
-            with alone(self._state, longest_wait=0):
-                yield
-        except DirectoryBusyError as error:
-            raise InputError(f"another run is at work in {self._out}, {error}; wait for its end") from None
-
-    @contextlib.contextmanager
-    def _full_disk_reported(self) -> Iterator[None]:
-        """Have an error for a full disk say which file was being written, and that the run can go on."""
-        try:
-            yield
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            path = error.filename or self._out
-            raise FileError(
-                f"cannot write {path}: {error.strerror}. Finished shards stay in {self._out}; {GOES_ON}", path=path
-            ) from error
 
     def _agree(self, resume: bool) -> None:
         """Check that the directory holds this run; a run without a finished shard may be replaced by another."""
@@ -204,6 +184,7 @@ class RunDirectory:
 
     def _find_kept(self, verify: bool) -> None:
         self._clear()
+        entries = []
         for path in sorted(self._state.glob(f"*{RECORD}")):
             key = path.name.removesuffix(RECORD)
             try:
@@ -213,11 +194,15 @@ class RunDirectory:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            self._note(key, _Kept(record, self._state / key), verify)
-            if not verify:
-                self._learn(record["input"])
+            kept = _Kept(record, self._state / key)
+            if kept.is_there(verify):
+                self._shards[key] = kept
+            entries.append(record["input"])
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
+            entries += self._manifest["inputs"]
+        if not verify:
+            self.known = {(entry["name"], entry["size"], entry["mtime_ns"]): entry["sha256"] for entry in entries}
         self.kept = {key: kept.record for key, kept in self._shards.items()}
 
     def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
@@ -226,10 +211,9 @@ class RunDirectory:
             self._earlier[key] = earlier = _Kept(record, self._out / _part(number))
             moved = _Kept(record, self._state / key)  # by a process that was killed before the new order was there
             if key not in self._shards and (rejects or not record["rejected"]):
-                self._note(key, moved if moved.is_there(False) else earlier, verify)
-        if not verify:
-            for entry in manifest["inputs"]:
-                self._learn(entry)
+                kept = moved if moved.is_there(False) else earlier
+                if kept.is_there(verify):
+                    self._shards[key] = kept
 
     def _earlier_rejects(self, manifest: dict[str, Any]) -> bool:
         """Give each shard of a finished run its own list of skipped rows again; False where they are not there."""
@@ -242,25 +226,16 @@ class RunDirectory:
         if len(lines) != sum(number for _, number in wanted):
             return False
         for key, number in wanted:
-            (self._rejects(key)).write_bytes(b"".join(lines[:number]))
+            self._rejects(key).write_bytes(b"".join(lines[:number]))
             del lines[:number]
         return True
 
-    def _note(self, key: str, kept: _Kept, verify: bool) -> None:
-        if kept.is_there(verify):
-            self._shards[key] = kept
-
-    def _learn(self, entry: dict[str, Any]) -> None:
-        self.known[entry["name"], entry["size"], entry["mtime_ns"]] = entry["sha256"]
-
     def shards_of(self, source: Source) -> int | None:
         """How many shards an earlier run has made of a file; None where not all of them are there."""
-        number = 0
-        for entry, of in _sources_of(self._manifest or {"inputs": []}):
-            if of == source:
-                number = entry["shards"]
-                return number if all(source.key(index) in self._shards for index in range(number)) else None
-        return None
+        inputs = _sources_of(self._manifest or {"inputs": []})
+        number = next((entry["shards"] for entry, of in inputs if of == source), None)
+        is_whole = all(source.key(index) in self._shards for index in range(number or 0))
+        return number if is_whole else None
 
     def _clear(self) -> None:
         """Remove what is unfinished."""
@@ -273,15 +248,9 @@ class RunDirectory:
     def finish(
         self, files: list[Wanted], set_aside: list[dict[str, str]], records: dict[str, dict[str, Any]]
     ) -> dict[str, Any]:
-        """Put the shards of all files in place, in order, and what belongs to no file away.
+        """Put the shards of all files in place, in order, and what belongs to no file away; what is in the manifest.
 
-        Args:
-            files: in order.
-            set_aside: the files that are not in it: name and reason.
-            records: those of the shards that were made now.
-
-        Returns:
-            What is in the manifest.
+        `set_aside` has name and reason of files that are not in it, `records` those of the shards that were made now.
         """
         self._refuse_other_files()
         for key, record in records.items():
@@ -289,18 +258,16 @@ class RunDirectory:
         order = [(key, file.entry["name"]) for file in files for key in file.shard_keys]
         self.removed = self._not_wanted({key for key, _ in order}, files, set_aside)
         shards = [self._entry(number, key, name) for number, (key, name) in enumerate(order)]
-        totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
-        totals["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
+        totals = _totals_of(shards)
         inputs = [{**file.entry, "copy": file.source.copy, "shards": file.shards} for file in files]
         manifest = {**self._plan, "inputs": inputs, "set_aside": set_aside, "totals": totals, "shards": shards}
-        if manifest == self._manifest and all(self._shards[key] is self._earlier.get(key) for key, _ in order):
-            shutil.rmtree(self._state, ignore_errors=True)
-            return manifest
-        if totals["rejected"]:
-            self._write_rejects(order)
-        self._make_room([key for key, _ in order])
-        write_whole(self._state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
-        self._put_in_place(manifest)
+        if manifest != self._manifest or any(self._shards[key] is not self._earlier.get(key) for key, _ in order):
+            if totals["rejected"]:
+                self._write_rejects(order)
+            self._make_room([key for key, _ in order])
+            # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
+            write_whole(self._state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
+            self._put_in_place(manifest)
         shutil.rmtree(self._state, ignore_errors=True)
         return manifest
 
@@ -340,15 +307,13 @@ class RunDirectory:
         What is renamed later replaces a file of its name; the other files of shards that are not wanted go.
         """
         places = {key: self._out / _part(number) for number, key in enumerate(order)}
-        names = {
-            self._named(place, file) for key, place in places.items() for file in self._shards[key].record["files"]
-        }
+        names = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
         for key, earlier in self._earlier.items():
             kept = self._shards.get(key)
             for path, file in earlier.paths():
                 if kept is earlier and key in places:
                     if places[key] != earlier.stem:
-                        os.replace(path, self._named(self._state / key, file))
+                        os.replace(path, _named(self._state / key, file))
                 elif path not in names:
                     path.unlink(missing_ok=True)
         flush_directory(self._out)
@@ -359,7 +324,7 @@ class RunDirectory:
         for number, (key, record) in enumerate(_shards_of(manifest)):
             for path, file in _Kept(record, state / key).paths():
                 if path.exists():
-                    put_in_place(path, self._named(out / _part(number), file))
+                    put_in_place(path, _named(out / _part(number), file))
         if (state / REJECTS).exists():
             put_in_place(state / REJECTS, out / REJECTS)
         elif not manifest["totals"]["rejected"]:
@@ -368,9 +333,10 @@ class RunDirectory:
         put_in_place(state / MANIFEST, out / MANIFEST)
         flush_directory(out)
 
-    @staticmethod
-    def _named(stem: Path, file: dict[str, Any]) -> Path:
-        return stem.with_name(stem.name + file["suffix"])
+
+def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
+    totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
+    return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
 
 
 def _part(number: int) -> str:
@@ -383,11 +349,7 @@ _OTHERWISE = "put the file back as it was, or encode the texts into another dire
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The values of a manifest, or of a plan, which are still to be checked.
-
-    Raises:
-        FileError, FileFormatError: it cannot be read, or holds no object of JSON.
-    """
+    """The values of a manifest, or of a plan, which are still to be checked."""
     try:
         return read_json_object(path)
     except FileFormatError as error:
@@ -452,11 +414,7 @@ def _check(value: Any, wanted: Any, where: str) -> None:
 
 
 def check_manifest(manifest: dict[str, Any], path: Path) -> None:
-    """Raise where the values of a manifest are not what they have to be, or do not agree with each other.
-
-    Raises:
-        FileFormatError: they are not.
-    """
+    """Raise where the values of a manifest are not what they have to be, or do not agree with each other."""
     try:
         _check(manifest, _MANIFEST, "the manifest")
         _check_sums(manifest)
@@ -470,9 +428,7 @@ def _check_sums(manifest: dict[str, Any]) -> None:
     names = [entry["name"] for entry in manifest["inputs"] for _ in range(min(entry["shards"], len(shards) + 1))]
     if names != [shard["input"] for shard in shards]:
         raise ValueError(f"it has {len(shards):,} shards, and they are not those of its inputs, file by file")
-    sums = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
-    sums["longest_text"] = max((shard["longest_text"] for shard in shards), default=0)
-    for name, total in sums.items():
+    for name, total in _totals_of(shards).items():
         if totals[name] != total:
             raise ValueError(f"its total of {name} is {totals[name]:,}, and the shards have {total:,}")
     ends = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
@@ -487,11 +443,7 @@ def _check_sums(manifest: dict[str, Any]) -> None:
 
 
 def rejected_rows(lines: list[bytes]) -> list[int]:
-    """The numbers of the rows that lines of `rejects.jsonl` tell of.
-
-    Raises:
-        ValueError: a line does not tell of a row.
-    """
+    """The numbers of the rows that lines of `rejects.jsonl` tell of; a ValueError where one tells of none."""
     try:
         entries = [json.loads(line) for line in lines]
     except RecursionError as error:
@@ -536,11 +488,7 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     return f"was made {made}; this call has {_plain(now) or 'none'}"
 
 
-_SAID = {
-    "call": "options of the tokenizer's call",
-    "columns": "masks and type ids",
-    "keep": "kept columns",
-}
+_SAID = {"call": "options of the tokenizer's call", "columns": "masks and type ids", "keep": "kept columns"}
 
 
 def _plain(value: Any) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -26,20 +26,17 @@ from trietok.corpus.row_encoder import ID_BYTES, IDS, LENGTH, OFFSETS, OVERFLOWI
 from trietok.errors import FileFormatError, InputError, InputTypeError
 from trietok.files.texts import import_pyarrow
 
-# Rows of ids as Arrow columns of lists; and whether a column holds texts.
-#
-# In: `Rows`. Out: arrays, made from buffers, so that no token becomes a Python object.
-
-
-MOST_IDS = 2**31 - 1  # the highest offset of a list array
+FORMATS = ("parquet", "npy", "bin")
+KEPT = ".kept.parquet"  # how the name ends of the file with the columns that are kept beside `npy` and `bin`
+NPY_HEADER = 128  # bytes
+_MOST_OFFSET = 2**31 - 1  # of a list array
+_MOST_IDS = 1 << 25  # of a row of a Parquet file, whose writer takes 16 bytes for each id of it
+_GROUP_IDS = 1 << 20  # ids of a Parquet row group, about
+_GROUP_BYTES = 1 << 26  # of the columns kept in a row group, at most about
 
 
 def check_text_type(kind: Any, column: str, words: bool = False) -> None:
-    """Raise for a column whose type is not text (or lists of words).
-
-    Raises:
-        InputTypeError: it is not.
-    """
+    """Raise an InputTypeError for a column whose type is not text (or lists of words)."""
     types = import_pyarrow().types
     if types.is_null(kind):
         return
@@ -49,12 +46,8 @@ def check_text_type(kind: Any, column: str, words: bool = False) -> None:
             inner = inner.value_type
         else:
             raise InputTypeError(f"column {column!r} holds {kind}; is_split_into_words wants lists of strings")
-    if not (types.is_string(inner) or types.is_large_string(inner) or _is_string_view(inner)):
+    if not (types.is_string(inner) or types.is_large_string(inner) or str(inner) == "string_view"):
         raise InputTypeError(f"column {column!r} holds {kind}, not text; cast it to string first", value=str(kind))
-
-
-def _is_string_view(kind: Any) -> bool:
-    return str(kind) == "string_view"
 
 
 def column_types(names: tuple[str, ...]) -> dict[str, Any]:
@@ -69,15 +62,9 @@ def column_types(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None = None) -> dict[str, Any]:
-    """Rows as Arrow arrays.
+    """Rows as Arrow arrays, made from buffers, so that no token becomes a Python object.
 
-    Args:
-        rows: the encodings of the texts there are.
-        names: the columns to make.
-        present: for each row of the result whether it has a text; None for all. Others become null in every column.
-
-    Raises:
-        InputError: more ids than one array can hold.
+    `present` says for each row of the result whether it has a text; None for all. Others become null in every column.
 
     >>> columns = arrow_columns(Rows(array("i", [2, 1]), b"\\1\\0\\0\\0" * 3, {}), ("input_ids",), [True, False, True])
     >>> columns["input_ids"].to_pylist()
@@ -98,7 +85,7 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
         return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)
 
     def starts_of(lengths: array[int]) -> Any:
-        if sum(lengths) > MOST_IDS:
+        if sum(lengths) > _MOST_OFFSET:
             raise InputError(
                 f"a batch with {sum(lengths):,} ids is too large for an Arrow array of lists; give smaller batches"
             )
@@ -106,56 +93,38 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
         return import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
 
     lengths = spread(rows.lengths)
-    total = len(rows.ids) // ID_BYTES
-    starts = starts_of(lengths)
+    total, starts = len(rows.ids) // ID_BYTES, starts_of(lengths)
 
     def lists(kind: Any, values: Any, starts: Any = starts) -> Any:
         return pa.Array.from_buffers(kind, len(lengths), [validity, starts], nulls, 0, [values])
 
+    numbers = {LENGTH: rows.lengths, SAMPLES: rows.samples}
+    if rows.overflow is not None:
+        numbers[TRUNCATED] = rows.overflow.truncated
     made = {}
     for name, kind in column_types(names).items():
         if name == IDS:
             made[name] = lists(kind, flat(pa.int32(), rows.ids, total))
         elif name == OFFSETS:
             pairs = flat(pa.int32(), rows.offsets or b"", 2 * total)
-            spans = pa.Array.from_buffers(kind.value_type, total, [None], 0, 0, [pairs])
-            made[name] = lists(kind, spans)
+            made[name] = lists(kind, pa.Array.from_buffers(kind.value_type, total, [None], 0, 0, [pairs]))
         elif name == OVERFLOWING and rows.overflow is not None:
             cut_off = flat(pa.int32(), rows.overflow.ids, len(rows.overflow.ids) // ID_BYTES)
             made[name] = lists(kind, cut_off, starts_of(spread(rows.overflow.lengths)))
-        elif name == TRUNCATED and rows.overflow is not None:
-            made[name] = flat(kind, spread(rows.overflow.truncated), len(lengths), validity, nulls)
-        elif name == SAMPLES and rows.samples is not None:
-            made[name] = flat(kind, spread(rows.samples), len(lengths), validity, nulls)
-        elif name == LENGTH:
-            made[name] = flat(kind, lengths, len(lengths), validity, nulls)
+        elif (values := numbers.get(name)) is not None:
+            made[name] = flat(kind, spread(values), len(lengths), validity, nulls)
         else:
             made[name] = lists(kind, flat(pa.int8(), rows.columns[name], total))
     return made
 
 
-FORMATS = ("parquet", "npy", "bin")
-KEPT = ".kept.parquet"  # how the name ends of the file with the columns that are kept beside `npy` and `bin`
-_MOST_IDS = 1 << 25  # of a row of a Parquet file, whose writer takes 16 bytes for each id of it
-_GROUP_IDS = 1 << 20  # ids of a Parquet row group, about
-_GROUP_BYTES = 1 << 26  # of the columns kept in a row group, at most about
-NPY_HEADER = 128  # bytes
-
-
 class Content(NamedTuple):
-    """The columns of a shard.
+    """The columns of a shard."""
 
-    Attributes:
-        fingerprint: the tokenizer's, which is noted in Parquet files.
-        columns: masks and type ids beside the ids.
-        keep: columns that are carried through.
-        is_typed: whether the first rows show the types of those.
-    """
-
-    fingerprint: str
-    columns: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    is_typed: bool = True
+    fingerprint: str  # the tokenizer's, which is noted in Parquet files
+    columns: tuple[str, ...] = ()  # masks and type ids beside the ids
+    keep: tuple[str, ...] = ()  # columns that are carried through
+    is_typed: bool = True  # whether the first rows show the types of those
 
 
 def suffixes(file_format: str, columns: Sequence[str], keep: Sequence[str]) -> list[str]:
@@ -171,12 +140,7 @@ def suffixes(file_format: str, columns: Sequence[str], keep: Sequence[str]) -> l
 
 
 class ParquetShard:
-    """A Parquet file that grows row group by row group.
-
-    Args:
-        folder, stem: where its files go, and how their names begin.
-        content: the columns.
-    """
+    """A Parquet file that grows row group by row group."""
 
     most_ids: int | None = _MOST_IDS  # of a row
 
@@ -196,12 +160,7 @@ class ParquetShard:
         self._ended = 0  # bytes of the ids that are of rows with a length
 
     def write(self, rows: Rows, kept: Any = None) -> None:
-        """Append rows; the ids of a row may come before its length, in parts.
-
-        Args:
-            rows: with the columns that there are.
-            kept: a table with a row for each length, where columns are kept.
-        """
+        """Append rows, and a table of what is kept with them; the ids of a row may come before its length, in parts."""
         self._lengths += rows.lengths
         self._ids += rows.ids
         for name, run in self._columns.items():
@@ -222,10 +181,9 @@ class ParquetShard:
         names = (IDS, *self._content.columns)
         columns = {name: bytes(run) for name, run in self._columns.items()}
         table = import_pyarrow().table(arrow_columns(Rows(self._lengths, self._ids, columns), names))
-        for field, column in self._kept.columns():
-            table = table.append_column(field, column)
+        kept = self._kept.table()
         self._forget()
-        self._table.write(table)
+        self._table.write(beside(table, kept))
 
     def close(self) -> None:
         """Write what is left, and have all of it on the disk."""
@@ -235,30 +193,25 @@ class ParquetShard:
 
 
 class FlatShard:
-    """Ids in a run, an index beside them, and masks and type ids in runs of their own.
+    """Ids in a run, an index beside them, masks and type ids in runs of their own, kept columns in a Parquet file.
 
     Once they are closed, `.npy` files have their headers.
-
-    Args:
-        folder, stem: where its files go, and how their names begin.
-        content: the columns. Those that are kept go into a Parquet file beside.
-        suffix: `".npy"` or `".bin"`.
     """
 
     most_ids: int | None = None  # of a row: any number
 
-    def __init__(self, folder: Path, stem: str, content: Content, suffix: str) -> None:
-        names = suffixes(suffix[1:], content.columns, ())
+    def __init__(self, folder: Path, stem: str, content: Content, file_format: str) -> None:
+        names = suffixes(file_format, content.columns, ())
         self.paths = {name: folder / f"{stem}{name}" for name in names}
-        self._with_header = suffix == ".npy"
+        self._with_header = file_format == "npy"
         self._ids, self._index, *others = (path.open("wb") for path in self.paths.values())
         self._columns = dict(zip(content.columns, others, strict=True))
         self._table: _ParquetTable | None = None
         if content.keep:
             self.paths[KEPT] = folder / f"{stem}{KEPT}"
             self._table = _ParquetTable(self.paths[KEPT], content)
-        self._keep = content.keep
-        self._kept = _KeptRows(self._keep)
+        self._content = content
+        self._kept = _KeptRows(content.keep)
         self._total = self._rows = 0
         if self._with_header:
             for file in (self._ids, self._index, *others):
@@ -266,7 +219,7 @@ class FlatShard:
         self._index.write(array("q", [0]).tobytes())
 
     def write(self, rows: Rows, kept: Any = None) -> None:
-        """Append rows; the ids of a row may come before its length, in parts. The arguments are as for Parquet."""
+        """Append rows; the ids of a row may come before its length, in parts."""
         self._ids.write(rows.ids)
         for name, file in self._columns.items():
             file.write(rows.columns[name])
@@ -279,9 +232,8 @@ class FlatShard:
 
     def _write_kept(self) -> None:
         if self._table is not None:
-            fields, columns = zip(*self._kept.columns(), strict=True)
-            self._table.write(import_pyarrow().table(list(columns), import_pyarrow().schema(fields)))
-            self._kept = _KeptRows(self._keep)
+            self._table.write(self._kept.table())
+            self._kept = _KeptRows(self._content.keep)
 
     def close(self) -> None:
         """Have all of it on the disk."""
@@ -310,15 +262,13 @@ class _KeptRows:
             self._tables.append(table)
             self.size += table.nbytes
 
-    def columns(self) -> Iterator[tuple[Any, Any]]:
-        """Each field and its column; of no type where there were no rows."""
+    def table(self) -> Any:
+        """All of them; columns of no type where there were no rows."""
         pa = import_pyarrow()
-        table = joined(self._tables) if self._tables else None
-        for name in self._names:
-            if table is None:
-                yield pa.field(name, pa.null()), pa.nulls(0)
-            else:
-                yield table.schema.field(name).remove_metadata(), table.column(name)
+        if not self._tables:
+            return pa.table({name: pa.nulls(0) for name in self._names})
+        table = joined(self._tables).select(self._names)
+        return pa.table(table.columns, pa.schema([field.remove_metadata() for field in table.schema]))
 
 
 class _ParquetTable:
@@ -371,8 +321,7 @@ class _ParquetTable:
 def joined(tables: list[Any]) -> Any:
     """Tables one behind the other; types that differ become one that holds both, such as numbers with a point.
 
-    Raises:
-        FileFormatError: no type holds both. It names no file.
+    Where no type holds both, that is a FileFormatError that names no file.
     """
     pa = import_pyarrow()
     if len(tables) == 1:
@@ -381,6 +330,13 @@ def joined(tables: list[Any]) -> Any:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise FileFormatError(f"a column to keep changes its type: {error}", path="") from error
+
+
+def beside(table: Any, other: Any) -> Any:
+    """A table with the columns of another behind its own."""
+    for field, column in zip(other.schema, other.columns, strict=True):
+        table = table.append_column(field, column)
+    return table
 
 
 def npy_header(kind: str, number: int) -> bytes:
@@ -394,7 +350,7 @@ def open_shard(folder: Path, stem: str, file_format: str, content: Content) -> P
     """The files of a shard, in one of the `FORMATS`, to be written."""
     if file_format == "parquet":
         return ParquetShard(folder, stem, content)
-    return FlatShard(folder, stem, content, f".{file_format}")
+    return FlatShard(folder, stem, content, file_format)
 
 
 def _flush(file: BinaryIO) -> None:

@@ -4,12 +4,13 @@ In: a file and the size of a shard. Out: its stretches in order, each of which c
 
 A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
 once they hold that much text. A compressed text file, and a row group that is much larger than a shard, can be read
-from their start only, so that is done here, once: the lines or rows of a stretch are written to a temporary file, which
-is removed after the shard.
+from their start only, so that is done here, once: the lines or rows of a stretch are written to a temporary file (a
+spool), which is removed after the shard.
 """
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -22,41 +23,14 @@ from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.elsewhere import open_bytes
 from trietok.files.texts import TextFile, decompressed, import_pyarrow, open_parquet
 
-# Rows of Parquet files, batch by batch; and the rows of a large row group in files of their own.
-#
-# In: an open Parquet file. Out: batches of about the same size. A row group can only be read from its start, so one
-# that is larger than a shard is read once, and its rows are written to temporary Arrow files, a shard each.
-
-
 _BATCH_BYTES = 1 << 20
-_MOST_ROWS, _LEAST_ROWS = 8192, 16
-
-
-class Spool(NamedTuple):
-    """Rows in a file of their own.
-
-    Attributes:
-        path: of the file.
-        rows: how many.
-        text_bytes: of their texts.
-    """
-
-    path: Path
-    rows: int
-    text_bytes: int
+_MOST_ROWS, _LEAST_ROWS = 8192, 16  # of a batch
+_BLOCK = 1 << 20  # bytes
+_LARGE = 2  # times the size of a shard: row groups of more text are cut
 
 
 def read_batches(table: Any, row_groups: Sequence[int], names: list[str]) -> Iterator[Any]:
-    """The rows of row groups.
-
-    Args:
-        table: a ParquetFile.
-        row_groups: their numbers.
-        names: the columns to read.
-
-    Raises:
-        OSError, pyarrow.ArrowException: from the iterator, where the file is damaged.
-    """
+    """The rows of row groups of a ParquetFile, in batches of about the same size."""
     size = _rows_of_batch(table, row_groups, names)
     rows = 0
     for batch in table.iter_batches(size, row_groups, columns=names, use_threads=False):
@@ -66,11 +40,7 @@ def read_batches(table: Any, row_groups: Sequence[int], names: list[str]) -> Ite
 
 
 def check_rows(read: int, wanted: int) -> None:
-    """Raise where fewer rows were read than there should be: the checksum of a page does not cover its header.
-
-    Raises:
-        OSError: there were fewer, or more.
-    """
+    """Raise an OSError where fewer rows, or more, were read: the checksum of a page does not cover its header."""
     if read != wanted:
         raise OSError(f"it has {wanted:,} rows there, and {read:,} could be read")
 
@@ -78,7 +48,7 @@ def check_rows(read: int, wanted: int) -> None:
 def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> int:
     """How many rows make a batch of about the same size, whatever the length of the texts."""
     rows = size = 0
-    leaves = [table.schema.column(number).path for number in range(len(table.schema))]
+    leaves = _leaves(table)
     numbers = [number for number, leaf in enumerate(leaves) if leaf in names or leaf.split(".")[0] in names]
     for group in row_groups:
         metadata = table.metadata.row_group(group)
@@ -87,60 +57,55 @@ def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> i
     return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
 
 
-def write_spools(batches: Iterator[Any], column: str, most: int, paths: Iterator[Path]) -> Iterator[Spool]:
-    """Cut rows behind each one with which so much text is reached, and write each part to a file.
-
-    Args:
-        batches: the rows.
-        column: the texts.
-        most: bytes of text in a part, about.
-        paths: of the files.
-    """
-    part: _Part | None = None
+def _write_spools(batches: Iterator[Any], column: str, most: int, paths: Iterator[Path]) -> Iterator[_Spool]:
+    """Cut rows behind each one with which `most` bytes of text are reached, and write each part to a file."""
+    compute, pa = import_pyarrow("pyarrow.compute"), import_pyarrow()
+    spool: _Spool | None = None
     try:
         for batch in batches:
             start = 0
-            ends = list(accumulate(_sizes(batch.column(batch.schema.get_field_index(column)))))
+            lengths = compute.binary_length(batch.column(batch.schema.get_field_index(column)).cast(pa.large_string()))
+            sizes = compute.add(lengths.fill_null(0), 1).to_pylist()  # one for the end of a text, as a line feed is one
+            ends = list(accumulate(sizes))
             while start < len(ends):
-                part = part or _Part(next(paths), batch.schema)
+                spool = spool or _Spool(next(paths), batch.schema)
                 before = ends[start - 1] if start else 0
-                end = min(bisect_left(ends, before + most - part.text_bytes, start) + 1, len(ends))
-                part.write(batch.slice(start, end - start), ends[end - 1] - before)
+                end = min(bisect_left(ends, before + most - spool.text_bytes, start) + 1, len(ends))
+                spool.write(batch.slice(start, end - start), ends[end - 1] - before)
                 start = end
-                if part.text_bytes >= most:
-                    spool, part = part.close(), None
-                    yield spool
-        if part is not None:
-            spool, part = part.close(), None
-            yield spool
+                if spool.text_bytes >= most:
+                    spool.close()
+                    written, spool = spool, None
+                    yield written
+        if spool is not None:
+            spool.close()
+            written, spool = spool, None
+            yield written
     finally:
-        if part is not None:
-            part.remove()
+        if spool is not None:
+            spool.remove()
 
 
-class _Part:
+class _Spool:
+    """A temporary Arrow file with rows of a large row group."""
+
     def __init__(self, path: Path, schema: Any) -> None:
-        self._path = path
-        self.text_bytes = self._rows = 0
+        self.path = path
+        self.text_bytes = self.rows = 0
         with naming(path):
             self._file = open(path, "wb")  # noqa: SIM115 - closed by close and remove
             self._writer = import_pyarrow("pyarrow.ipc").new_file(self._file, schema)
 
     def write(self, batch: Any, size: int) -> None:
-        with naming(self._path):
+        with naming(self.path):
             self._writer.write_batch(batch)
         self.text_bytes += size
-        self._rows += len(batch)
+        self.rows += len(batch)
 
-    def close(self) -> Spool:
-        try:
-            with naming(self._path):
-                self._writer.close()
-                self._file.close()
-        except BaseException:
-            self.remove()
-            raise
-        return Spool(self._path, self._rows, self.text_bytes)
+    def close(self) -> None:
+        with naming(self.path):
+            self._writer.close()
+            self._file.close()
 
     def remove(self) -> None:
         try:
@@ -148,50 +113,28 @@ class _Part:
         except OSError:  # the disk is full: what it still holds has no room
             pass
         finally:
-            self._path.unlink(missing_ok=True)
-
-
-def _sizes(texts: Any) -> list[int]:
-    """The bytes of each text, and one for its end, as a line feed is one."""
-    compute, pa = import_pyarrow("pyarrow.compute"), import_pyarrow()
-    lengths = compute.binary_length(texts.cast(pa.large_string()))
-    sizes: list[int] = compute.add(lengths.fill_null(0), 1).to_pylist()
-    return sizes
+            self.path.unlink(missing_ok=True)
 
 
 def read_spool(path: str) -> Iterator[Any]:
-    """The batches of a file that `write_spools` has written."""
+    """The batches of a file with rows of a large row group."""
     with import_pyarrow().memory_map(path) as file:
         reader = import_pyarrow("pyarrow.ipc").open_file(file)
         for number in range(reader.num_record_batches):
             yield reader.get_batch(number)
 
 
-_BLOCK = 1 << 20  # bytes
-_LARGE = 2  # times the size of a shard: row groups of more text are cut
-
-
 class Stretch(NamedTuple):
-    """Rows of a file that follow one another.
+    """Rows of a file that follow one another."""
 
-    Attributes:
-        file: the file that holds the rows.
-        path: the file they are read from: `file`, or a temporary file with these lines or rows alone.
-        start, end: for lines, in bytes of `path`.
-        first_row: rows of the file before them; None where those are still to be counted.
-        row_groups: for Parquet.
-        text_bytes: how much text it is, about.
-        weight: its part of the file's size in bytes, for the progress display.
-    """
-
-    file: TextFile
-    path: str
-    start: int
+    file: TextFile  # holds the rows
+    path: str  # the file they are read from: `file`, or a temporary file with these lines or rows alone
+    start: int  # for lines, in bytes of `path`
     end: int
-    first_row: int | None
-    row_groups: tuple[int, ...]
-    text_bytes: int
-    weight: int
+    first_row: int | None  # rows of the file before them; None where those are still to be counted
+    row_groups: tuple[int, ...]  # for Parquet
+    text_bytes: int  # how much text it is, about
+    weight: int  # its part of the file's size in bytes, for the progress display
 
     def forget_spool(self) -> None:
         """Remove the file with its lines or rows alone, where there is one."""
@@ -200,36 +143,20 @@ class Stretch(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """The texts of one file of the result.
+    """The texts of one file of the result."""
 
-    Attributes:
-        number: in the order of this run, from 0.
-        key: names the content of the file, and which of its shards this is; see `text_inputs.Source`.
-        sha256: of the file.
-        stretch: the texts.
-    """
-
-    number: int
-    key: str
-    sha256: str
+    number: int  # in the order of this run, from 0
+    key: str  # names the content of the file, and which of its shards this is; see `text_inputs.Source`
+    sha256: str  # of the file
     stretch: Stretch
 
 
 def stretches_of(
     file: TextFile, column: str, shard_bytes: int, spools: Iterator[Path], keep: tuple[str, ...] = ()
 ) -> Iterator[Stretch]:
-    """The stretches of a file.
+    """The stretches of a file, each with about so much text.
 
-    Args:
-        file: with texts.
-        column: the column of a Parquet file that holds them.
-        shard_bytes: about how much text a stretch has.
-        spools: paths for the lines of compressed files, and for the rows of large row groups.
-        keep: other columns of a Parquet file that are read.
-
-    Raises:
-        FileError, FileFormatError: the file cannot be read.
-        InputError: a Parquet file has no such column, or it holds no text.
+    `spools` are paths for the lines of compressed files, and for the rows of large row groups.
     """
     if file.kind == "parquet":
         return _of_parquet(file, column, shard_bytes, spools, keep)
@@ -237,12 +164,7 @@ def stretches_of(
 
 
 def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
-    """See that a file has the column with the texts and those to keep, as far as its schema tells.
-
-    Raises:
-        FileError, FileFormatError: the file cannot be read.
-        InputError: it has no such column, or it holds no text.
-    """
+    """See that a file has the column with the texts and those to keep, as far as its schema tells."""
     if keep and file.kind == "txt":
         raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
     if file.kind == "parquet":
@@ -292,12 +214,7 @@ def _of_compressed(file: TextFile, most: int, spools: Iterator[Path]) -> Iterato
 
 
 def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) -> tuple[int, int, bytes]:
-    """Take the lines of one stretch off the blocks.
-
-    Args:
-        blocks: what follows `rest`.
-        rest: of the block that ended the stretch before.
-        path: where the lines go.
+    """Write the lines of one stretch, from `rest` on, what the stretch before has left of its last block.
 
     Returns:
         How many line feeds there were, how many bytes, and what is left of the last block.
@@ -338,7 +255,7 @@ def _of_parquet(
                 yield stretch(file.name, rows, held, groups)
                 first_row, rows, held, groups = first_row + rows, 0, 0, []
             if is_large:
-                for spool in write_spools(_batches_of(file, table, group, names), column, most, spools):
+                for spool in _write_spools(_batches_of(file, table, group, names), column, most, spools):
                     yield stretch(str(spool.path), spool.rows, spool.text_bytes, ())
                     first_row += spool.rows
             else:
@@ -350,16 +267,20 @@ def _of_parquet(
 
 
 def _batches_of(file: TextFile, table: Any, group: int, names: list[str]) -> Iterator[Any]:
-    try:
+    with damage_told(file.name):
         yield from read_batches(table, [group], names)
+
+
+@contextlib.contextmanager
+def damage_told(name: str, advice: str = "") -> Iterator[None]:
+    """Have an error of reading a Parquet file, which is damaged behind its schema, say which file it is."""
+    try:
+        yield
     except (import_pyarrow().ArrowException, OSError) as error:
-        raise unreadable_table(file.name, error) from error
-
-
-def unreadable_table(name: str, error: Exception, advice: str = "") -> FileFormatError:
-    """The error for a Parquet file that is damaged behind its schema."""
-    reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
-    return FileFormatError(f"{name} cannot be read: {reason}{advice}", path=name)
+        if isinstance(error, FileError):  # it says so
+            raise
+        reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
+        raise FileFormatError(f"{name} cannot be read: {reason}{advice}", path=name) from error
 
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:
@@ -370,8 +291,11 @@ def _leaf_of(table: Any, file: TextFile, column: str) -> int:
         check_text_type(kind, column)
     except InputError as error:
         raise InputError(f"{file.name}: {error}") from None
-    leaves = [table.schema.column(number).path for number in range(len(table.schema))]
-    return leaves.index(column)
+    return _leaves(table).index(column)
+
+
+def _leaves(table: Any) -> list[str]:
+    return [table.schema.column(number).path for number in range(len(table.schema))]
 
 
 def _check_name(table: Any, file: TextFile, column: str) -> None:

@@ -1,29 +1,29 @@
-"""Shards on several threads or processes, from the standard library's executors.
+"""Shards on several threads or processes, from the standard library's executors; or on an engine, such as Ray or Spark.
 
 In: shards, one after the other, as the plan finds them. Out: the outcome of each, in the order in which they end.
 Only a few shards are submitted before others are done, so planning never runs far ahead.
 
 Threads are for texts that the compiled kernel encodes: they share it, with all that it remembers, and it does not hold
 the GIL. Whatever needs the GIL for its work goes on processes.
+
+An engine encodes by its map, on whatever machines it has. The shards are planned here, and the workers write them and
+their records into the directory of the run, so it has to be at the same path on all machines, as the files have to be.
+What a worker is sent is the tokenizer, once, and the place of each text: no text and no ids.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_in_worker, start_worker, versions_here
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import InputError, TrietokError
-from trietok.files.elsewhere import is_elsewhere
-from trietok.files.texts import TextFile
 from trietok.worker_pool import interrupts_held, worker_pool
 
 if TYPE_CHECKING:
@@ -31,20 +31,13 @@ if TYPE_CHECKING:
 
 
 _AHEAD = 2  # shards handed out beyond those being worked on
+EncodeShard = Callable[[Shard], Outcome]
+MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
+Finished = Callable[[Shard, Outcome], None]  # is told what has become of each shard
 
 
-def run_in_threads(
-    job: ShardJob,
-    shards: Iterator[Shard],
-    workers: int,
-    finished: Callable[[Shard, Outcome], None],
-    is_over: Callable[[], bool],
-) -> None:
-    """Encode shards on so many threads of this process; the arguments are those of `run_in_pool`.
-
-    Raises:
-        KeyboardInterrupt: unfinished shards are abandoned.
-    """
+def run_in_threads(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:
+    """Encode shards on so many threads of this process; after Ctrl-C unfinished ones are abandoned."""
     from concurrent.futures import ThreadPoolExecutor
 
     stop = threading.Event()
@@ -55,43 +48,23 @@ def run_in_threads(
         with interrupts_held():  # a thread that is started has them blocked: they are for the main thread
             return executor.submit(encoder.encode, shard)
 
-    with _spools_removed(job):
-        try:
-            _hand_out(submit, shards, workers, finished, is_over)
-        except BaseException:
-            stop.set()
-            raise
-        finally:
-            with interrupts_held():
-                executor.shutdown(wait=True, cancel_futures=True)
+    try:
+        _hand_out(submit, shards, workers, finished)
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        with interrupts_held():
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
-def run_in_pool(
-    job: ShardJob,
-    shards: Iterator[Shard],
-    workers: int,
-    finished: Callable[[Shard, Outcome], None],
-    is_over: Callable[[], bool],
-) -> None:
-    """Encode shards on so many processes.
-
-    Args:
-        job: the options, the same for every shard.
-        shards: in order.
-        workers: how many processes.
-        finished: called with the outcome of each shard.
-        is_over: called after each; once it returns True, no more shards are submitted.
-
-    Raises:
-        InputError: the processes cannot be started.
-        TrietokError: a process has died.
-        KeyboardInterrupt: unfinished shards are abandoned.
-    """
+def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:
+    """Encode shards on so many processes; after Ctrl-C unfinished ones are abandoned."""
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with _spools_removed(job), worker_pool(workers, "workers", start_worker, job, job.state) as submit:
-            _hand_out(partial(submit, encode_in_worker), shards, workers, finished, is_over)
+        with worker_pool(workers, "workers", start_worker, job, job.state) as submit:
+            _hand_out(partial(submit, encode_in_worker), shards, workers, finished)
     except BrokenProcessPool:
         raise TrietokError(
             f"a worker process has died, perhaps because memory ran out; fewer workers may do. Finished shards stay in "
@@ -100,11 +73,7 @@ def run_in_pool(
 
 
 def _hand_out(
-    submit: Callable[[Shard], Future[Outcome]],
-    shards: Iterator[Shard],
-    workers: int,
-    finished: Callable[[Shard, Outcome], None],
-    is_over: Callable[[], bool],
+    submit: Callable[[Shard], Future[Outcome]], shards: Iterator[Shard], workers: int, finished: Finished
 ) -> None:
     from concurrent.futures import FIRST_COMPLETED, wait
 
@@ -119,31 +88,7 @@ def _hand_out(
     for shard in shards:
         pending[submit(shard)] = shard
         collect(workers + _AHEAD - 1)
-        if is_over():
-            break
     collect(0)
-
-
-@contextlib.contextmanager
-def _spools_removed(job: ShardJob) -> Iterator[None]:
-    """Remove the lines of shards that were planned and not encoded."""
-    try:
-        yield
-    finally:
-        with interrupts_held():
-            for path in job.state.glob("spool-*"):
-                Path(path).unlink(missing_ok=True)
-
-
-# Shards encoded by an engine, such as Ray or Spark, on whatever machines it has.
-#
-# In: shards, and the engine's map. Out: the outcome of each. The shards are planned here, and the workers write them
-# and their records into the directory of the run, so it has to be at the same path on all machines, as the files have
-# to be. What a worker is sent is the tokenizer, once, and the place of each text: no text and no ids.
-
-
-EncodeShard = Callable[[Shard], Outcome]
-MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
 
 
 class EncodeElsewhere:
@@ -175,37 +120,10 @@ class EncodeElsewhere:
         return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
 
 
-def check_paths(files: Iterable[TextFile]) -> None:
-    """Check that workers, which work in other directories, find the files.
+def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished) -> None:
+    """Encode shards by an engine's map, which takes a function of a shard and an iterator of shards.
 
-    Raises:
-        InputError: a path is not absolute.
-    """
-    for file in files:
-        if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
-            raise InputError(
-                f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
-            )
-
-
-def run_by_map(
-    map_shards: MapShards,
-    job: ShardJob,
-    shards: Iterator[Shard],
-    finished: Callable[[Shard, Outcome], None],
-    is_over: Callable[[], bool],
-) -> None:
-    """Encode shards by an engine's map.
-
-    Args:
-        map_shards: takes a function of a shard and an iterator of shards, and gives the outcomes, in any order.
-        job: the options, the same for every shard.
-        shards: in order. They may be taken by another thread.
-        finished: called with the outcome of each shard.
-        is_over: whether no more shards are to be handed out.
-
-    Raises:
-        TrietokError: the engine has not given an outcome for each shard.
+    It gives the outcomes, in any order, and another thread may take the shards.
     """
     handed_out: dict[int, Shard] = {}
     one_at_a_time = threading.Lock()  # planning and counting concern the same run
@@ -213,7 +131,7 @@ def run_by_map(
     def to_do() -> Iterator[Shard]:
         while True:
             with one_at_a_time:
-                shard = None if is_over() else next(shards, None)
+                shard = next(shards, None)
                 if shard is None:
                     return
                 handed_out[shard.number] = shard
@@ -221,19 +139,15 @@ def run_by_map(
 
     for outcome in map_shards(EncodeElsewhere(job), to_do()):
         with one_at_a_time:
-            finished(_shard_of(outcome, handed_out), outcome)
+            shard = handed_out.pop(outcome.number, None) if isinstance(outcome, Outcome) else None
+            if shard is None:
+                raise TrietokError(
+                    f"map_shards has given {type(outcome).__name__} for no shard that it was given; it has to give "
+                    "back what the function returns for each, once"
+                )
+            finished(shard, outcome)
     if handed_out:
         raise TrietokError(
             f"map_shards has ended without the outcome of {len(handed_out)} shards; it has to give back what the "
             f"function returns for each. Finished shards stay in {job.out}; resume=True goes on"
         )
-
-
-def _shard_of(outcome: Any, handed_out: dict[int, Shard]) -> Shard:
-    shard = handed_out.pop(outcome.number, None) if isinstance(outcome, Outcome) else None
-    if shard is None:
-        raise TrietokError(
-            f"map_shards has given {type(outcome).__name__} for no shard that it was given; it has to give back what "
-            "the function returns for each, once"
-        )
-    return shard

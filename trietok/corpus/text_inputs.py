@@ -1,6 +1,8 @@
-"""The files of a corpus: which they are, what names their content, and whether they are still the same.
+"""The files of a corpus: which they are, what names their content, whether they are still the same, and their texts.
 
-In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob by name; a `Source` of each.
+In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob by name; a `Source` of each; and for a
+`Stretch` of one, batches of rows, each of them a str or a `BadRow`. Lines end at U+000A only, and nothing but that is
+taken off.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.row_encoder import large_strings, lines_of
-from trietok.corpus.shard_plan import Stretch, end_of_line, read_batches, read_spool, unreadable_table
+from trietok.corpus.shard_plan import Stretch, damage_told, end_of_line, read_batches, read_spool
 from trietok.disk import checksum
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
@@ -42,18 +44,13 @@ class ChangedFileError(FileError):
 class Source(NamedTuple):
     """What a file holds, by which its shards are found again: under another name, or in another list of files.
 
-    Attributes:
-        sha256: of the file's bytes.
-        kind: how they are read: `"parquet"`, `"jsonl"` or `"txt"`.
-        copy: how many files of the list before it hold the same.
-
     >>> Source("2c26b4", "txt", 0).key(7)
     '2c26b4-txt-0-00007'
     """
 
-    sha256: str
-    kind: str
-    copy: int
+    sha256: str  # of the file's bytes
+    kind: str  # how they are read: `"parquet"`, `"jsonl"` or `"txt"`
+    copy: int  # how many files of the list before it hold the same
 
     def key(self, index: int) -> str:
         """The name of one of its shards, counted from 0."""
@@ -61,22 +58,14 @@ class Source(NamedTuple):
 
 
 class Sources:
-    """Finds the `Source` of each file of a list.
-
-    Args:
-        known: checksums that need not be computed again, by name, size and time of change.
-    """
+    """Finds the `Source` of each file of a list; `known` are checksums by name, size and time of change."""
 
     def __init__(self, known: dict[tuple[str, int, int], str]) -> None:
         self._known = known
         self._seen: Counter[tuple[str, str | None]] = Counter()
 
     def of(self, file: TextFile) -> Source:
-        """The source of the next file of the list.
-
-        Raises:
-            FileError: it cannot be read.
-        """
+        """The source of the next file of the list."""
         place = (file.name, file.size, file.mtime_ns)
         try:
             sha256 = self._known.get(place) or _checksum(file.name)
@@ -100,12 +89,7 @@ def _checksum(name: str) -> str:
 
 
 def check_unchanged(file: TextFile) -> None:
-    """Raise where a file is not what it was any more.
-
-    Raises:
-        ChangedFileError: it has changed.
-        FileError: it cannot be found.
-    """
+    """Raise where a file is not what it was any more."""
     if file.is_changed():
         raise ChangedFileError(f"{file.name} has changed while it was read", path=file.name)
 
@@ -115,13 +99,7 @@ def find_inputs(
 ) -> list[TextFile]:
     """The files behind paths and globs.
 
-    Args:
-        paths: one or several.
-        set_aside: told of a path where there is no file that can be read; without it, that is an error.
-
-    Raises:
-        FileError: there is none, or none can be read.
-        InputError: a file is of an unknown kind, or is given twice; or none is given.
+    `set_aside` is told of a path where there is no file that can be read; without it, that is an error.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -150,11 +128,7 @@ def find_inputs(
     return [file for file in found.values() if file is not None]
 
 
-# Texts too long to be held: lines that are read and encoded piece by piece, so that their length takes no memory.
-#
-# In: the place of a line in a file. Out: its pieces, whose ids in a row are those of the line. They end where chunks
-# do: at spaces, or between two Chinese characters where those are set apart.
-
+# ---- lines too long to be held --------------------------------------------------------------------------------------
 
 LONG = 1 << 23  # bytes of a line that is read in pieces, and of a piece, about
 LONGEST_CHUNK = 1 << 26  # bytes
@@ -164,20 +138,17 @@ _WINDOW = 1 << 12  # bytes
 
 
 class LongText(NamedTuple):
-    """A line that is read in pieces.
+    """A line that is read and encoded in pieces, so that its length takes no memory.
 
-    Attributes:
-        path: of the file.
-        start, end: of the line, in bytes, without its line feed.
-        alone: the first and the last of the characters between which it may be cut too; see `cut_characters`.
-        text_bytes: of the line, with its line feed.
+    The ids of its pieces in a row are those of the line: pieces end where chunks do, at spaces, or between two Chinese
+    characters where those are set apart.
     """
 
     path: str
-    start: int
-    end: int
-    alone: tuple[int, int]
-    text_bytes: int
+    start: int  # of the line, in bytes
+    end: int  # without its line feed
+    alone: tuple[int, int]  # the first and the last of the characters between which it may be cut too
+    text_bytes: int  # of the line, with its line feed
 
     def bad_row(self) -> BadRow | None:
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
@@ -213,12 +184,10 @@ class LongText(NamedTuple):
 
 
 def last_chunk_end(block: bytes, start: int, alone: tuple[int, int]) -> int:
-    """The last place of a block at which a text may be cut; 0 where there is none.
+    """The last place of a block, from `start` on, at which a text may be cut; 0 where there is none.
 
-    Args:
-        block: UTF-8, which may be cut off within a character.
-        start: nothing is sought before it.
-        alone: the first and the last of characters between which the text may be cut, beside spaces.
+    It is after a space, or between two of the characters from the first to the last of `alone`. The block is UTF-8,
+    which may be cut off within a character.
 
     >>> last_chunk_end(b"one two three", 0, (1, 0)), last_chunk_end("a東京b".encode(), 0, (0x4E00, 0x9FEF))
     (8, 4)
@@ -243,27 +212,17 @@ def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
         return False
 
 
-# The texts of a stretch, batch by batch, and what is no text among them.
-#
-# In: a `Stretch`. Out: batches of rows, each of them a str or a `BadRow`. Lines end at U+000A only, and nothing
-# but that is taken off.
-
+# ---- the texts of a stretch -----------------------------------------------------------------------------------------
 
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 class TextBatch(NamedTuple):
-    """Rows that follow one another.
+    """Rows that follow one another."""
 
-    Attributes:
-        rows: an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of texts.
-        text_bytes: of the texts in UTF-8; of whole lines where they come from lines.
-        kept: a table with the columns to keep, a row for each row; None where there are none.
-    """
-
-    rows: Any
-    text_bytes: int
-    kept: Any = None
+    rows: Any  # an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of texts
+    text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
+    kept: Any = None  # a table with the columns to keep, a row for each row; None where there are none
 
     @property
     def column(self) -> Any | None:
@@ -282,17 +241,7 @@ Cut = Callable[[], tuple[int, int] | None]
 def read_texts(
     stretch: Stretch, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
 ) -> Iterator[TextBatch | LongText]:
-    """All rows of a stretch.
-
-    Args:
-        stretch: of a file.
-        column: where the texts are in it.
-        keep: other columns, which are read beside the texts.
-        cut_characters: asked where a line is very long; see `RowEncoder.cut_characters`.
-
-    Raises:
-        FileError, FileFormatError: the file cannot be read.
-    """
+    """All rows of a stretch. `cut_characters` is asked where a line is very long; see `RowEncoder.cut_characters`."""
     if stretch.file.kind == "parquet":
         return _of_parquet(stretch, column, keep)
     if stretch.file.kind == "jsonl":
@@ -359,13 +308,7 @@ def _read(file: BinaryIO, start: int, end: int, stretch: Stretch) -> bytes:
 
 
 class JsonLines:
-    """What is in lines of JSON.
-
-    Args:
-        name: of the file.
-        column: the key of the texts.
-        keep: other keys, whose values are kept.
-    """
+    """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept."""
 
     def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
         self._name = name
@@ -392,11 +335,7 @@ class JsonLines:
         return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has half of a surrogate pair")
 
     def kept(self, objects: Sequence[Any]) -> Any:
-        """A table of the values to keep, of whatever types they have; null where there is none.
-
-        Raises:
-            FileFormatError: no type holds all of them.
-        """
+        """A table of the values to keep, of whatever types they have; null where there is none."""
         if not self._keep:
             return None
         pa = import_pyarrow()
@@ -431,16 +370,12 @@ def _is_unicode(value: Any) -> bool:
 def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
     pyarrow = import_pyarrow()
     compute = import_pyarrow("pyarrow.compute")
-    try:
-        is_spool = stretch.path != stretch.file.name
-        with contextlib.nullcontext() if is_spool else open_parquet(stretch.path) as table:
-            names = list(dict.fromkeys([column, *keep]))
-            batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
-            for batch in batches:
-                texts = large_strings(batch.column(batch.schema.get_field_index(column)))
-                size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
-                yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, (FileError, FileFormatError)):
-            raise
-        raise unreadable_table(stretch.file.name, error) from error
+    is_spool = stretch.path != stretch.file.name
+    table_of = contextlib.nullcontext() if is_spool else open_parquet(stretch.path)
+    with damage_told(stretch.file.name), table_of as table:
+        names = list(dict.fromkeys([column, *keep]))
+        batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
+        for batch in batches:
+            texts = large_strings(batch.column(batch.schema.get_field_index(column)))
+            size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
+            yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)

@@ -7,9 +7,9 @@ several rows, the values of its own row in each of them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.corpus.row_encoder import Overflow, RowEncoder, Rows, large_strings
 from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types
@@ -120,7 +120,10 @@ class TokenizeBatch:
         if isinstance(batch, pa.RecordBatch):
             return self._tokenized(batch, self.output_schema(batch.schema), 0)
         if not isinstance(batch, pa.Table):
-            raise _not_arrow(batch)
+            hint = "give it as a pyarrow RecordBatch or Table"
+            if isinstance(batch, Mapping):
+                hint = "ask the engine for Arrow batches: dataset.with_format('arrow').map(...), batch_format='pyarrow'"
+            raise InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)
         schema = self.output_schema(batch.schema)
         done, parts = 0, []
         for part in batch.to_batches(_SLICE):
@@ -131,18 +134,18 @@ class TokenizeBatch:
     def _tokenized(self, batch: Any, schema: Any, first: int) -> Any:
         """A RecordBatch, which begins at row `first` of the whole, with its ids."""
         pa = import_pyarrow()
-        made = self._encoded([batch.column(name) for name in self._texts], first)
+        made, sources = self._encoded([batch.column(name) for name in self._texts], first)
         kept = batch.columns if self.keep is None else [batch.column(name) for name in self.keep]
-        if made.sources is not None:
-            sources = pa.array(made.sources)
+        if sources is not None:
+            rows = pa.array(sources)
             try:
-                kept = [column.take(sources) for column in kept]
+                kept = [column.take(rows) for column in kept]
             except pa.ArrowInvalid as error:
                 raise InputError(
                     f"the columns of a batch are too large when they are repeated for each window ({error}); give "
                     "smaller batches, or say with keep which columns to keep"
                 ) from error
-        return pa.RecordBatch.from_arrays([*kept, *made.columns.values()], schema=schema)
+        return pa.RecordBatch.from_arrays([*kept, *made], schema=schema)
 
     @property
     def _texts(self) -> list[str]:
@@ -162,8 +165,11 @@ class TokenizeBatch:
         for column in self._texts:
             check_text_type(schema.field(column).type, column, self._words)
 
-    def _encoded(self, columns: list[Any], first: int) -> _Encoded:
-        """The new columns for arrays of texts, whose first row is row `first` of the whole."""
+    def _encoded(self, columns: list[Any], first: int) -> tuple[list[Any], list[int] | None]:
+        """The new columns for arrays of texts, whose first row is row `first` of the whole.
+
+        And the row of the batch that each of their rows is from; None where those are the same.
+        """
         parts: list[Rows] = []
         present: list[bool] = []
         sources: list[int] = []
@@ -185,7 +191,7 @@ class TokenizeBatch:
             present += there
         joined = parts[0] if len(parts) == 1 else _joined(parts, self._encoder)
         is_repeated = self._encoder.gives_windows and len(sources) > len(columns[0])
-        return _Encoded(arrow_columns(joined, self.names, present), sources if is_repeated else None)
+        return [*arrow_columns(joined, self.names, present).values()], sources if is_repeated else None
 
     def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
         """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a text."""
@@ -213,24 +219,15 @@ class TokenizeBatch:
         return f"TokenizeBatch({self._class_name}, {self.column!r}{''.join(f', {k}={v!r}' for k, v in shown.items())})"
 
 
-class _Encoded(NamedTuple):
-    """Columns of ids, and the row of the batch that each of their rows is from; None where those are the same."""
-
-    columns: dict[str, Any]
-    sources: list[int] | None
-
-
 def _all_valid(columns: list[Any]) -> list[bool]:
     """For each row whether all columns have a value."""
-    columns = [_without_dictionary(column) for column in columns]
+    pa = import_pyarrow()
+    # With its values in place: pyarrow does not count nulls among the values of a dictionary.
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column for column in columns
+    ]
     valid = [column.is_valid().to_pylist() for column in columns if column.null_count]
     return list(map(all, zip(*valid, strict=True))) if valid else [True] * len(columns[0])
-
-
-def _without_dictionary(column: Any) -> Any:
-    """The array with its values in place; pyarrow does not count nulls among the values of a dictionary."""
-    is_dictionary = import_pyarrow().types.is_dictionary(column.type)
-    return column.cast(column.type.value_type) if is_dictionary else column
 
 
 def _sources(there: list[bool], samples: Sequence[int]) -> list[int]:
@@ -248,32 +245,19 @@ def _joined(parts: list[Rows], encoder: RowEncoder) -> Rows:
     if not parts:
         return encoder.encode_by_call([])
 
-    def run(name: str) -> bytes | None:
-        found = [getattr(part, name) for part in parts]
-        return None if found[0] is None else b"".join(found)
+    def joined(values: Iterable[Any]) -> Any:
+        """Arrays or bytes one behind the other; None for values that the options do not ask for."""
+        first, *others = values
+        if isinstance(first, array):
+            return array("i", chain(first, *others))
+        return None if first is None else b"".join((first, *others))
 
-    def numbers(arrays: list[Any]) -> array[int]:
-        return array("i", chain.from_iterable(arrays))
-
-    overflows = [part.overflow for part in parts if part.overflow is not None]
+    overflow = parts[0].overflow
     return Rows(
-        numbers([part.lengths for part in parts]),
-        b"".join(part.ids for part in parts),
-        {name: b"".join(part.columns[name] for part in parts) for name in parts[0].columns},
-        run("offsets"),
-        None if parts[0].samples is None else numbers([part.samples for part in parts]),
-        Overflow(
-            numbers([overflow.lengths for overflow in overflows]),
-            b"".join(overflow.ids for overflow in overflows),
-            numbers([overflow.truncated for overflow in overflows]),
-        )
-        if overflows
-        else None,
+        joined(part.lengths for part in parts),
+        joined(part.ids for part in parts),
+        {name: joined(part.columns[name] for part in parts) for name in parts[0].columns},
+        joined(part.offsets for part in parts),
+        joined(part.samples for part in parts),
+        overflow and Overflow(*map(joined, zip(*(part.overflow or () for part in parts), strict=True))),
     )
-
-
-def _not_arrow(batch: Any) -> InputTypeError:
-    hint = "give it as a pyarrow RecordBatch or Table"
-    if isinstance(batch, Mapping):
-        hint = "ask the engine for Arrow batches: dataset.with_format('arrow').map(...), batch_format='pyarrow'"
-    return InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)

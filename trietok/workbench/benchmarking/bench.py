@@ -17,10 +17,19 @@ from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.workbench.engines.process import EngineWork, model_of
 
-# What a benchmark reports: throughput and whether ids agree, as attributes, as JSON and as text.
+__all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
 
-
-_OURS = "trietok"
+OURS = "trietok"
+# The engines that are measured; the name of the slow one is older than its rivals.
+_ENGINES = {
+    OURS: OURS,
+    "transformers": "transformers-slow",
+    "transformers-fast": "transformers-fast",
+    "tokenizers": "tokenizers",
+    "flash-tokenizer": "flash-tokenizer",
+}
+CONTENDERS = tuple(_ENGINES)
+Progress = Callable[[str], None]
 # Two lines for each column of the table.
 HEAD = (
     ("tokenizer", ""),
@@ -32,6 +41,9 @@ HEAD = (
     ("speed-up", "cold"),
     ("speed-up", "warm"),
 )
+
+
+_HEADS = tuple(f"{upper} {lower}".strip() for upper, lower in HEAD)
 
 
 class Round(NamedTuple):
@@ -86,38 +98,32 @@ class Benchmark(NamedTuple):
     def speedups(self, result: Throughput) -> tuple[float, float] | None:
         """How many times as fast as a contender trietok is, cold and warm; None where either could not be measured."""
         ours, theirs = self.results[0].median, result.median
-        if ours is None or theirs is None:
-            return None
-        return ours.cold / theirs.cold, ours.warm / theirs.warm
+        return None if ours is None or theirs is None else (ours.cold / theirs.cold, ours.warm / theirs.warm)
 
     def lines_per_second(self, result: Throughput) -> tuple[float, float] | None:
         """Texts a second, cold and warm; None where it could not be measured."""
         median = result.median
-        if median is None:
-            return None
         share = self.lines / self.size * 1e6
-        return median.cold * share, median.warm * share
+        return None if median is None else (median.cold * share, median.warm * share)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; numbers that could not be had are None."""
-        return {
-            "model": self.model,
-            "lines": self.lines,
-            "bytes": self.size,
-            "passes": self.passes,
-            "results": [self._result_dict(result) for result in self.results],
-        }
+        about = {"model": self.model, "lines": self.lines, "bytes": self.size, "passes": self.passes}
+        return {**about, "results": [self._result_dict(result) for result in self.results]}
 
     def _result_dict(self, result: Throughput) -> dict[str, Any]:
-        median = result.median
+        load, *speeds = result.median or (None, None, None)
+        pairs = {
+            "mb_per_second": speeds,
+            "lines_per_second": self.lines_per_second(result),
+            "speedup": self.speedups(result),
+        }
         return {
             "contender": result.contender,
             "version": result.version,
             "problem": result.problem,
-            "load_seconds": None if median is None else median.load_seconds,
-            "mb_per_second": _cold_and_warm(None if median is None else (median.cold, median.warm)),
-            "lines_per_second": _cold_and_warm(self.lines_per_second(result)),
-            "speedup": _cold_and_warm(self.speedups(result)),
+            "load_seconds": load,
+            **{name: dict(zip(("cold", "warm"), pair or (None, None), strict=True)) for name, pair in pairs.items()},
             "rounds": [measured._asdict() for measured in result.rounds],
         }
 
@@ -145,21 +151,21 @@ class Benchmark(NamedTuple):
     def _repr_html_(self) -> str:
         from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
 
-        heads = [f"{upper} {lower}".strip() for upper, lower in HEAD]
-        problems = [note(f"{result.contender}: {result.problem}", "bad") for result in self.results if result.problem]
-        parts = [heading("Benchmark"), note(self.summary), table(heads, self.rows(), right=range(2, len(heads)))]
-        return fragment(*parts, *problems, label="Benchmark")
+        parts = [heading("Benchmark"), note(self.summary), table(_HEADS, self.rows(), right=range(2, len(_HEADS)))]
+        return fragment(*parts, *(note(problem, "bad") for problem in self._problems()), label="Benchmark")
+
+    def _problems(self) -> list[str]:
+        return [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
 
     def __str__(self) -> str:
-        rows = [tuple(f"{upper} {lower}".strip() for upper, lower in HEAD), *self.rows()]
+        rows = [_HEADS, *self.rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [self.summary]
         for name, version, *numbers in rows:
             cells = [name.ljust(widths[0]), version.ljust(widths[1])]
             cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
             lines.append("  ".join(cells).rstrip())
-        lines += [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._problems()])
 
 
 class Difference(NamedTuple):
@@ -223,14 +229,9 @@ class Agreement(NamedTuple):
         for number, text, position, ids, tokens, their_ids, their_tokens, cut in self.differences:
             more = " ..." if cut else ""
             lines.append(f"  line {number}, from token {position + 1}: {text!r:.100}")
-            lines.append(f"    {_OURS}: {' '.join(tokens)}{more} {ids}")
+            lines.append(f"    {OURS}: {' '.join(tokens)}{more} {ids}")
             lines.append(f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}")
         return "\n".join(lines)
-
-
-def _cold_and_warm(values: tuple[float, float] | None) -> dict[str, float | None]:
-    cold, warm = values or (None, None)
-    return {"cold": cold, "warm": warm}
 
 
 def _speed(value: float) -> str:
@@ -239,22 +240,6 @@ def _speed(value: float) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-__all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
-
-OURS = "trietok"
-# The engines that are measured; the name of the slow one is older than its rivals.
-_ENGINES = {
-    OURS: OURS,
-    "transformers": "transformers-slow",
-    "transformers-fast": "transformers-fast",
-    "tokenizers": "tokenizers",
-    "flash-tokenizer": "flash-tokenizer",
-}
-CONTENDERS = tuple(_ENGINES)
-
-Progress = Callable[[str], None]
 
 
 def measure(
@@ -297,18 +282,15 @@ def measure(
                     continue
                 if progress is not None:
                     progress(f"round {number} of {rounds}: {name}")
-                answer = workers.run(name, "measure", passes=passes)
-                results[name] = _with_round(results[name], answer, workers.size)
+                answer = workers.run(_ENGINES[name], "measure", passes=passes)
+                version = answer["version"] or results[name].version
+                if "problem" in answer:
+                    results[name] = Throughput(name, version, answer["problem"], [])
+                    continue
+                speeds = [workers.size / max(seconds, 1e-9) / 1e6 for seconds in answer["seconds"]]
+                measured = Round(answer["load_s"], speeds[0], max(speeds[1:]))
+                results[name] = Throughput(name, version, "", [*results[name].rounds, measured])
         return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()))
-
-
-def _with_round(result: Throughput, answer: dict[str, Any], size: int) -> Throughput:
-    version = answer["version"] or result.version
-    if "problem" in answer:
-        return Throughput(result.contender, version, answer["problem"], [])
-    speeds = [size / max(seconds, 1e-9) / 1e6 for seconds in answer["seconds"]]
-    measured = Round(answer["load_s"], speeds[0], max(speeds[1:]))
-    return Throughput(result.contender, version, "", [*result.rounds, measured])
 
 
 def validate(
@@ -337,7 +319,7 @@ def validate(
         for name in workers.names:
             if progress is not None:
                 progress(f"ids: {name}")
-            answer = workers.run(name, "write_ids" if name == OURS else "compare_ids", most=most)
+            answer = workers.run(_ENGINES[name], "write_ids" if name == OURS else "compare_ids", most=most)
             if name != OURS:
                 agreements.append(workers.agreement(name, answer))
             elif "problem" in answer:
@@ -345,53 +327,42 @@ def validate(
     return agreements
 
 
-class _Workers:
+class _Workers(EngineWork):
     """Texts and a model, written down and found for the processes to use."""
 
     def __init__(self, texts: Iterable[str], model: str | os.PathLike[str], against: Sequence[str]) -> None:
         if isinstance(texts, (str, bytes)) or isinstance(against, str):
             raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
-        unknown = [name for name in against if name not in CONTENDERS]
-        if unknown:
-            raise InputError(
-                f"there is no tokenizer {unknown[0]!r} to compare with; choose from {', '.join(CONTENDERS)}"
-            )
+        for name in against:
+            if name not in CONTENDERS:
+                raise InputError(f"there is no tokenizer {name!r} to compare with; choose from {', '.join(CONTENDERS)}")
         self.names = list(dict.fromkeys((OURS, *against)))
         is_trained = trained_kind(os.fspath(model)) is not None  # a byte-pair encoding
         kind: Any = AutoTokenizer if is_trained else BertTokenizer
         self.tokenizer = kind.from_pretrained(model)  # what it cannot load is no benchmark
-        self._work = EngineWork(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
+        super().__init__(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
         self._given = texts
         self.lines = self.size = 0
 
     def __enter__(self) -> _Workers:
-        self._work.__enter__()
+        super().__enter__()
         try:
-            self.lines, self.size = self._work.write_texts(self._given)
+            self.lines, self.size = self.write_texts(self._given)
             if not self.size:
                 raise InputError("there is no text to measure: " + ("every line is empty" if self.lines else "no line"))
         except BaseException:
-            self._work.__exit__()
+            self.__exit__()
             raise
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self._work.__exit__()
-
-    def run(self, contender: str, task: str, **options: Any) -> dict[str, Any]:
-        """Let a process of its own do a task; its answer, or one with a `problem` where it died."""
-        return self._work.run(_ENGINES[contender], task, **options)
 
     def agreement(self, contender: str, answer: dict[str, Any]) -> Agreement:
         """What a process has found, with the texts and with trietok's tokens."""
         if "problem" in answer:
             return Agreement(contender, answer["version"], answer["problem"], self.lines, 0, [])
-        wanted = {found["line_number"] for found in answer["differences"]}
-        texts = self._work.texts(wanted)
+        texts = self.texts({found["line_number"] for found in answer["differences"]})
+        tokens_of = self.tokenizer.convert_ids_to_tokens
         differences = [
-            Difference(
-                text=texts[found["line_number"]], tokens=self.tokenizer.convert_ids_to_tokens(found["ids"]), **found
-            )
+            Difference(text=texts[found["line_number"]], tokens=tokens_of(found["ids"]), **found)
             for found in answer["differences"]
         ]
         return Agreement(contender, answer["version"], "", self.lines, answer["differing"], differences)

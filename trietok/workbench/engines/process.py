@@ -74,14 +74,10 @@ def classes_of(tokenizer: Any) -> list[str]:
 
 
 class EngineWork:
-    """Texts in a temporary directory for engines to work on, one process after the other. Used in a `with` block.
-
-    Args:
-        model: what `model_of` gives.
-    """
+    """Texts in a temporary directory for engines to work on, one process after the other. Used in a `with` block."""
 
     def __init__(self, model: dict[str, Any]) -> None:
-        self._model = model
+        self._model = model  # as `model_of` gives it
 
     def __enter__(self) -> EngineWork:
         self._directory = tempfile.TemporaryDirectory(prefix="trietok-engines-")
@@ -113,11 +109,6 @@ class EngineWork:
         """Write down the ids that `compare_ids` compares with, those of one text after the other."""
         with open(self._path("ids"), "w", encoding="ascii") as file:
             file.writelines(json.dumps(list(ids)) + "\n" for ids in rows)
-
-    def ids(self) -> list[list[int]]:
-        """The ids that the task `write_ids` has written."""
-        with open(self._path("ids"), encoding="ascii") as file:
-            return list(map(json.loads, file))
 
     def texts(self, numbers: Collection[int]) -> dict[int, str]:
         """Some of the texts by their numbers, from 1."""

@@ -8,6 +8,7 @@ timed, when the job says which one it is. What goes wrong on the way is a `probl
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import operator
@@ -15,7 +16,8 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -57,25 +59,13 @@ def _trietok(job: dict[str, Any]) -> Loaded:
     return Loaded(trietok.__version__, tokenizer.encode, tokenizer.convert_ids_to_tokens)
 
 
-def _transformers(job: dict[str, Any]) -> Loaded:
-    return _of_transformers(job, "")
-
-
-def _transformers_slow(job: dict[str, Any]) -> Loaded:
-    return _of_transformers(job, "slow")
-
-
-def _transformers_fast(job: dict[str, Any]) -> Loaded:
-    return _of_transformers(job, "fast")
-
-
-def _of_transformers(job: dict[str, Any], profile: str) -> Loaded:
+def _transformers(profile: str, job: dict[str, Any]) -> Loaded:
     """The first of the job's classes that transformers has, as it is named, or in one profile."""
     transformers = import_module("transformers")
     version = transformers.__version__
-    names = [
-        name if not profile else name.removesuffix("Fast") + "Fast" * (profile == "fast") for name in job["classes"]
-    ]
+    names = job["classes"]
+    if profile:
+        names = [name.removesuffix("Fast") + "Fast" * (profile == "fast") for name in names]
     tokenizer_class = next(filter(None, (getattr(transformers, name, None) for name in names)), None)
     if tokenizer_class is None:
         raise ProblemError(f"transformers {version} has no {names[0]}")
@@ -104,11 +94,8 @@ def _tokenizers(job: dict[str, Any]) -> Loaded:
     if not job["tokenizer_file"]:
         raise ProblemError(_lacks("tokenizer.json", job))
     tokenizer = tokenizers.Tokenizer.from_file(job["tokenizer_file"])
-    file_options: dict[str, int | None] = {}
-    if tokenizer.truncation is not None:
-        file_options["truncation"] = tokenizer.truncation["max_length"]
-    if tokenizer.padding is not None:
-        file_options["padding"] = tokenizer.padding["length"]
+    said = {"truncation": (tokenizer.truncation, "max_length"), "padding": (tokenizer.padding, "length")}
+    file_options = {name: options[key] for name, (options, key) in said.items() if options is not None}
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return Loaded(
@@ -145,24 +132,21 @@ def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
             lines = file.read().split("\n")
         return [lines[token_id] if 0 <= token_id < len(lines) else f"<id {token_id}>" for token_id in ids]
 
-    return Loaded(getattr(flash, "__version__", "") or _version_installed("flash-tokenizer"), encode, tokens)
+    version = getattr(flash, "__version__", "")
+    if not version:
+        from importlib import metadata  # slow to import, and not needed to know who there is
 
-
-def _version_installed(distribution: str) -> str:
-    from importlib import metadata  # slow to import, and not needed to know who there is
-
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            version = metadata.version("flash-tokenizer")
+    return Loaded(version, encode, tokens)
 
 
 # name → how it is loaded, the package it imports, the name pip has for it
 ENGINES: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
     "trietok": (_trietok, "trietok", "trietok"),
-    "transformers": (_transformers, "transformers", "transformers"),
-    "transformers-slow": (_transformers_slow, "transformers", "'transformers<5'"),
-    "transformers-fast": (_transformers_fast, "transformers", "transformers"),
+    "transformers": (partial(_transformers, ""), "transformers", "transformers"),
+    "transformers-slow": (partial(_transformers, "slow"), "transformers", "'transformers<5'"),
+    "transformers-fast": (partial(_transformers, "fast"), "transformers", "transformers"),
     "tokenizers": (_tokenizers, "tokenizers", "tokenizers"),
     "flash-tokenizer": (_flash_tokenizer, "flash_tokenizer", "flash-tokenizer"),
 }
@@ -233,8 +217,11 @@ def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
             if ids != expected:
                 differing += 1
                 if len(shown) < job["most"]:
-                    found = _whole if job.get("whole") else _window
-                    shown.append({"line_number": number, **found(expected, ids, loaded.tokens)})
+                    if job.get("whole"):
+                        found = {"ids": expected, "their_ids": ids, "their_tokens": loaded.tokens(ids)}
+                    else:
+                        found = _window(expected, ids, loaded.tokens)
+                    shown.append({"line_number": number, **found})
     asked = [_token(loaded, token_id) for token_id in job.get("asked", ())]
     about = {"roles": loaded.roles, "file_options": dict(loaded.file_options)}
     return {"differing": differing, "differences": shown, "asked": asked, **about}
@@ -248,23 +235,19 @@ def _token(loaded: Loaded, token_id: int) -> str | None:
         return None
 
 
-def _whole(expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]) -> dict[str, Any]:
-    return {"ids": expected, "their_ids": ids, "their_tokens": tokens(ids)}
-
-
 def _window(expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]) -> dict[str, Any]:
     """Where two lists of ids differ: what lies between their common beginning and their common end, if not too long."""
-    first = _alike(expected, ids)
-    last = _alike(reversed(expected[first:]), reversed(ids[first:]))
+
+    def alike(one: Iterable[int], other: Iterable[int]) -> int:
+        """How many items at the front are equal."""
+        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+    first = alike(expected, ids)
+    last = alike(reversed(expected[first:]), reversed(ids[first:]))
     expected, ids = expected[first : len(expected) - last], ids[first : len(ids) - last]
     cut = max(len(expected), len(ids)) > MOST_IN_A_WINDOW
     expected, ids = expected[:MOST_IN_A_WINDOW], ids[:MOST_IN_A_WINDOW]
     return {"position": first, "ids": expected, "their_ids": ids, "their_tokens": tokens(ids), "cut": cut}
-
-
-def _alike(one: Any, other: Any) -> int:
-    """How many items at the front are equal."""
-    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _encoded(loaded: Loaded, job: dict[str, Any]) -> Iterator[list[int]]:

@@ -18,17 +18,23 @@ from trietok.errors import FileError, InputError, InputTypeError, NotSupportedEr
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, write_json
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json import unsayable
-from trietok.showing.characters import visible
+from trietok.showing.characters import number_of, visible
 from trietok.tokenizer.bert_fast import BertTokenizerFast
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
 from trietok.workbench.locking.lock import checked_texts
 from trietok.workbench.locking.verify import raise_problem
 
-# What `export` has written, and the texts whose ids the file's readers give otherwise.
-
-
-_MOST_CHARACTERS = 60
+_MOST_CHARACTERS = 60  # of a text
+# What each file is for: the engines that read it by itself, into the profile of its readers.
+_READERS = {
+    TOKENIZER_FILE: ("transformers", "transformers-fast", "tokenizers"),
+    VOCAB_FILE: ("transformers", "transformers-slow", "flash-tokenizer"),
+}
+FILES = tuple(_READERS)
+_SETTINGS = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
+_MOST_NAMED = 3  # added tokens in a message
+_BERT_PREFIX, _BERT_LONGEST_WORD = "##", 100  # of every slow tokenizer
 
 
 class ExportedText(NamedTuple):
@@ -91,7 +97,7 @@ class Exported:
     @property
     def summary(self) -> str:
         """What was written, and how many texts differ, in a line."""
-        texts = f"{self.texts:,} text{'' if self.texts == 1 else 's'}"
+        texts = number_of(self.texts, "text")
         if not self.differing:
             return f"{self.path}: written; {self.reader} gives the same ids for {texts}"
         return f"{self.path}: written; {self.reader} gives other ids for {self.differing:,} of {texts}"
@@ -103,11 +109,8 @@ class Exported:
             "reader": self.reader,
             "same_ids": self.same_ids,
             "summary": self.summary,
-            "texts": self.texts,
-            "differing": self.differing,
+            **vars(self),
             "examples": [each._asdict() for each in self.examples],
-            "options": self.options,
-            "checked": self.checked,
         }
 
     def __str__(self) -> str:
@@ -123,12 +126,11 @@ class Exported:
             yield f"    the reader:    {_joined(each.readers_tokens)}"
             yield f"  {each.why}"
         if self.differing > len(self.examples):
-            left = self.differing - len(self.examples)
-            yield f"  ... and {left:,} more text{'' if left == 1 else 's'}"
+            yield f"  ... and {number_of(self.differing - len(self.examples), 'more text')}"
         if self.options:
             yield "the file does not say: " + ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         for name, differing in self.checked.items():
-            texts = f"{self.texts:,} text{'' if self.texts == 1 else 's'}"
+            texts = number_of(self.texts, "text")
             if differing:
                 yield f"{name}: on {differing:,} of {texts} its ids are not those that were foretold"
             else:
@@ -137,17 +139,6 @@ class Exported:
 
 def _joined(tokens: list[str]) -> str:
     return " ".join(map(visible, tokens)) or "(no token)"
-
-
-# What each file is for: the engines that read it by itself, into the profile of its readers.
-_READERS = {
-    TOKENIZER_FILE: ("transformers", "transformers-fast", "tokenizers"),
-    VOCAB_FILE: ("transformers", "transformers-slow", "flash-tokenizer"),
-}
-FILES = tuple(_READERS)
-_SETTINGS = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
-_MOST_NAMED = 3  # added tokens in a message
-_BERT_PREFIX, _BERT_LONGEST_WORD = "##", 100  # of every slow tokenizer
 
 
 def export(
@@ -288,7 +279,7 @@ def _unlike(tokenizer: Any, reader: Any, of_class: Any) -> Iterator[str]:
     added = [token.content for token in tokenizer.added_tokens_decoder.values() if token.content not in known]
     if added:
         named = ", ".join(map(repr, added[:_MOST_NAMED])) + (", ..." if len(added) > _MOST_NAMED else "")
-        yield f"{len(added):,} added token{'' if len(added) == 1 else 's'} ({named}), which would be found no more"
+        yield f"{number_of(len(added), 'added token')} ({named}), which would be found no more"
     if _around(tokenizer) not in (_around(reader), _around(of_class)):
         yield "its template puts other special tokens around texts than its class does"
 
@@ -359,18 +350,16 @@ def _checked(engine: str, folder: str, reader: Any, texts: list[str], ids: list[
 def _example(
     tokenizer: Any, reader: Any, number: int, text: str, ids: list[int], readers_ids: list[int]
 ) -> ExportedText:
-    found: tuple[list[str], list[str], int, int, str] = ([], [], 0, 0, "")
+    left, right, start, end, why = list[str](), list[str](), 0, 0, ""
     try:
         ours, theirs = (each.explain(text, verbose=False) for each in (tokenizer, reader))
         contrast = ours.against(theirs, names=("the tokenizer", "the reader"))
     except TrietokError:  # methods of the user's own, which cannot be explained
         pass
     else:
+        why = "; ".join(contrast.notes)
         part = next((part for part in contrast.parts if part.differs), None)
-        if part is None:
-            found = ([], [], 0, 0, "; ".join(contrast.notes))
-        else:
-            sides = ([token.token for token in side] for side in (part.left, part.right))
-            found = (*sides, part.start, part.end, part.why)
-    left, right, start, end, why = found
+        if part is not None:
+            left, right = ([token.token for token in side] for side in (part.left, part.right))
+            start, end, why = part.start, part.end, part.why
     return ExportedText(number + 1, text, ids, readers_ids, left, right, start, end, why)

@@ -1,15 +1,17 @@
-"""`lock`: writes down what a tokenizer gives for some texts.
+"""`lock`: writes down what a tokenizer gives for some texts, as values and as a file that git can show changes of.
 
-In: a tokenizer, texts. Out: a `Lock`.
+In: a tokenizer, texts. Out: a `Lock`, and its JSON file with one text a line; the same values always make the same
+bytes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, NamedTuple
@@ -20,11 +22,6 @@ from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, json
 from trietok.tokenizer.fingerprint import digest, state_of
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.worker import roles_of
-
-# `Lock`: what a tokenizer gives for some texts, as values and as a file that git can show changes of.
-#
-# In: the values. Out: a JSON file with one text a line; the same values always make the same bytes.
-
 
 LOCK_FILE = "trietok.lock.json"
 _FORMAT, _VERSION = "trietok-lock", 1
@@ -121,7 +118,7 @@ class Lock:
                 line_number=error.line_number,
             ) from None
         _check_format(values, path)
-        return _Reader(values, path).lock()
+        return _lock_of(values, path)
 
 
 def model_there(lock: Lock, path: str | os.PathLike[str] | None) -> str:
@@ -203,78 +200,71 @@ def _check_format(values: dict[str, Any], path: str) -> None:
         )
 
 
-class _Reader:
+def _lock_of(values: dict[str, Any], path: str) -> Lock:
     """The values of a file as a `Lock`; what is not as it should be is an error that names the place."""
 
-    def __init__(self, values: dict[str, Any], path: str) -> None:
-        self._values = values
-        self._path = path
-
-    def lock(self) -> Lock:
-        model = self._values.get("model")
-        profile = self._get("profile", str)
-        if not (model is None or isinstance(model, str)):
-            raise self._damaged("model", "a string or null")
-        if profile not in ("slow", "fast"):
-            raise self._damaged("profile", "slow or fast")
-        texts = tuple(self._texts())
-        if not texts:
-            raise self._damaged("texts", "a list with at least one text")
-        return Lock(
-            model=self._found(model),
-            tokenizer_class=self._get("class", str),
-            profile=profile,
-            fingerprint=self._get("fingerprint", str),
-            special_tokens=tuple(self._special()),
-            added_tokens=self._get("added_tokens", int),
-            tokens=self._get("tokens", int),
-            max_id=self._get("max_id", int),
-            settings=self._get("settings", dict),
-            versions={str(name): str(version) for name, version in self._get("versions", dict).items()},
-            texts=texts,
-        )
-
-    def _get(self, key: str, kind: type[Any]) -> Any:
-        value = self._values.get(key)
-        if type(value) is not kind:
-            raise self._damaged(key, {str: "a string", int: "a whole number", dict: "an object", list: "a list"}[kind])
-        return value
-
-    def _special(self) -> Iterator[SpecialId]:
-        for number, row in enumerate(self._get("special_tokens", list)):
-            values = row if isinstance(row, dict) else {}
-            role, token, token_id = (values.get(key) for key in SpecialId._fields)
-            if (type(role), type(token)) != (str, str) or not _is_id(token_id):
-                raise self._damaged(f"special_tokens[{number}]", "an object with role, token and id")
-            yield SpecialId(role, token, token_id)  # type: ignore[arg-type]  # that has been seen to
-
-    def _texts(self) -> Iterator[LockedText]:
-        for number, row in enumerate(self._get("texts", list)):
-            values = row if isinstance(row, dict) else {}
-            text, tokens, ids = (values.get(key) for key in ("text", "tokens", "ids"))
-            is_text = isinstance(text, str) and isinstance(tokens, list) and isinstance(ids, list)
-            if not is_text or not _are_tokens_and_ids(tokens, ids):
-                raise self._damaged(
-                    f"texts[{number}]", "an object with a text, a list of tokens and a list of as many ids"
-                )
-            yield LockedText(text, tokens, ids)  # type: ignore[arg-type]  # that has been seen to
-
-    def _found(self, model: str | None) -> str | None:
-        if model is None or not model.startswith("."):
-            return model
-        joined = os.path.normpath(os.path.join(os.path.dirname(self._path), model))
-        return joined if joined.startswith(".") or os.path.isabs(joined) else os.path.join(".", joined)
-
-    def _damaged(self, key: str, wanted: str) -> FileFormatError:
+    def damaged(key: str, wanted: str) -> FileFormatError:
         return FileFormatError(
-            f"{self._path}: {key} should be {wanted}; the lock is damaged: bring it back from version control, or "
+            f"{path}: {key} should be {wanted}; the lock is damaged: bring it back from version control, or "
             "write it anew with trietok lock",
-            path=self._path,
+            path=path,
         )
 
+    def get(key: str, kind: type[Any]) -> Any:
+        if type(values.get(key)) is not kind:
+            raise damaged(key, {str: "a string", int: "a whole number", dict: "an object", list: "a list"}[kind])
+        return values[key]
 
-def _are_tokens_and_ids(tokens: Any, ids: Any) -> bool:
+    def rows(key: str, wanted: str, kind: Any, is_one: Callable[..., bool]) -> tuple[Any, ...]:
+        """The objects of a list as a named tuple each."""
+        found = []
+        for number, row in enumerate(get(key, list)):
+            parts = [row.get(name) for name in kind._fields] if isinstance(row, dict) else []
+            if not parts or not is_one(*parts):
+                raise damaged(f"{key}[{number}]", wanted)
+            found.append(kind(*parts))
+        return tuple(found)
+
+    model, profile = values.get("model"), get("profile", str)
+    if not (model is None or isinstance(model, str)):
+        raise damaged("model", "a string or null")
+    if profile not in ("slow", "fast"):
+        raise damaged("profile", "slow or fast")
+    as_text = "an object with a text, a list of tokens and a list of as many ids"
+    texts = rows("texts", as_text, LockedText, _is_text)
+    if not texts:
+        raise damaged("texts", "a list with at least one text")
+    return Lock(
+        model=_found(model, path),
+        tokenizer_class=get("class", str),
+        profile=profile,
+        fingerprint=get("fingerprint", str),
+        special_tokens=rows("special_tokens", "an object with role, token and id", SpecialId, _is_special),
+        added_tokens=get("added_tokens", int),
+        tokens=get("tokens", int),
+        max_id=get("max_id", int),
+        settings=get("settings", dict),
+        versions={name: str(version) for name, version in get("versions", dict).items()},
+        texts=texts,
+    )
+
+
+def _found(model: str | None, path: str) -> str | None:
+    """A model as this process finds it: where the file says it relative to itself, relative to the directory here."""
+    if model is None or not model.startswith("."):
+        return model
+    joined = os.path.normpath(os.path.join(os.path.dirname(path), model))
+    return joined if joined.startswith(".") or os.path.isabs(joined) else os.path.join(".", joined)
+
+
+def _is_text(text: Any, tokens: Any, ids: Any) -> bool:
+    if not (isinstance(text, str) and isinstance(tokens, list) and isinstance(ids, list)):
+        return False
     return len(tokens) == len(ids) and all(type(token) is str for token in tokens) and all(map(_is_id, ids))
+
+
+def _is_special(role: Any, token: Any, token_id: Any) -> bool:
+    return type(role) is type(token) is str and _is_id(token_id)
 
 
 def _is_id(value: Any) -> bool:
@@ -375,14 +365,9 @@ def versions_now() -> dict[str, str]:
     """The versions of trietok, of Python and its Unicode tables, and of the tokenizers' libraries that are there."""
     from importlib import metadata  # slow to import
 
-    versions = {
-        "trietok": __version__,
-        "python": platform.python_version(),
-        "unicode": unicodedata.unidata_version,
-    }
+    here = platform.python_version(), unicodedata.unidata_version
+    versions = {"trietok": __version__, "python": here[0], "unicode": here[1]}
     for name in _LIBRARIES:
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return versions

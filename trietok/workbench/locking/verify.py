@@ -1,6 +1,13 @@
 """`verify`: whether a tokenizer still gives the ids of a lock; ours, or another library's on the same model.
 
-In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`.
+In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`: attributes, JSON and text.
+
+Of a text with other ids it says which stage made the difference. The tokenizer that the lock was written with is gone,
+and another engine tells nothing of its stages. So `_Reasons` looks for a tokenizer like ours that gives exactly the
+tokens of the other side; the two explanations side by side then say which stage it is. For the lock's side only what
+the lock says is tried: its settings and its profile. For another library it is the other profile, the model's files in
+that profile, and one setting changed. Where no such tokenizer is found, the reason is not known; settings that have
+changed since are named.
 """
 
 from __future__ import annotations
@@ -13,13 +20,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import tee
 from typing import Any, NamedTuple, NoReturn
 
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, TrietokError, told_as
 from trietok.explaining.values import TITLES
 from trietok.files.formats import ADDITIONAL, json_line
 from trietok.files.save import save_files_of
-from trietok.showing.characters import visible
+from trietok.showing.characters import number_of, visible
 from trietok.tokenizer.auto import fast_class_of, load_any
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
@@ -27,12 +35,14 @@ from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, mo
 from trietok.workbench.engines.worker import roles_of
 from trietok.workbench.locking.lock import Lock, LockedText, model_there, settings_of, special_ids, versions_now
 
-# What `verify` has found: as attributes, as JSON and as text.
-
-
 _MOST_TEXTS = 3  # differing texts that are shown
 _MOST_TOKENS = 8  # of a differing text, from the first differing one on
 _MOST_CHARACTERS = 60  # of a text or setting
+_MOST_KEPT, _MOST_EXPLAINED = 100, 5
+_ROLES_AND_TOKENS = ("special_tokens_map", "convert_tokens_to_ids", "convert_ids_to_tokens")
+_LIBRARY = {"transformers-slow": "transformers", "transformers-fast": "transformers"}  # whose version is in the lock
+_SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "do_split_on_punc", "clean_text", "composes")
+_OF_WORDPIECE = ("max_input_chars_per_word",)
 Change = tuple[Any, Any]  # what the lock has, what is there now
 
 
@@ -117,10 +127,10 @@ class Verified:
     def summary(self) -> str:
         """The answer in a line."""
         name = " ".join(filter(None, (self.engine, self.version)))
-        texts = f"{self.texts:,} text{'' if self.texts == 1 else 's'}"
+        texts = number_of(self.texts, "text")
         if self.ok:
-            special = f" and {self.special_ids} special id{'' if self.special_ids == 1 else 's'}"
-            parts = f"{texts}, {self.ids:,} ids{special}" if self.special_ids else f"{texts} and {self.ids:,} ids"
+            special = f"{self.special_ids} special id{'' if self.special_ids == 1 else 's'}"
+            parts = f"{texts}, {self.ids:,} ids and {special}" if self.special_ids else f"{texts} and {self.ids:,} ids"
             fingerprint = f", fingerprint {self.fingerprint}" if self.fingerprint else ""
             return f"{name}: {parts} are as locked{fingerprint}"
         if self.differing:
@@ -134,23 +144,15 @@ class Verified:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, complete; a change is a list of what the lock has and what is there now."""
+        changes = {name: getattr(self, name) for name in ("changed_special", "changed", "versions")}
         return {
             "engine": self.engine,
             "version": self.version,
             "ok": self.ok,
             "summary": self.summary,
-            "texts": self.texts,
-            "ids": self.ids,
-            "differing": self.differing,
+            **vars(self),
             "changed_texts": [each._asdict() for each in self.changed_texts],
-            "special_ids": self.special_ids,
-            "changed_special": {name: list(change) for name, change in self.changed_special.items()},
-            "changed": {name: list(change) for name, change in self.changed.items()},
-            "versions": {name: list(change) for name, change in self.versions.items()},
-            "truncates_to": self.truncates_to,
-            "truncated": self.truncated,
-            "pads": self.pads,
-            "fingerprint": self.fingerprint,
+            **{name: {of: list(change) for of, change in every.items()} for name, every in changes.items()},
         }
 
     def __str__(self) -> str:
@@ -160,7 +162,7 @@ class Verified:
         """The report, line by line, the first of which is the summary."""
         yield self.summary
         if self.truncates_to is not None:
-            length = f"{self.truncates_to:,} token{'' if self.truncates_to == 1 else 's'}"
+            length = number_of(self.truncates_to, "token")
             cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
             yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
         if self.pads:
@@ -170,8 +172,7 @@ class Verified:
         for each in self.changed_texts[:_MOST_TEXTS]:
             yield from self._text(each)
         if self.differing > _MOST_TEXTS:
-            left = self.differing - _MOST_TEXTS
-            yield f"  ... and {left:,} more text{'' if left == 1 else 's'}"
+            yield f"  ... and {number_of(self.differing - _MOST_TEXTS, 'more text')}"
         if self.changed_special:
             yield "special ids, in the lock -> now:"
             for role, (locked, now) in self.changed_special.items():
@@ -216,21 +217,6 @@ def _value(value: Any) -> str:
     return shown if len(shown) <= 2 * _MOST_CHARACTERS else shown[: 2 * _MOST_CHARACTERS - 3] + "..."
 
 
-# Why a text has other ids than the lock: which stage made the difference.
-#
-# In: the tokenizer, a text, the locked tokens and ids, and those found. Out: a sentence.
-#
-# The tokenizer that the lock was written with is gone, and another engine tells nothing of its stages. So `Reasons`
-# looks for a tokenizer like ours that gives exactly the tokens of the other side; the two explanations side by side
-# then say which stage it is. For the lock's side only what the lock says is tried: its settings and its profile. For
-# another library it is the other profile, the model's files in that profile, and one setting changed. Where no such
-# tokenizer is found, the reason is not known; settings that have changed since are named.
-
-
-_SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "do_split_on_punc", "clean_text", "composes")
-_OF_WORDPIECE = ("max_input_chars_per_word",)
-
-
 class Side(NamedTuple):
     """The tokens and ids of a text."""
 
@@ -238,85 +224,66 @@ class Side(NamedTuple):
     ids: list[int]
 
 
-class Reason(NamedTuple):
-    """Where the text is at fault, half-open, in code points; and why."""
-
-    start: int
-    end: int
-    why: str
-
-
-class Reasons:
-    """Says of texts why their ids differ.
-
-    Args:
-        tokenizer: our tokenizer of the model.
-        engine: who gave the ids that are not the locked ones.
-        lock: the lock.
-        model: where another engine has read its files.
-    """
+class _Reasons:
+    """Says of texts why an engine gives other ids than the lock, by our tokenizer of the model it has read."""
 
     def __init__(self, tokenizer: Any, engine: str, lock: Lock, model: str | None = None) -> None:
         self._tokenizer = tokenizer
         self._engine = engine
         self._lock = lock
         self._model = model
-        self._of_lock, self._of_engine = _Kept(self._like_the_lock()), _Kept(self._like_an_engine())
+        # Each tokenizer is made when it is first asked for; what `tee` gives, copied, starts from the first again.
+        (self._of_lock,), (self._of_engine,) = tee(self._like_the_lock(), 1), tee(self._like_an_engine(), 1)
 
-    def reason(self, text: str, position: int, locked: Side, found: Side) -> Reason:
-        """The reason for one text, from the first token that differs."""
+    def reason(self, position: int, locked: LockedText, found: Side) -> tuple[int, int, str]:
+        """The reason for one text, from the first token that differs.
+
+        Returns:
+            Where the text is at fault, half-open, in code points; and why.
+        """
         try:
-            ours = self._tokenizer.explain(text, verbose=False)
+            ours = self._tokenizer.explain(locked.text, verbose=False)
         except TrietokError:  # methods of the user's own, which cannot be explained
-            return Reason(0, 0, "")
+            return 0, 0, ""
         is_lock = ours.input_ids == locked.ids
         token = ours.tokens[position] if position < len(ours.tokens) else None
         start, end = (token.start, token.end) if token is not None and token.text is not None else (0, 0)
-        why = self._vocabulary(position, locked, found)
-        if not why and (is_lock or ours.input_ids == found.ids):
-            why = self._tokens(position, locked, found) or self._contrast(ours, text, is_lock, locked, found)
-        return Reason(start, end, why or self._not_known())
-
-    def _not_known(self) -> str:
-        """What to say where no tokenizer shows the reason."""
+        why = ""
+        if locked.tokens == found.tokens:
+            why = (
+                f"vocabulary: the text is cut into the same tokens, and “{visible(locked.tokens[position])}” has the "
+                f"id {locked.ids[position]} in the lock and {found.ids[position]} now"
+            )
+        elif is_lock or ours.input_ids == found.ids:
+            why = self._tokens(position, locked, found) or self._contrast(ours, is_lock, locked, found)
+        if why:
+            return start, end, why
         now = settings_of(self._tokenizer)
         changed = [
             f"{name} was {json_line(locked)} in the lock and is {json_line(now.get(name))} now"
             for name, locked in self._lock.settings.items()
             if now.get(name) != locked
         ]
-        return "the reason is not known" + (f"; {', '.join(changed)}" if changed else "")
+        return start, end, "the reason is not known" + (f"; {', '.join(changed)}" if changed else "")
 
-    def _vocabulary(self, position: int, locked: Side, found: Side) -> str:
-        """The reason where the tokens are the same and have other ids."""
-        if locked.tokens != found.tokens:
-            return ""
-        token = visible(locked.tokens[position])
-        return (
-            f"vocabulary: the text is cut into the same tokens, and “{token}” has the id {locked.ids[position]} in the "
-            f"lock and {found.ids[position]} now"
-        )
-
-    def _tokens(self, position: int, locked: Side, found: Side) -> str:
+    def _tokens(self, position: int, locked: LockedText, found: Side) -> str:
         """The reason where a token has come or gone, or one of the template is another."""
-        vocabulary = self._tokenizer.get_vocab()
         if position < len(found.ids) and found.ids[position] > self._lock.max_id:
             token = found.tokens[position]
             stage = TITLES["added-tokens" if token in self._tokenizer.added_tokens_encoder else "wordpiece"]
             return f"{stage}: “{visible(token)}” is found now, and was not there when the lock was written"
-        gone = next((token for token in locked.tokens[position:] if token not in vocabulary), None)
-        if gone is not None:
-            return f"vocabulary: the lock has the token “{visible(gone)}”, which is none here now"
-        return ""
+        vocabulary = self._tokenizer.get_vocab()
+        gone = next((visible(token) for token in locked.tokens[position:] if token not in vocabulary), None)
+        return "" if gone is None else f"vocabulary: the lock has the token “{gone}”, which is none here now"
 
-    def _contrast(self, ours: Any, text: str, is_lock: bool, locked: Side, found: Side) -> str:
+    def _contrast(self, ours: Any, is_lock: bool, locked: LockedText, found: Side) -> str:
         """The reason that a tokenizer shows which gives the tokens of the other side."""
-        wanted = found if is_lock else locked
+        wanted = found.tokens if is_lock else locked.tokens
         names = ("the lock", self._engine)
-        for what, like_ours in self._of_engine if is_lock else self._of_lock:
+        for what, like_ours in copy.copy(self._of_engine if is_lock else self._of_lock):
             with contextlib.suppress(TrietokError):
-                other = like_ours.explain(text, verbose=False)
-                if [token.token for token in other.tokens] != wanted.tokens:
+                other = like_ours.explain(locked.text, verbose=False)
+                if [token.token for token in other.tokens] != wanted:
                     continue
                 contrast = ours.against(other, names=names) if is_lock else other.against(ours, names=names)
                 why = next((part.why for part in contrast.parts if part.differs), "") or "; ".join(contrast.notes)
@@ -360,20 +327,6 @@ class Reasons:
             yield _said(switches), _with(self._tokenizer, switches)
 
 
-class _Kept:
-    """What an iterator gives, made when it is first asked for and kept for the next time."""
-
-    def __init__(self, made: Iterator[tuple[str, Any]]) -> None:
-        self._kept: list[tuple[str, Any]] = []
-        self._made = made
-
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
-        yield from self._kept
-        for each in self._made:
-            self._kept.append(each)
-            yield each
-
-
 def _set(tokenizer: Any) -> dict[str, Any]:
     """The settings of the stages as they are, by the names that a lock has for them."""
     basic, wordpiece = (getattr(tokenizer, f"{name}_tokenizer", None) for name in ("basic", "wordpiece"))
@@ -406,11 +359,6 @@ def _in_other_profile(tokenizer: Any) -> Any:
     with tempfile.TemporaryDirectory(prefix="trietok-") as directory, told_as(directory, ""):
         save_files_of(tokenizer, directory, legacy_format=True if tokenizer.profile == "fast" else None)
         return kind.from_pretrained(directory)
-
-
-_MOST_KEPT, _MOST_EXPLAINED = 100, 5
-_ROLES_AND_TOKENS = ("special_tokens_map", "convert_tokens_to_ids", "convert_ids_to_tokens")
-_LIBRARY = {"transformers-slow": "transformers", "transformers-fast": "transformers"}  # whose version is in the lock
 
 
 def verify(
@@ -459,13 +407,8 @@ def verify(
 
 
 def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
-    def found() -> Iterator[Side]:
-        for each in lock.texts:
-            ids = tokenizer.encode(each.text, verbose=False)
-            yield Side(_tokens(each, ids, tokenizer.convert_ids_to_tokens), ids)
-
-    reasons = Reasons(tokenizer, "trietok", lock)
-    versions = versions_now()
+    tokens_of, versions = tokenizer.convert_ids_to_tokens, versions_now()
+    found = [_side(each, tokenizer.encode(each.text, verbose=False), tokens_of) for each in lock.texts]
     return Verified(
         engine="trietok",
         version=versions["trietok"],
@@ -474,17 +417,15 @@ def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
         changed=_changed(tokenizer, lock),
         versions=_versions(lock, versions),
         fingerprint=fingerprint(tokenizer),
-        **_texts(lock, list(found()), reasons),
+        **_texts(lock, found, _Reasons(tokenizer, "trietok", lock)),
     )
 
 
 def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
     """Any object with `encode`: nothing is known of it but its ids, and its roles where it has those."""
     tokens_of = getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)
-    found = []
-    for number, each in enumerate(lock.texts, start=1):
-        ids = _ids(tokenizer.encode(each.text), number)
-        found.append(Side(_tokens(each, ids, tokens_of), ids))
+    numbered = enumerate(lock.texts, start=1)
+    found = [_side(each, _ids(tokenizer.encode(each.text), number), tokens_of) for number, each in numbered]
     special: dict[str, Change] | None = None
     if all(hasattr(tokenizer, name) for name in _ROLES_AND_TOKENS):
         special = _special(lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens]))
@@ -537,17 +478,12 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
         truncates_to=longest,
         truncated=0 if longest is None else sum(len(each.ids) > longest for each in lock.texts),
         pads="padding" in answer["file_options"],
-        **_texts(lock, found, Reasons(ours, engine, lock, model), answer["differing"]),
+        **_texts(lock, found, _Reasons(ours, engine, lock, model), answer["differing"]),
     )
 
 
 def raise_problem(engine: str, answer: Mapping[str, Any]) -> NoReturn:
-    """The error for an engine that could not do its work.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-        InputError: anything else.
-    """
+    """Raise the error for an engine that is not installed, or could not do its work."""
     problem = str(answer["problem"])
     if answer.get("missing"):
         raise MissingDependencyError(f"{engine} is {problem}", extra=engine)
@@ -559,7 +495,7 @@ def raise_problem(engine: str, answer: Mapping[str, Any]) -> NoReturn:
 
 
 def _texts(
-    lock: Lock, found: Sequence[Side | None], reasons: Reasons | None, differing: int | None = None
+    lock: Lock, found: Sequence[Side | None], reasons: _Reasons | None, differing: int | None = None
 ) -> dict[str, Any]:
     """The counts, and the texts whose ids differ.
 
@@ -581,31 +517,27 @@ def _texts(
     }
 
 
-def _changed_text(number: int, locked: LockedText, found: Side, reasons: Reasons | None) -> ChangedText:
+def _changed_text(number: int, locked: LockedText, found: Side, reasons: _Reasons | None) -> ChangedText:
     pairs = zip(locked.ids, found.ids, strict=False)
     shorter = min(len(locked.ids), len(found.ids))
     position = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
-    start, end, why = 0, 0, ""
-    if reasons is not None:
-        start, end, why = reasons.reason(locked.text, position, Side(locked.tokens, locked.ids), found)
-    return ChangedText(
-        number, locked.text, locked.ids, found.ids, locked.tokens, found.tokens, position, start, end, why
-    )
+    where_and_why = (0, 0, "") if reasons is None else reasons.reason(position, locked, found)
+    sides = locked.ids, found.ids, locked.tokens, found.tokens
+    return ChangedText(number, locked.text, *sides, position, *where_and_why)
 
 
 def _changed(tokenizer: Any, lock: Lock) -> dict[str, Change]:
     """What differs of the tokenizer beside the ids of texts and special tokens."""
-    pairs: dict[str, Change] = {
-        "fingerprint": (lock.fingerprint, fingerprint(tokenizer)),
-        "class": (lock.tokenizer_class, type(tokenizer).__name__),
-        "profile": (lock.profile, tokenizer.profile),
-        "tokens": (lock.tokens, len(tokenizer)),
-        "max_id": (lock.max_id, tokenizer.max_id),
-        "added_tokens": (lock.added_tokens, len(tokenizer.added_tokens_decoder)),
+    now = {
+        "fingerprint": fingerprint(tokenizer),
+        "class": type(tokenizer).__name__,
+        "profile": tokenizer.profile,
+        "tokens": len(tokenizer),
+        "max_id": tokenizer.max_id,
+        "added_tokens": len(tokenizer.added_tokens_decoder),
     }
-    settings = settings_of(tokenizer)
-    pairs |= {name: (lock.settings.get(name), settings.get(name)) for name in {**lock.settings, **settings}}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    locked = {name: getattr(lock, "tokenizer_class" if name == "class" else name) for name in now}
+    return _moved({**locked, **lock.settings}, {**now, **settings_of(tokenizer)})
 
 
 def _by_place(special: Any) -> dict[str, tuple[str, int]]:
@@ -620,13 +552,7 @@ def _by_place(special: Any) -> dict[str, tuple[str, int]]:
 
 
 def _special(lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[str | None]) -> dict[str, Change]:
-    """The special tokens that are others in another library.
-
-    Args:
-        lock: the lock.
-        roles: role, token and id of each there; None if it knows no roles.
-        asked: what tokens it has at the locked ids.
-    """
+    """The special tokens that are others in another library: by its roles, if it knows any, or at the locked ids."""
     locked = _by_place(lock.special_tokens)
     there: dict[str, tuple[str, int] | None] = {
         place: None if token is None else (token, token_id)
@@ -652,8 +578,8 @@ def _versions(lock: Lock, now: Mapping[str, str]) -> dict[str, Change]:
     return {name: (lock.versions.get(name), now.get(name)) for name in {**lock.versions, **now}}
 
 
-def _tokens(locked: LockedText, ids: list[int], tokens_of: Any) -> list[str]:
-    return locked.tokens if ids == locked.ids else list(map(str, tokens_of(ids)))
+def _side(locked: LockedText, ids: list[int], tokens_of: Any) -> Side:
+    return Side(locked.tokens if ids == locked.ids else list(map(str, tokens_of(ids))), ids)
 
 
 def _no_tokens(ids: list[int]) -> list[str]:
