@@ -204,17 +204,17 @@ BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed fro
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
-def import_numpy() -> Any:
-    """numpy.
+def import_package(name: str) -> Any:
+    """numpy or safetensors, which only those need who change a model.
 
     Raises:
         MissingDependencyError: it is not installed.
     """
     try:
-        return import_module("numpy")
+        return import_module(name)
     except ImportError as error:
         raise MissingDependencyError(
-            f"numpy is needed for this and cannot be imported ({error}): pip install 'trietok[model]'", extra="model"
+            f"{name} is needed for this and cannot be imported ({error}): pip install 'trietok[model]'", extra="model"
         ) from error
 
 
@@ -226,7 +226,7 @@ class RowBlocks:
     """
 
     def __init__(self, plan: RowPlan) -> None:
-        self._np = np = import_numpy()
+        self._np = np = import_package("numpy")
         self._plan = plan
         sources = np.frombuffer(plan.sources, dtype=np.int64)
         alone = np.array([_only_row(terms) for terms in plan.sums] or [-1], dtype=np.int64)
@@ -531,7 +531,7 @@ def apply_to(
     plan: RowPlan, model: Any, *, also: Iterable[str] = (), leave: Iterable[str] = (), multiple_of: int = 1
 ) -> AppliedRows:
     """`plan.apply_to(model, ...)`."""
-    import_numpy()
+    import_package("numpy")
     torch = _torch_of(model)
     tensors = _tensors(model)
     configs = _configs(model)
@@ -615,7 +615,7 @@ def _dtype(tensor: Any) -> str:
 
 def _made(torch: Any, blocks: RowBlocks, name: str, tensor: Any, axis: int) -> Any:
     """The new values of a tensor, where it is and of its type."""
-    np = import_numpy()
+    np = import_package("numpy")
     old = tensor.detach().to("cpu").contiguous()
     raw = old.view(torch.uint8).numpy() if old.dim() else old.numpy()
     shape = tuple(old.shape)
