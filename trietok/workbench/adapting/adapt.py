@@ -90,18 +90,17 @@ class Adapted(NamedTuple):
         """What was done, without the tensors and the proof."""
         words = list(self.terms.added)
         saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-        lines = [
-            f"{number_of(len(words), 'word')} added: {first_few(words)}",
+        lines = [f"{number_of(len(words), 'word')} added: {first_few(words)}"]
+        if self.unreached:
+            lines.append(
+                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
+                f"on the texts: {first_few(self.unreached)}"
+            )
+        lines += [
             f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
             f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}",
             f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}",
         ]
-        if self.unreached:
-            lines.insert(
-                1,
-                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
-                f"on the texts: {first_few(self.unreached)}",
-            )
         if self.applied.left_out:
             lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
         return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]

@@ -137,9 +137,7 @@ class Checkpoint(NamedTuple):
 def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
     """Read what a model's directory says of itself.
 
-    Raises:
-        FileError: there is no such directory, or a file is missing or cannot be read.
-        FileFormatError: a file is damaged, or two contradict each other.
+    A missing or unreadable file is a `FileError`; one that is damaged, or contradicts another, a `FileFormatError`.
     """
     path = Path(directory)
     wrong = None
@@ -358,11 +356,7 @@ def checked_model(
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
 ) -> tuple[Checkpoint, dict[str, int]]:
-    """What a model's directory says of itself, and its tensors with rows for tokens, if a plan can be applied to it.
-
-    Raises:
-        MissingDependencyError, FileError, FileFormatError, InputError: see `apply_rows`.
-    """
+    """What a model's directory says of itself, and its tensors with rows for tokens; raises as `apply_rows` does."""
     import_package("safetensors")
     checkpoint = read_checkpoint(checkpoint_dir)
     source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)
@@ -427,8 +421,14 @@ class _Writer:
     def write(self, folder: Path) -> None:
         for name, header in self._checkpoint.shards.items():
             self._write_file(self._checkpoint.directory / name, folder / name, header)
-        if self._checkpoint.shard_index is not None:
-            write_json(folder / INDEX_FILE, self._new_index(self._checkpoint.shard_index))
+        index = self._checkpoint.shard_index
+        if index is not None:  # with the new sizes; what else it says stays
+            metadata = index.get("metadata")
+            metadata = {**(metadata if isinstance(metadata, dict) else {}), "total_size": self._total}
+            if type(metadata.get("total_parameters")) is int:
+                more = (math.prod(each.after) - math.prod(each.before) for each in self.changed)
+                metadata["total_parameters"] += sum(more)
+            write_json(folder / INDEX_FILE, {**index, "metadata": metadata})
 
     def _new_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         axis = self._axes.get(name)
@@ -436,41 +436,25 @@ class _Writer:
 
     def _write_file(self, source: Path, target: Path, header: Header) -> None:
         # Larger elements first: whatever the numbers of rows are, each tensor begins at a multiple of its element.
-        order = sorted(
-            header.tensors, key=lambda name: (-ELEMENT_BYTES[header.tensors[name].dtype], header.tensors[name].start)
-        )
-        new = {name: (header.tensors[name].dtype, self._new_shape(name, header.tensors[name].shape)) for name in order}
+        tensors = sorted(header.tensors.items(), key=lambda item: (-ELEMENT_BYTES[item[1].dtype], item[1].start))
+        new = {name: (tensor.dtype, self._new_shape(name, tensor.shape)) for name, tensor in tensors}
         with _open(source) as old, open(target, "wb") as file:
             file.write(header_bytes(new, header.metadata))
-            for name in order:
-                tensor = header.tensors[name]
-                start, size = header.length + tensor.start, tensor.end - tensor.start
-                if name not in self._axes:
-                    self._copy_bytes(old, start, size, file, source)
-                    continue
-                self.changed.append(ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name))
-                raw = _read(old, start, size, source)
-                for block in self._blocks.blocks(name, tensor.dtype, tensor.shape, self._axes[name], raw):
-                    self._write_block(file, block)
+            for name, tensor in tensors:
+                start, end = header.length + tensor.start, header.length + tensor.end
+                blocks: Iterable[Any]
+                if name in self._axes:
+                    self.changed.append(ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name))
+                    raw = _read(old, start, end, source)
+                    blocks = self._blocks.blocks(name, tensor.dtype, tensor.shape, self._axes[name], raw)
+                else:
+                    places = range(start, end, _COPY_BYTES)
+                    blocks = (_read(old, place, min(place + _COPY_BYTES, end), source) for place in places)
+                for block in blocks:
+                    self._done += file.write(block)
+                    if self._progress is not None:
+                        self._progress(self._done, self._total)
         _check_written(target, new)
-
-    def _copy_bytes(self, old: BinaryIO, start: int, size: int, file: BinaryIO, source: Path) -> None:
-        for place in range(start, start + size, _COPY_BYTES):
-            self._write_block(file, _read(old, place, min(_COPY_BYTES, start + size - place), source))
-
-    def _write_block(self, file: BinaryIO, block: Any) -> None:
-        self._done += file.write(block)
-        if self._progress is not None:
-            self._progress(self._done, self._total)
-
-    def _new_index(self, index: dict[str, Any]) -> dict[str, Any]:
-        """The index with the new sizes; what else it says stays."""
-        metadata = index.get("metadata")
-        metadata = dict(metadata) if isinstance(metadata, dict) else {}
-        metadata["total_size"] = self._total
-        if type(metadata.get("total_parameters")) is int:
-            metadata["total_parameters"] += sum(math.prod(each.after) - math.prod(each.before) for each in self.changed)
-        return {**index, "metadata": metadata}
 
 
 @contextlib.contextmanager
@@ -488,11 +472,11 @@ def _open(path: Path) -> BinaryIO:
         return open_regular(path, ANY_SIZE)
 
 
-def _read(file: BinaryIO, start: int, size: int, path: Path) -> bytes:
+def _read(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
     with _reading(path):
         file.seek(start)
-        raw = file.read(size)
-    if len(raw) < size:
+        raw = file.read(end - start)
+    if len(raw) < end - start:
         raise FileFormatError(f"{path} has become shorter while it was read; copy it again", path=path)
     return raw
 

@@ -206,16 +206,10 @@ class RowPlan:
         sums = _Sums(self.sums)
         composed = [sums.number_of(self._resolved(each)) for each in later.sums]
         sources = [self.sources[source] if source >= 0 else ~composed[~source] for source in later.sources]
-        used = dict.fromkeys(~source for source in sources if source < 0)
-        numbers = {old: new for new, old in enumerate(used)}
-        return RowPlan(
-            self.before,
-            later.after,
-            self.rows_before,
-            later.rows_after,
-            [source if source >= 0 else ~numbers[~source] for source in sources],
-            [sums.sums[number] for number in used],
-        )
+        used: dict[int, int] = {}  # numbers of sums → those of the new plan
+        sources = [source if source >= 0 else ~used.setdefault(~source, len(used)) for source in sources]
+        sums_used = [sums.sums[number] for number in used]
+        return RowPlan(self.before, later.after, self.rows_before, later.rows_after, sources, sums_used)
 
     def _resolved(self, terms: Sum) -> Sum:
         """A sum of this plan's new rows as a sum of its old ones."""
@@ -241,9 +235,8 @@ class RowPlan:
                 f"{len(missing):,} old rows are lost, the first of them {missing[:5]}, so this plan has no inverse; "
                 "keep the model that it was applied to"
             )
-        return RowPlan(
-            self.after, self.before, self.rows_after, self.rows_before, [back[row] for row in range(self.rows_before)]
-        )
+        sources = [back[row] for row in range(self.rows_before)]
+        return RowPlan(self.after, self.before, self.rows_after, self.rows_before, sources)
 
     # ---- models -----------------------------------------------------------------------------------------------------
 
@@ -360,12 +353,7 @@ class RowPlan:
 
     @classmethod
     def of_json(cls, value: Any, path: str | os.PathLike[str] = "(a value)") -> RowPlan:
-        """The plan of a value that `to_json` gave.
-
-        Args:
-            value: what JSON holds.
-            path: where it comes from, which an error names.
-        """
+        """The plan of a value that `to_json` gave; an error names the path as where it comes from."""
         if not isinstance(value, dict) or value.get("kind") != KIND:
             raise FileFormatError(f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path)
         if value.get("version") != VERSION:
@@ -402,11 +390,10 @@ def _check(plan: RowPlan) -> None:
     lowest, highest = min(plan.sources, default=0), max(plan.sources, default=-1)
     if lowest < -len(plan.sums) or highest >= plan.rows_before:
         source = highest if highest >= plan.rows_before else lowest
-        raise InputError(
-            f"row {plan.sources.index(source)} of the plan comes from "
-            + (f"row {source}, and there are {plan.rows_before:,} old rows" if source >= 0 else "")
-            + (f"sum {~source}, and there are {len(plan.sums):,} sums" if source < 0 else "")
-        )
+        there = f"row {source}, and there are {plan.rows_before:,} old rows"
+        if source < 0:
+            there = f"sum {~source}, and there are {len(plan.sums):,} sums"
+        raise InputError(f"row {plan.sources.index(source)} of the plan comes from {there}")
     for terms in plan.sums:
         for old, weight in terms:
             if not 0 <= old < plan.rows_before:
@@ -496,17 +483,13 @@ def _tokens_by_id(state: State) -> dict[int, str]:
 
 
 class _Initial:
-    """What the rows of new tokens are made of; each different sum is kept once.
-
-    Attributes:
-        sources_of: from new tokens to the numbers of their sums, as a plan has them.
-    """
+    """What the rows of new tokens are made of; each different sum is kept once."""
 
     def __init__(self, before: PreTrainedTokenizer, new: Any, state: State) -> None:
         self.before, self._state = before, state
         self.sums = _Sums()
         self._mean: int | None = None
-        self.sources_of = self._way_of(new)
+        self.sources_of = self._way_of(new)  # from new tokens to the numbers of their sums, as a plan has them
 
     def zeros(self) -> int:
         return self._number(())

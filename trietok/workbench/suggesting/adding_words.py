@@ -178,11 +178,10 @@ class Joining:
 
     def _firsts_of(self, chunk: str) -> tuple[str, ...]:
         starts = range(max(0, len(chunk) - self._longest), len(chunk))
-        found = tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
         if len(self._endings) >= _MOST_REMEMBERED:
             self._endings.clear()
-        self._endings[chunk] = found
-        return found
+        self._endings[chunk] = tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
+        return self._endings[chunk]
 
 
 # ---- words made tokens ----------------------------------------------------------------------------------------------
@@ -418,12 +417,13 @@ class AddingTokens(AddingWords):
         holding: dict[str, list[str]] = {}
         is_candidate: dict[str, bool] = {}
         for chunk, count in counts.items():
-            for word, number in Counter(self._runs.findall(chunk)).items():
+            for word in self._runs.findall(chunk):
                 if word not in is_candidate:
                     is_candidate[word] = self._is_candidate(word)
                 if is_candidate[word]:
-                    found[word] = found.get(word, 0) + number * count
-                    holding.setdefault(word, []).append(chunk)
+                    found[word] = found.get(word, 0) + count
+                    if holding.setdefault(word, [chunk])[-1] != chunk:
+                        holding[word].append(chunk)
             if self._joining is not None and " " in chunk:
                 for phrase, number in self._alone_in(chunk).items():
                     found[phrase] = found.get(phrase, 0) + number * count

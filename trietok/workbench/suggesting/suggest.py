@@ -454,24 +454,17 @@ class _Picked:
         if not self.way.is_one_token(suggestion.word):
             return "it would not become one token"
         others = sorted(effect.others, key=lambda change: (-change.frequency, change.text))
-        if self.leave_others and others:
-            return self._would(others[0])
-        worse = [change for change in others if self._is_worse(change)]
-        if HARM * sum(change.frequency for change in worse) > suggestion.frequency:
-            return self._would(worse[0])
-        return None
-
-    def _is_worse(self, change: Change) -> bool:
-        more_unknown = self.way.unknown_in(change.after) - self.way.unknown_in(change.before)
-        return more_unknown > 0 or (more_unknown == 0 and len(change.after) > len(change.before))
-
-    def _would(self, change: Change) -> str:
-        return f"{change.text!r:.60} would become {' '.join(change.after)}"
+        if not self.leave_others:
+            # Those that become worse: with more unknown tokens, or with as many and longer.
+            sizes = [[(self.way.unknown_in(side), len(side)) for side in each[2:]] for each in others]
+            others = [each for each, (before, after) in zip(others, sizes, strict=True) if after > before]
+            if HARM * sum(change.frequency for change in others) <= suggestion.frequency:
+                return None
+        return f"{others[0].text!r:.60} would become {' '.join(others[0].after)}" if others else None
 
     def _take(self, suggestion: Suggestion, effect: Effect) -> None:
         self.way.keep(effect)
-        for change in effect.others:
-            self._changes[change.text] = change
+        self._changes.update((change.text, change) for change in effect.others)
         self.tokens -= effect.tokens_saved
         self.unknown -= effect.unknown_removed
         self._gone += effect.tokens_saved + effect.unknown_removed
