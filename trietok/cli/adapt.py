@@ -21,7 +21,7 @@ from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import first_few, number_of
 from trietok.workbench.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
-from trietok.workbench.adapting.apply_rows import checked_model
+from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
 
 # What the commands share that write a tokenizer with other tokens: where it goes, and what is said at the end.
 #
@@ -618,7 +618,7 @@ def rows(
         if plan is not None and new is not None:
             ctx.fail("--new goes with --tokenizer only: a plan already says what new rows are made of.")
         checked_new(output)
-        checked_model(model_dir, output, also, leave)  # before its name is taken for one on the hub
+        checkpoint, axes = checked_model(model_dir, output, also, leave)  # before its name is taken for one on the hub
         row_plan, after, proof = _planned(model_dir, tokenizer, plan, new or "pieces")
         if row_plan.replaces_vocabulary and not force:
             raise trietok.InputError(
@@ -627,13 +627,14 @@ def rows(
             )
         if save_plan is not None:
             row_plan.save(save_plan)
+        if plan is not None:  # any other was made from the model's tokenizer just now
+            check_tokenizers(row_plan, checkpoint, after)
         with shown_bars(transient=True) as bars:
-            applied = trietok.apply_rows(
+            applied = write_rows(
                 row_plan,
-                model_dir,
+                checkpoint,
+                axes,
                 output,
-                also=also,
-                leave=leave,
                 multiple_of=multiple_of,
                 tokenizer=after,
                 progress=None if bars is None else progress(bars),

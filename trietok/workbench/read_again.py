@@ -38,11 +38,7 @@ def read_again(texts: Iterable[str]) -> Iterator[Iterable[str]]:
 
 
 def checked(texts: Iterable[str]) -> Iterator[str]:
-    """The texts, each checked to be one.
-
-    Raises:
-        InputTypeError: one is no str.
-    """
+    """The texts, each checked to be one: an `InputTypeError` from the loop where one is no str."""
     for text in texts:
         if not isinstance(text, str):
             raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
@@ -67,21 +63,16 @@ class _Kept:
 
     def __iter__(self) -> Iterator[str]:
         if self._texts is not None:
-            return self._first(self._texts)
+            texts, self._texts = self._texts, None
+            for text in checked(texts):
+                written = text.encode("utf-8", "surrogatepass")
+                self._file.write(len(written).to_bytes(_LENGTH, "little"))
+                self._file.write(written)
+                yield text
+            self._is_whole = True
+            return
         if not self._is_whole:
             raise InputError("these texts were not read to their end, so they cannot be read from the beginning")
-        return self._again()
-
-    def _first(self, texts: Iterable[str]) -> Iterator[str]:
-        self._texts = None
-        for text in checked(texts):
-            written = text.encode("utf-8", "surrogatepass")
-            self._file.write(len(written).to_bytes(_LENGTH, "little"))
-            self._file.write(written)
-            yield text
-        self._is_whole = True
-
-    def _again(self) -> Iterator[str]:
         self._file.seek(0)
         while head := self._file.read(_LENGTH):
             yield self._file.read(int.from_bytes(head, "little")).decode("utf-8", "surrogatepass")

@@ -18,10 +18,10 @@ from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, batches, ids_of, unknown_id_of
-from trietok.workbench.adapting.apply_rows import Progress, apply_rows, checked_model
+from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
 from trietok.workbench.adapting.row_blocks import AppliedRows
 from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, plan_rows
-from trietok.workbench.checking.check import check
+from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import Comparison, compare
 from trietok.workbench.read_again import read_again
 from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
@@ -90,18 +90,17 @@ class Adapted(NamedTuple):
         """What was done, without the tensors and the proof."""
         words = list(self.terms.added)
         saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-        lines = [
-            f"{number_of(len(words), 'word')} added: {first_few(words)}",
+        lines = [f"{number_of(len(words), 'word')} added: {first_few(words)}"]
+        if self.unreached:
+            lines.append(
+                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
+                f"on the texts: {first_few(self.unreached)}"
+            )
+        lines += [
             f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
             f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}",
             f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}",
         ]
-        if self.unreached:
-            lines.insert(
-                1,
-                f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
-                f"on the texts: {first_few(self.unreached)}",
-            )
         if self.applied.left_out:
             lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
         return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
@@ -157,45 +156,32 @@ def adapt(
         raise InputTypeError(f"adapt takes a list of texts, not {type(texts).__name__}", value=texts)
     if isinstance(leave_out, str):
         raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
-    also, leave, leave_out = _names(also), _names(leave), list(leave_out)
+    also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
+    leave_out = list(leave_out)
     checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
     before, slow = _tokenizers(model_dir)
     check_new(before, new)
     with read_again(texts) as read:
-        suggestions = _suggested(slow, read, way, most, min_frequency, phrases, leave_out)
+        options: dict[str, Any] = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": leave_out}
+        suggestions = _suggested(slow, read, way, most, **options)
         after, terms, counts, unreached = _added([each.word for each in suggestions.suggestions], before, way, read)
         plan = plan_rows(before, after, new)
         with new_directory(out_dir) as staging:
-            applied = apply_rows(
-                plan,
-                model_dir,
-                staging,
-                also=also,
-                leave=leave,
-                multiple_of=multiple_of,
-                tokenizer=after,
-                progress=progress,
-            )
+            model = checked_model(model_dir, staging, also, leave)  # once more: the texts may have taken hours
+            applied = write_rows(plan, *model, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
             comparison = compare(before, _verified(before, plan, terms, staging), ())
     out = os.fspath(out_dir)
-    return Adapted(
-        suggestions, terms, plan, applied._replace(out=out), comparison, counts[0], counts[1], out, unreached
-    )
-
-
-def _names(patterns: Iterable[str]) -> list[str]:
-    return [patterns] if isinstance(patterns, str) else list(patterns)
+    applied = applied._replace(out=out)
+    return Adapted(suggestions, terms, plan, applied, comparison, counts[0], counts[1], out, unreached)
 
 
 def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
-    slow = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
-    fast = slow
-    if has_tokenizer_json(model_dir):
-        fast = AutoTokenizer.from_pretrained(model_dir, use_fast=True)
-    fast_bert, slow_bert = require_wordpiece(fast, "adapt"), require_wordpiece(slow, "adapt")
-    require_same_tokens(fast_bert, slow_bert, model_dir)
-    return fast_bert, slow_bert
+    slow: Any = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
+    own = AutoTokenizer.from_pretrained(model_dir, use_fast=True) if has_tokenizer_json(model_dir) else slow
+    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
+    require_same_tokens(before, slow, model_dir)
+    return before, slow
 
 
 def require_same_tokens(fast: BertTokenizer, slow: BertTokenizer, directory: str | os.PathLike[str]) -> None:
@@ -208,33 +194,17 @@ def require_same_tokens(fast: BertTokenizer, slow: BertTokenizer, directory: str
         )
 
 
-def _suggested(
-    tokenizer: BertTokenizer,
-    texts: Iterable[str],
-    way: str,
-    most: int,
-    min_frequency: int,
-    phrases: int,
-    leave_out: list[str],
-) -> Suggestions:
+def _suggested(tokenizer: BertTokenizer, texts: Iterable[str], way: str, most: int, **options: Any) -> Suggestions:
     slots = len(tokenizer.unused_slots())
     if way == "unused" and not slots:
         raise InputError("the vocabulary has no free slot [unusedN]; add the words in another way, with new rows")
     if way == "unused" and type(most) is int:
         most = min(most, slots)
-    suggestions = suggest_tokens(
-        tokenizer,
-        texts,
-        max_suggestions=most,
-        min_frequency=min_frequency,
-        adding=_WAYS[way][0],
-        phrases=phrases,
-        leave_out=leave_out,
-    )
+    suggestions = suggest_tokens(tokenizer, texts, max_suggestions=most, adding=_WAYS[way][0], **options)
     if not suggestions.suggestions:
         raise InputError(
             f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that occur "
-            f"{min_frequency} times or more are tokens already; give more text, or a lower min_frequency"
+            f"{options['min_frequency']} times or more are tokens already; give more text, or a lower min_frequency"
         )
     return suggestions
 
@@ -267,18 +237,18 @@ def _with_words(words: list[str], before: BertTokenizer, way: str) -> tuple[Bert
 
 
 def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]) -> BertTokenizer:
-    """The tokenizer that a new directory gives, once everything about it has proved right.
-
-    Raises:
-        VocabularyError: something is not as it was planned.
-    """
-    report = check(directory)
+    """The tokenizer that a new directory gives, once everything about it has proved right."""
+    report, facts = checked_facts(directory, with_fast=has_tokenizer_json(directory))
     if not report.ok:
         raise VocabularyError(
             f"what was written has faults, and is taken away again: {report.errors[0].message}; if `leave` (--leave) "
             "names a tensor with rows for tokens, it must not"
         )
-    written = require_wordpiece(AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast"), "adapt")
+    # The check has loaded what was written; again only where a user's class is registered for it.
+    written = facts.fast if before.profile == "fast" else facts.slow
+    if type(written) is not type(before):
+        written = AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast")
+    written = require_wordpiece(written, "adapt")
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
     for token, token_id in terms.added.items():
@@ -292,14 +262,14 @@ def _tokens_of(
 ) -> tuple[list[TokensOfTexts], set[int]]:
     """The tokens of texts with each of two tokenizers, and the ids that the second one gives."""
     unknown: list[Any] = list(map(unknown_id_of, tokenizers))
-    counts = [[0, 0] for _ in tokenizers]
+    counts = [[0, 0], [0, 0]]
     given: set[int] = set()
     number = 0
     for batch in batches(texts):
         number += len(batch)
         for tokenizer, unknown_id, count in zip(tokenizers, unknown, counts, strict=True):
-            ids_of_batch = ids_of(tokenizer, batch)
-            count[0] += sum(map(len, ids_of_batch))
-            count[1] += sum(ids.count(unknown_id) for ids in ids_of_batch)
-        given.update(*ids_of_batch)
+            rows = ids_of(tokenizer, batch)
+            count[0] += sum(map(len, rows))
+            count[1] += sum(ids.count(unknown_id) for ids in rows)
+        given.update(*rows)
     return [TokensOfTexts(number, *count) for count in counts], given

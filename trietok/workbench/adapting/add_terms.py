@@ -1,7 +1,8 @@
-"""`add_terms`: a list of terms made tokens in one of four ways, and what each way does to the texts around.
+"""`add_terms`: a list of terms made tokens in one of four ways, and what that, or any other change, does to texts.
 
 In: a tokenizer, terms as people write them. Out: the tokenizer with the terms, and which were added, were known, came
-twice or cannot be added.
+twice or cannot be added. In: a tokenizer before and after, the map of ids, texts. Out: a `Certificate`, which says how
+many texts have the same tokens, made by encoding each text with both.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -23,10 +24,7 @@ from trietok.training.word_counts import WordCounts
 from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import checked
 
-# What `trim` proves: how many texts have the same tokens afterwards, as attributes, as JSON and as text.
-#
-# In: the tokenizer before and after, the map of ids, texts. Out: a `Certificate`, made by encoding each text with both.
-
+# ---- what `trim` proves ---------------------------------------------------------------------------------------------
 
 _BATCH = 256  # texts encoded at a time
 _NO_ID = -1  # in place of an id that is gone
@@ -123,17 +121,10 @@ def certify(
     )
 
 
-class _NewIds(dict[int, int]):
-    """Old id → new id, where a piece without an id, which the slow profile may give, stays one."""
-
-    def __missing__(self, token_id: int | None) -> int | None:
-        return None if token_id is None else _NO_ID
-
-
 def _counted(
     before: BertTokenizer, after: BertTokenizer, new_ids: Mapping[int, int], texts: Iterable[str]
 ) -> TextCounts:
-    new_id_of = _NewIds(new_ids).__getitem__
+    of_id: dict[Any, int | None] = {None: None, **new_ids}  # the slow profile may give a piece without an id
     unknown: list[Any] = [unknown_id_of(tokenizer) for tokenizer in (before, after)]
     number = tokens = differing = changed = unknown_before = unknown_after = 0
     for batch in batches(texts):
@@ -142,7 +133,7 @@ def _counted(
             tokens += len(old)
             unknown_before += old.count(unknown[0])
             unknown_after += new.count(unknown[1])
-            expected = list(map(new_id_of, old))
+            expected = list(map(of_id.get, old, repeat(_NO_ID)))
             if expected != new:
                 differing += 1
                 changed += (Counter(expected) - Counter(new)).total()
@@ -167,6 +158,8 @@ def unknown_id_of(tokenizer: BertTokenizer) -> int | None:
     token_id = tokenizer.get_vocab().get(unknown)
     return tokenizer.unk_token_id if token_id is None else token_id
 
+
+# ---- adding terms ---------------------------------------------------------------------------------------------------
 
 WAYS = ("wordpiece", "added", "single-word", "unused")
 _COMPARED = WAYS[:3]  # what an unused slot does to a text is what an added token does
@@ -247,19 +240,18 @@ def add_terms(
         raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
     if special and way == "wordpiece":
         raise InputError("an entry of the WordPiece vocabulary is not special; add special tokens in another way")
-    sorted_terms = _Sorted(tokenizer, way, special)
+    found = _Sorted(tokenizer, way, special)
     for number, term in enumerate(checked(terms), start=1):
-        sorted_terms.take(number, term)
-    tokens = sorted_terms.tokens
+        found.take(number, term)
+    tokens = list(found.tokens.values())
     if way == "wordpiece":
-        tokenizer.add_wordpieces(tokens)
+        tokenizer.add_wordpieces(found.tokens)
     elif way == "unused":
-        _assign(tokenizer, list(tokens.values()))
+        _assign(tokenizer, tokens)
     else:
-        tokenizer.add_tokens(list(tokens.values()))
+        tokenizer.add_tokens(tokens)
     ids = tokenizer.get_vocab()
-    added = {token: ids[token] for token in tokens}
-    return AddedTerms(way, added, sorted_terms.known, sorted_terms.duplicates, sorted_terms.refused)
+    return AddedTerms(way, {token: ids[token] for token in found.tokens}, found.known, found.duplicates, found.refused)
 
 
 class _Sorted:
@@ -271,10 +263,8 @@ class _Sorted:
         self.duplicates: list[str] = []
         self.refused: list[RefusedTerm] = []
         self._taken: set[str] = set()  # the tokens of the terms so far
-        self._tokenizer = tokenizer
+        self._tokenizer, self._way, self._special = tokenizer, way, special
         self._vocabulary = tokenizer.get_vocab()
-        self._way = way
-        self._special = special
         self._lowers = tokenizer.profile == "slow" and bool(getattr(tokenizer, "do_lower_case", False))
 
     def take(self, number: int, term: str) -> None:
@@ -284,23 +274,19 @@ class _Sorted:
             token = AddedToken(term) if term in self._vocabulary else self._token_of(term)
             if token.content in self._taken:
                 self.duplicates.append(term)
-            elif token.content in self._vocabulary:
+                return
+            if token.content in self._vocabulary:
                 self.known.append(term)
-                self._taken.add(token.content)
             else:
                 if self._way == "wordpiece":
                     self._tokenizer.check_wordpiece(token.content)
                 self.tokens[token.content] = token
-                self._taken.add(token.content)
+            self._taken.add(token.content)
         except (InputError, VocabularyError) as error:
             self.refused.append(RefusedTerm(number, term, str(error)))
 
     def _token_of(self, term: str) -> AddedToken:
-        """The token of a term.
-
-        Raises:
-            InputError: there is none.
-        """
+        """The token of a term; an `InputError` where there is none."""
         if not term:
             raise InputError("it is empty")
         if self._way == "wordpiece":
@@ -334,9 +320,8 @@ def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
             f"there are {len(tokens):,} new terms and {len(slots):,} free slots [unusedN]; give fewer terms, or add "
             "them in another way, with new rows"
         )
-    pairs = list(zip(slots, tokens, strict=False))
     for each in (copy.deepcopy(tokenizer), tokenizer):  # on a copy first: one slot after the other is not all or none
-        for slot, token in pairs:
+        for slot, token in zip(slots, tokens, strict=False):
             each.assign_unused(slot, token)
 
 
@@ -414,14 +399,12 @@ def effects_of_terms(
     for trial in trials:
         trial.max_embedding_rows = trial.config_rows = None
     done = [add_terms(trial, terms, way, special=special) for trial, way in zip(trials, ways, strict=True)]
-    words = WordCounts()
+    words, cut = WordCounts(), tokenizer.basic_tokenizer.tokenize if tokenizer.do_basic_tokenize else str.split
     before, changed, after = 0, [0] * len(ways), [0] * len(ways)
     for batch in batches(checked(texts)):
         words.texts += len(batch)
         for text in batch:
-            words.add(
-                Counter(tokenizer.basic_tokenizer.tokenize(text) if tokenizer.do_basic_tokenize else text.split())
-            )
+            words.add(Counter(cut(text)))
         words.prune(_MAX_WORDS)
         old = ids_of(tokenizer, batch)
         before += sum(map(len, old))
@@ -430,28 +413,9 @@ def effects_of_terms(
             changed[number] += sum(map(list.__ne__, old, new))
             after[number] += sum(map(len, new))
     frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))
-    return [
-        WayEffect(
-            way=way,
-            added=len(terms_added.added),
-            refused=len(terms_added.refused),
-            texts=words.texts,
-            texts_changed=changed[number],
-            tokens_before=before,
-            tokens_after=after[number],
-            other_words=_other_words(tokenizer, trials[number], frequent, terms_added.added),
-        )
-        for number, (way, terms_added) in enumerate(zip(ways, done, strict=True))
-    ]
-
-
-def _other_words(
-    tokenizer: BertTokenizer, trial: BertTokenizer, words: list[tuple[str, int]], added: dict[str, int]
-) -> list[OtherWord]:
-    changed = []
-    for word, count in words:
-        if word not in added:
-            before, after = tokenizer.tokenize(word), trial.tokenize(word)
-            if before != after:
-                changed.append(OtherWord(word, count, before, after))
-    return changed
+    effects = []
+    for trial, (way, added, _, _, refused), texts_changed, tokens in zip(trials, done, changed, after, strict=True):
+        cuts = ((word, n, tokenizer.tokenize(word), trial.tokenize(word)) for word, n in frequent if word not in added)
+        others = [OtherWord(*each) for each in cuts if each[2] != each[3]]
+        effects.append(WayEffect(way, len(added), len(refused), words.texts, texts_changed, before, tokens, others))
+    return effects

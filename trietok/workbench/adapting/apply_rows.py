@@ -10,22 +10,17 @@ and blocks of the new one. The package opens each file that was written, so that
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.disk import ANY_SIZE, open_regular
-from trietok.errors import (
-    FileError,
-    FileFormatError,
-    InputError,
-    InputTypeError,
-    MissingDependencyError,
-    TokenizerClassError,
-)
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TokenizerClassError
 from trietok.files.atomic import checked_new, new_directory
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
@@ -52,13 +47,17 @@ from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
-from trietok.workbench.adapting.row_blocks import AppliedRows, ChangedTensor, RowBlocks, moved_ids, token_axes
+from trietok.workbench.adapting.row_blocks import (
+    AppliedRows,
+    ChangedTensor,
+    RowBlocks,
+    import_package,
+    moved_ids,
+    token_axes,
+)
 from trietok.workbench.adapting.row_plan import RowPlan
 
-# A model's directory as transformers saves it: its configuration, and what its .safetensors files hold.
-#
-# In: a directory. Out: a `Checkpoint`. Of weights only the headers are read.
-
+# ---- a model's directory as transformers saves it; of weights only the headers are read -----------------------------
 
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
@@ -122,27 +121,23 @@ class Checkpoint(NamedTuple):
         weights of the same model, and what lies beside them in a folder speaks of it. Hidden files, and what is no
         regular file, are none of either.
         """
-        own = {CONFIG_FILE, *self.shards} | TOKENIZER_FILES
+        own = {CONFIG_FILE, *self.shards, *TOKENIZER_FILES, *([INDEX_FILE] if self.shard_index else [])}
         own |= {GENERATION_CONFIG_FILE} if self.has_generation_config else set()
-        own |= set() if self.shard_index is None else {INDEX_FILE}
         modules = _module_folders(self.directory)
         others = sorted(name for name in _files(self.directory) if name not in own)
         weights = {name for name in others if name.endswith(_WEIGHTS) and name.split("/")[0] not in modules}
         folders = {os.path.dirname(name) for name in weights} - {""}
-        left_out = [
-            name
-            for name in others
-            if name in weights or os.path.dirname(name) in folders or not _is_inside(self.directory, name)
-        ]
-        return [name for name in others if name not in set(left_out)], left_out
+        lists: tuple[list[str], list[str]] = [], []
+        for name in others:
+            is_true = name not in weights and os.path.dirname(name) not in folders
+            lists[0 if is_true and _is_inside(self.directory, name) else 1].append(name)
+        return lists
 
 
 def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
     """Read what a model's directory says of itself.
 
-    Raises:
-        FileError: there is no such directory, or a file is missing or cannot be read.
-        FileFormatError: a file is damaged, or two contradict each other.
+    A missing or unreadable file is a `FileError`; one that is damaged, or contradicts another, a `FileFormatError`.
     """
     path = Path(directory)
     wrong = None
@@ -159,8 +154,7 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
         raise FileFormatError(
             f"{path / CONFIG_FILE} has {said}; it says there how many rows for tokens the model has", path=path
         )
-    index = None
-    names = [WEIGHTS_FILE]
+    index, names = None, [WEIGHTS_FILE]
     if not (path / WEIGHTS_FILE).is_file() and os.path.lexists(path / INDEX_FILE):
         index = read_json_object(path / INDEX_FILE)
         names = _shard_names(index, path / INDEX_FILE)
@@ -175,17 +169,16 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
 
 def _header(path: Path, is_shard: bool) -> Header:
     try:
-        header = read_header(path)
+        with _reading(path):
+            header = read_header(path)
         check_layout(header)
         return header
     except SafetensorsError as error:
         raise FileFormatError(f"{path}: {error}; copy it again", path=path) from None
-    except FileError:
-        raise
-    except OSError as error:
-        if is_shard and isinstance(error, FileNotFoundError):
-            raise FileError(f"{path} is missing, and {INDEX_FILE} names it; copy the model again", path=path) from None
-        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
+    except FileError as error:
+        if not is_shard or not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        raise FileError(f"{path} is missing, and {INDEX_FILE} names it; copy the model again", path=path) from None
 
 
 def _shard_names(index: dict[str, Any], path: Path) -> list[str]:
@@ -216,8 +209,8 @@ def _no_weights(path: Path, config: dict[str, Any]) -> FileError:
     found = sorted(name for name in _files(path) if name.endswith(_WEIGHTS))
     if not found:
         return FileError(f"{path} holds no {WEIGHTS_FILE} and no {INDEX_FILE}: there are no weights", path=path)
-    if any(name.endswith("/" + WEIGHTS_FILE) for name in found):
-        inner = next(name for name in found if name.endswith("/" + WEIGHTS_FILE))
+    inner = next((name for name in found if name.endswith("/" + WEIGHTS_FILE)), None)
+    if inner is not None:
         return FileError(
             f"{path} holds no {WEIGHTS_FILE}; there is {inner}: give the directory of that file", path=path
         )
@@ -251,14 +244,14 @@ def _is_inside(directory: Path, name: str) -> bool:
 
 def _module_folders(directory: Path) -> set[str]:
     """The folders of a sentence-transformers model, whose weights are layers of their own."""
-    import json
-
     try:
         modules = json.loads(read_json_text(directory / MODULES_FILE))
         return {module["path"].strip("/").split("/")[0] for module in modules} - {""}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):  # none, or none of theirs
         return set()
 
+
+# ---- the plan carried out -------------------------------------------------------------------------------------------
 
 Progress = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
@@ -306,7 +299,22 @@ def apply_rows(
     if not isinstance(plan, RowPlan):
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
     checkpoint, axes = checked_model(checkpoint_dir, out_dir, also, leave)
-    _check_tokenizers(plan, checkpoint, tokenizer)
+    check_tokenizers(plan, checkpoint, tokenizer)
+    options: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": tokenizer, "progress": progress}
+    return write_rows(plan, checkpoint, axes, out_dir, **options)
+
+
+def write_rows(
+    plan: RowPlan,
+    checkpoint: Checkpoint,
+    axes: dict[str, int],
+    out_dir: str | os.PathLike[str],
+    *,
+    multiple_of: int,
+    tokenizer: Any,
+    progress: Progress | None,
+) -> AppliedRows:
+    """`apply_rows` for a model as `checked_model` gave it, and a plan made from the tokenizer in its directory."""
     if plan.replaces_vocabulary:
         warning("%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan)
     fitted = plan.for_model(checkpoint.rows, multiple_of)
@@ -316,18 +324,22 @@ def apply_rows(
     with new_directory(out_dir) as staging:
         writer.write(staging)
         write_json(staging / CONFIG_FILE, {**checkpoint.config, **ids, "vocab_size": fitted.rows_after})
-        _write_generation_config(checkpoint, fitted, tokenizer, staging)
+        if checkpoint.has_generation_config:
+            values = read_json_object(checkpoint.directory / GENERATION_CONFIG_FILE)
+            moved = moved_ids(values, fitted, where=GENERATION_CONFIG_FILE, tokenizer=tokenizer, is_model=False)
+            write_json(staging / GENERATION_CONFIG_FILE, {**values, **moved})
         for name in copied:
-            _copy(checkpoint.directory / name, staging / name)
+            (staging / name).parent.mkdir(parents=True, exist_ok=True)
+            with _open(checkpoint.directory / name) as old, open(staging / name, "wb") as new:
+                shutil.copyfileobj(old, new, _COPY_BYTES)
         if tokenizer is not None:
             tokenizer.save_pretrained(staging)
-    ids = {"vocab_size": fitted.rows_after, **ids}
     return AppliedRows(
         plan,
         fitted.rows_before,
         fitted.rows_after,
         writer.changed,
-        ids,
+        {"vocab_size": fitted.rows_after, **ids},
         os.fspath(out_dir),
         tuple(copied),
         tuple(left_out),
@@ -344,39 +356,18 @@ def checked_model(
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
 ) -> tuple[Checkpoint, dict[str, int]]:
-    """What a model's directory says of itself, and its tensors with rows for tokens, if a plan can be applied to it.
-
-    Raises:
-        MissingDependencyError, FileError, FileFormatError, InputError: see `apply_rows`.
-    """
-    _import_safetensors()
+    """What a model's directory says of itself, and its tensors with rows for tokens; raises as `apply_rows` does."""
+    import_package("safetensors")
     checkpoint = read_checkpoint(checkpoint_dir)
-    _check_places(checkpoint.directory, checked_new(out_dir), out_dir)
+    source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)
+    if source in (target, *target.parents):
+        where = f"{'the directory of the model' if target == source else 'inside'} {checkpoint.directory}"
+        raise FileError(f"{os.fspath(out_dir)} is {where}; give a directory elsewhere", path=out_dir)
     axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)
     return checkpoint, axes
 
 
-def _import_safetensors() -> Any:
-    try:
-        return import_module("safetensors")
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"safetensors is needed for this and cannot be imported ({error}): pip install 'trietok[model]'",
-            extra="model",
-        ) from error
-
-
-def _check_places(directory: Path, target: Path, out: str | os.PathLike[str]) -> None:
-    source = Path(os.path.realpath(directory))
-    if target == source or source in target.parents:
-        raise FileError(
-            f"{os.fspath(out)} is {'the directory of the model' if target == source else 'inside'} {directory}; give a "
-            "directory elsewhere",
-            path=out,
-        )
-
-
-def _check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> None:
+def check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> None:
     """Raise where the plan is not between the tokenizer of the directory and the one given."""
     if not isinstance(tokenizer, (PreTrainedTokenizer, type(None))):
         raise InputTypeError(f"apply_rows saves a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
@@ -387,38 +378,26 @@ def _check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> 
         )
     if not checkpoint.has_tokenizer:
         return
-    found = list(_fingerprints(checkpoint.directory, plan.before))
-    if plan.before not in found:
-        raise InputError(
-            f"the plan is for the tokenizer {plan.before}, and {checkpoint.directory} holds {found[0]}; make the plan "
-            "with the tokenizer of that directory"
-        )
-
-
-def _fingerprints(directory: Path, wanted: str) -> Iterator[str]:
-    """The fingerprints of a directory's tokenizer: of each class that it may have been loaded as, up to the wanted."""
-    ways: tuple[Callable[[], Any], ...] = (
-        *(lambda: AutoTokenizer.from_pretrained(directory, use_fast=False), lambda: _fast(directory)),
-        *(lambda: BertTokenizer.from_pretrained(directory), lambda: BertTokenizerFast.from_pretrained(directory)),
+    # Of each class that the tokenizer may have been loaded as, up to the one that the plan is for.
+    loads: tuple[Callable[[Path], Any], ...] = (
+        *(partial(AutoTokenizer.from_pretrained, use_fast=use_fast) for use_fast in (False, True)),
+        *(BertTokenizer.from_pretrained, BertTokenizerFast.from_pretrained),
     )
-    first: Exception | None = None
-    some = False
-    for load in ways:
+    found: list[str] = []
+    errors: list[Exception] = []
+    for load in loads:
         try:
-            fingerprint = load().fingerprint()
+            found.append(load(checkpoint.directory).fingerprint())
         except (FileError, FileFormatError, TokenizerClassError, InputError) as error:
-            first = first or error
-            continue
-        some = True
-        yield fingerprint
-        if fingerprint == wanted:
+            errors.append(error)
+        if plan.before in found:
             return
-    if first is not None and not some:
-        raise first
-
-
-def _fast(directory: Path) -> Any:
-    return AutoTokenizer.from_pretrained(directory, use_fast=True)
+    if not found:
+        raise errors[0]
+    raise InputError(
+        f"the plan is for the tokenizer {plan.before}, and {checkpoint.directory} holds {found[0]}; make the plan "
+        "with the tokenizer of that directory"
+    )
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -442,8 +421,14 @@ class _Writer:
     def write(self, folder: Path) -> None:
         for name, header in self._checkpoint.shards.items():
             self._write_file(self._checkpoint.directory / name, folder / name, header)
-        if self._checkpoint.shard_index is not None:
-            write_json(folder / INDEX_FILE, self._new_index(self._checkpoint.shard_index))
+        index = self._checkpoint.shard_index
+        if index is not None:  # with the new sizes; what else it says stays
+            metadata = index.get("metadata")
+            metadata = {**(metadata if isinstance(metadata, dict) else {}), "total_size": self._total}
+            if type(metadata.get("total_parameters")) is int:
+                more = (math.prod(each.after) - math.prod(each.before) for each in self.changed)
+                metadata["total_parameters"] += sum(more)
+            write_json(folder / INDEX_FILE, {**index, "metadata": metadata})
 
     def _new_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         axis = self._axes.get(name)
@@ -451,73 +436,54 @@ class _Writer:
 
     def _write_file(self, source: Path, target: Path, header: Header) -> None:
         # Larger elements first: whatever the numbers of rows are, each tensor begins at a multiple of its element.
-        order = sorted(
-            header.tensors, key=lambda name: (-ELEMENT_BYTES[header.tensors[name].dtype], header.tensors[name].start)
-        )
-        new = {name: (header.tensors[name].dtype, self._new_shape(name, header.tensors[name].shape)) for name in order}
-        with _reading(source) as old, open(target, "wb") as file:
+        tensors = sorted(header.tensors.items(), key=lambda item: (-ELEMENT_BYTES[item[1].dtype], item[1].start))
+        new = {name: (tensor.dtype, self._new_shape(name, tensor.shape)) for name, tensor in tensors}
+        with _open(source) as old, open(target, "wb") as file:
             file.write(header_bytes(new, header.metadata))
-            for name in order:
-                tensor = header.tensors[name]
-                start, size = header.length + tensor.start, tensor.end - tensor.start
-                if name not in self._axes:
-                    self._copy_bytes(old, start, size, file, source)
-                    continue
-                self.changed.append(ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name))
-                raw = _read(old, start, size, source)
-                for block in self._blocks.blocks(name, tensor.dtype, tensor.shape, self._axes[name], raw):
-                    self._write_block(file, block)
+            for name, tensor in tensors:
+                start, end = header.length + tensor.start, header.length + tensor.end
+                blocks: Iterable[Any]
+                if name in self._axes:
+                    self.changed.append(ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name))
+                    raw = _read(old, start, end, source)
+                    blocks = self._blocks.blocks(name, tensor.dtype, tensor.shape, self._axes[name], raw)
+                else:
+                    places = range(start, end, _COPY_BYTES)
+                    blocks = (_read(old, place, min(place + _COPY_BYTES, end), source) for place in places)
+                for block in blocks:
+                    self._done += file.write(block)
+                    if self._progress is not None:
+                        self._progress(self._done, self._total)
         _check_written(target, new)
-
-    def _copy_bytes(self, old: BinaryIO, start: int, size: int, file: BinaryIO, source: Path) -> None:
-        for place in range(start, start + size, _COPY_BYTES):
-            self._write_block(file, _read(old, place, min(_COPY_BYTES, start + size - place), source))
-
-    def _write_block(self, file: BinaryIO, block: Any) -> None:
-        self._done += file.write(block)
-        if self._progress is not None:
-            self._progress(self._done, self._total)
-
-    def _new_index(self, index: dict[str, Any]) -> dict[str, Any]:
-        """The index with the new sizes; what else it says stays."""
-        metadata = index.get("metadata")
-        metadata = dict(metadata) if isinstance(metadata, dict) else {}
-        metadata["total_size"] = self._total
-        if type(metadata.get("total_parameters")) is int:
-            metadata["total_parameters"] += sum(_count(each.after) - _count(each.before) for each in self.changed)
-        return {**index, "metadata": metadata}
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    return size_of("U8", shape)
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[BinaryIO]:
+def _reading(path: Path) -> Iterator[None]:
     try:
-        file = open_regular(path, ANY_SIZE)
+        yield
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
-    with file:
-        yield file
 
 
-def _read(file: BinaryIO, start: int, size: int, path: Path) -> bytes:
-    try:
+def _open(path: Path) -> BinaryIO:
+    with _reading(path):
+        return open_regular(path, ANY_SIZE)
+
+
+def _read(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
+    with _reading(path):
         file.seek(start)
-        raw = file.read(size)
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
-    if len(raw) < size:
+        raw = file.read(end - start)
+    if len(raw) < end - start:
         raise FileFormatError(f"{path} has become shorter while it was read; copy it again", path=path)
     return raw
 
 
 def _check_written(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) -> None:
     """Have the package safetensors open what was written: it checks the layout, and reads no tensor."""
-    safetensors = _import_safetensors()
+    safetensors = import_package("safetensors")
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
@@ -525,17 +491,3 @@ def _check_written(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) 
         raise FileError(f"{path} is not as it was written: {error}", path=path) from None
     if found != {name: shape for name, (_, shape) in tensors.items()}:
         raise FileError(f"{path} is not as it was written: other tensors are there", path=path)
-
-
-def _write_generation_config(checkpoint: Checkpoint, plan: RowPlan, tokenizer: Any, folder: Path) -> None:
-    path = checkpoint.directory / GENERATION_CONFIG_FILE
-    if checkpoint.has_generation_config:
-        values = read_json_object(path)
-        ids = moved_ids(values, plan, where=GENERATION_CONFIG_FILE, tokenizer=tokenizer, is_model=False)
-        write_json(folder / GENERATION_CONFIG_FILE, {**values, **ids})
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with _reading(source) as old, open(target, "wb") as new:
-        shutil.copyfileobj(old, new, _COPY_BYTES)

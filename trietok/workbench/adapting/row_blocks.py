@@ -1,9 +1,12 @@
-"""The numbers: the rows of a tensor as a plan makes them of its old ones, block by block.
+"""A plan carried out: the tensors and ids of a model that it changes, the new rows as bytes, a PyTorch model in memory.
 
-In: a plan for the model, and a tensor as bytes. Out: the bytes of the new tensor. A row that is kept, and one that is a
-copy of one old row, has the same bits; a sum is computed with float64 and rounded once, to the nearest number of the
-tensor's type, to the even one of two that are equally near. Of a mean the rows are added up first and divided then: 1/3
-is no float64, and a third of each would miss the middle of two numbers.
+In: a plan for the model, and its tensors as names, shapes and bytes, or a PyTorch model. Out: the bytes of each new
+tensor, block by block (`RowBlocks`), and what became of the model (`AppliedRows`). The rules for names and the numbers
+are the same for files (`apply_rows`) and in memory (`apply_to`).
+
+A row that is kept, and one that is a copy of one old row, has the same bits; a sum is computed with float64 and rounded
+once, to the nearest number of the tensor's type, to the even one of two that are equally near. Of a mean the rows are
+added up first and divided then: 1/3 is no float64, and a third of each would miss the middle of two numbers.
 """
 
 from __future__ import annotations
@@ -22,14 +25,10 @@ if TYPE_CHECKING:
     from trietok.workbench.adapting.row_plan import RowPlan, Sum
 
 
-# Which tensors of a model have a row, or a column, for each token of its vocabulary.
-#
-# In: the names and shapes of tensors. Out: for each that goes with the vocabulary the axis of the tokens. The names are
-# those of transformers' models, in files and as parameters alike.
+# ---- which tensors have a row, or a column, for each token ----------------------------------------------------------
 
-
-# How the name of a tensor ends, whatever stands before it (`bert.`, `question_encoder.bert_model.` and the like), and
-# the axis of the tokens.
+# How the name of a tensor ends in transformers' models, whatever stands before it (`bert.`,
+# `question_encoder.bert_model.` and the like), and the axis of the tokens.
 TOKEN_AXES: dict[str, int] = {
     "word_embeddings.weight": 0,  # all of the family
     # BERT, LayoutLM, LXMERT, MobileBERT, SqueezeBERT
@@ -76,10 +75,9 @@ def token_axes(
     """The tensors that go with the vocabulary, each with the axis of the tokens.
 
     Args:
-        shapes: every tensor of a model.
-        rows: how many rows the model has for tokens.
-        also: names, or patterns with `*`, of more tensors whose first axis is that of the tokens.
-        leave: names or patterns of tensors that do not go with the vocabulary.
+        shapes: every tensor of a model; `rows` is how many rows for tokens it has.
+        also, leave: names, or patterns with `*`, of more tensors whose first axis is that of the tokens, and of tensors
+            that do not go with the vocabulary.
         places: for each tensor the file that it is in, which an error names.
 
     Raises:
@@ -132,10 +130,7 @@ def _matching(patterns: Iterable[str], names: Iterable[str], option: str) -> set
     return found
 
 
-# The ids that a model's configuration holds, after its rows have been planned anew.
-#
-# In: the values of config.json or generation_config.json, or the attributes of such an object. Out: those that change.
-
+# ---- the ids that a model's configuration holds ---------------------------------------------------------------------
 
 _ENDINGS = ("_token_id", "_token_ids")
 _OTHERS = frozenset(("suppress_tokens", "begin_suppress_tokens", "bad_words_ids"))
@@ -155,8 +150,6 @@ def moved_ids(
     """The ids among the values of a configuration that change, with what they are to be.
 
     Args:
-        values: the configuration.
-        plan: where the rows go.
         where: how an error names the configuration.
         tokenizer: tells the id of a role where the plan loses the row of the old one.
         is_model: whether it is that of the model, whose class has ids that it takes where none are given.
@@ -193,45 +186,40 @@ def moved_ids(
         token = getattr(tokenizer, role, None)
         return None if token is None else tokenizer.convert_tokens_to_ids(str(token))
 
-    ids = {key: value for key, value in values.items() if key.endswith(_ENDINGS) or key in _OTHERS}
     defaults = _DEFAULTS.get(kind, {}) if isinstance(kind, str) else {}
-    ids = {key: value for key, value in defaults.items() if key not in values} | ids
+    ids = {key: value for key, value in defaults.items() if key not in values}
+    ids |= {key: value for key, value in values.items() if key.endswith(_ENDINGS) or key in _OTHERS}
     return {key: new for key, value in ids.items() if (new := moved(key, value)) != value}
 
+
+# ---- the numbers ----------------------------------------------------------------------------------------------------
 
 BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed from
 # The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a float32.
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
-def import_numpy() -> Any:
-    """numpy.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
+def import_package(name: str) -> Any:
+    """numpy or safetensors, which only those need who change a model."""
     try:
-        return import_module("numpy")
+        return import_module(name)
     except ImportError as error:
         raise MissingDependencyError(
-            f"numpy is needed for this and cannot be imported ({error}): pip install 'trietok[model]'", extra="model"
+            f"{name} is needed for this and cannot be imported ({error}): pip install 'trietok[model]'", extra="model"
         ) from error
 
 
 class RowBlocks:
-    """Makes the new tensors of a model, one after the other.
-
-    Args:
-        plan: a plan for as many rows as the model has, as `RowPlan.for_model` gives it.
-    """
+    """Makes the new tensors of a model, one after the other, by a plan as `RowPlan.for_model` gives it."""
 
     def __init__(self, plan: RowPlan) -> None:
-        self._np = np = import_numpy()
+        self._np = np = import_package("numpy")
         self._plan = plan
         sources = np.frombuffer(plan.sources, dtype=np.int64)
-        alone = np.array([_only_row(terms) for terms in plan.sums] or [-1], dtype=np.int64)
-        made = sources < 0
         # A sum of one row with the weight 1 is that row, bit for bit; those left below 0 are computed.
+        copies = [terms[0][0] if len(terms) == 1 and terms[0][1] == 1.0 else -1 for terms in plan.sums]
+        alone = np.array(copies or [-1], dtype=np.int64)
+        made = sources < 0
         self._sources = np.where(made, alone[np.where(made, ~sources, 0)], sources)
         self._sums = np.where(made & (self._sources < 0), ~sources, -1)
         lengths = np.array([len(terms) for terms in plan.sums], dtype=np.int64)
@@ -249,14 +237,8 @@ class RowBlocks:
         return self._plan.rows_after
 
     def blocks(self, name: str, dtype: str, shape: tuple[int, ...], axis: int, old: Any) -> Iterator[Any]:
-        """The bytes of a new tensor, as arrays one after the other.
-
-        Args:
-            name: that of the tensor, which an error names.
-            dtype: its type, as .safetensors files name it.
-            shape: its old shape.
-            axis: the one of the tokens.
-            old: the bytes of the old tensor.
+        """The bytes of a new tensor, as arrays one after the other, from its type as .safetensors files name it, its
+        old shape, the axis of the tokens and the old bytes.
 
         Raises:
             InputError: a sum would be of numbers that are not finite, or has no finite result; or numbers of this type
@@ -377,11 +359,6 @@ class _Tensor:
                 )
 
 
-def _only_row(terms: Sum) -> int:
-    """The row that a sum is a copy of, -1 where it is none."""
-    return terms[0][0] if len(terms) == 1 and terms[0][1] == 1.0 else -1
-
-
 def _shares(terms: Sum) -> tuple[list[float], int]:
     """The weights of a sum as whole numbers and what to divide by, where it is a mean; else as they are."""
     weights = [weight for _, weight in terms]
@@ -419,8 +396,7 @@ def _to_bfloat16(np: Any, values: Any) -> Any:
     return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)
 
 
-# `AppliedRows`: what became of the tensors of a model whose rows were planned anew.
-
+# ---- what became of a model -----------------------------------------------------------------------------------------
 
 HEAD = ("tensor", "before", "after", "type")
 
@@ -518,11 +494,7 @@ def _shape(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape))
 
 
-# A row plan carried out on a PyTorch model in memory.
-#
-# In: a plan and a model. Out: the same model, with the same parameter objects, which hold other rows. The rules for
-# names and the numbers are those of `apply_rows`.
-
+# ---- a PyTorch model in memory --------------------------------------------------------------------------------------
 
 _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 
@@ -531,51 +503,53 @@ def apply_to(
     plan: RowPlan, model: Any, *, also: Iterable[str] = (), leave: Iterable[str] = (), multiple_of: int = 1
 ) -> AppliedRows:
     """`plan.apply_to(model, ...)`."""
-    import_numpy()
-    torch = _torch_of(model)
-    tensors = _tensors(model)
-    configs = _configs(model)
+    import_package("numpy")
+    torch = sys.modules.get("torch")  # where it is not installed nobody has a model
+    if torch is None or not isinstance(model, torch.nn.Module):
+        raise InputTypeError(f"apply_to takes a torch.nn.Module, not {type(model).__name__}", value=model)
+    tensors, configs = _tensors(model), _configs(model)
     rows = _rows_of(tensors, configs)
     fitted = plan.for_model(rows, multiple_of)
     axes = token_axes({name: tuple(tensor.shape) for name, tensor in tensors.items()}, rows, also=also, leave=leave)
     blocks = RowBlocks(fitted)
-    ids = [moved_ids(_values(config), fitted, where=type(config).__name__) for config in configs]
-    generation = [each for each in [getattr(model, "generation_config", None)] if each is not None]
-    generation_ids = [
-        moved_ids(vars(config), fitted, where="generation_config", is_model=False) for config in generation
+    ids = [
+        moved_ids(
+            {**vars(config), "model_type": getattr(config, "model_type", None)}, fitted, where=type(config).__name__
+        )
+        for config in configs
     ]
+    generation = getattr(model, "generation_config", None)
+    of_generation = {} if generation is None else vars(generation)
+    generation_ids = moved_ids(of_generation, fitted, where="generation_config", is_model=False)
     new: dict[int, Any] = {}  # all are made before the first is put in
+    changed: list[ChangedTensor] = []
     for name, axis in axes.items():
         tensor = tensors[name]
-        if id(tensor) not in new:
-            new[id(tensor)] = _made(torch, blocks, name, tensor, axis)
-    changed = [
-        ChangedTensor(name, tuple(tensors[name].shape), tuple(new[id(tensors[name])].shape), _dtype(tensors[name]))
-        for name in axes
-    ]
+        made = new[id(tensor)] = new[id(tensor)] if id(tensor) in new else _made(torch, blocks, name, tensor, axis)
+        changed.append(ChangedTensor(name, tuple(tensor.shape), tuple(made.shape), _dtype(tensor)))
     for tensor in {id(tensors[name]): tensors[name] for name in axes}.values():
         tensor.grad = None  # it has a gradient for each old row
         tensor.data = new[id(tensor)]
     _resize_modules(torch, model, axes, fitted)
-    _set_ids(model, configs, fitted.rows_after, ids)
-    for config, values in zip(generation, generation_ids, strict=True):
-        _set(config, values)
+    for config, values in zip(configs, ids, strict=True):
+        for module in model.modules():  # Splinter keeps the id of its question token in a module, too
+            for key in values.keys() & vars(module).keys():
+                if vars(module)[key] == getattr(config, key, None):
+                    setattr(module, key, values[key])
+        for key, value in {**values, "vocab_size": fitted.rows_after}.items():
+            setattr(config, key, value)
+    for key, value in generation_ids.items():
+        setattr(generation, key, value)
     ids_now = {"vocab_size": fitted.rows_after, **(ids[0] if ids else {})}
     return AppliedRows(plan, rows, fitted.rows_after, changed, ids_now)
 
 
-def _torch_of(model: Any) -> Any:
-    """The package that the model is made of: where it is not installed nobody has a model."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(model, torch.nn.Module):
-        raise InputTypeError(f"apply_to takes a torch.nn.Module, not {type(model).__name__}", value=model)
-    return torch
-
-
 def _tensors(model: Any) -> dict[str, Any]:
     """Parameters and buffers by name; one that is tied stands there under each of its names."""
-    found = dict(model.named_parameters(remove_duplicate=False))
-    found.update(model.named_buffers(remove_duplicate=False))
+    found = {
+        **dict(model.named_parameters(remove_duplicate=False)),
+        **dict(model.named_buffers(remove_duplicate=False)),
+    }
     for name, tensor in found.items():
         if tensor.is_meta:
             raise InputError(f"{name!r} has no values yet (it is on the device meta); load the model first")
@@ -585,8 +559,7 @@ def _tensors(model: Any) -> dict[str, Any]:
 def _configs(model: Any) -> list[Any]:
     """The different configurations of the model and its parts that say how many tokens there are."""
     found = [getattr(module, "config", None) for module in model.modules()]
-    different = {id(config): config for config in found if type(getattr(config, "vocab_size", None)) is int}
-    return list(different.values())
+    return list({id(each): each for each in found if type(getattr(each, "vocab_size", None)) is int}.values())
 
 
 def _rows_of(tensors: dict[str, Any], configs: list[Any]) -> int:
@@ -602,12 +575,6 @@ def _rows_of(tensors: dict[str, Any], configs: list[Any]) -> int:
     return int(next(iter(said)))
 
 
-def _values(config: Any) -> dict[str, Any]:
-    values = dict(vars(config))
-    values["model_type"] = getattr(config, "model_type", None)
-    return values
-
-
 def _dtype(tensor: Any) -> str:
     name = str(tensor.dtype).removeprefix("torch.")
     return _DTYPES.get(name, name)
@@ -615,7 +582,7 @@ def _dtype(tensor: Any) -> str:
 
 def _made(torch: Any, blocks: RowBlocks, name: str, tensor: Any, axis: int) -> Any:
     """The new values of a tensor, where it is and of its type."""
-    np = import_numpy()
+    np = import_package("numpy")
     old = tensor.detach().to("cpu").contiguous()
     raw = old.view(torch.uint8).numpy() if old.dim() else old.numpy()
     shape = tuple(old.shape)
@@ -639,17 +606,3 @@ def _resize_modules(torch: Any, model: Any, axes: dict[str, int], plan: RowPlan)
             module.padding_idx = new_rows.get(module.padding_idx)
         elif isinstance(module, torch.nn.Linear):
             setattr(module, "in_features" if axis else "out_features", plan.rows_after)
-
-
-def _set_ids(model: Any, configs: list[Any], rows: int, ids: list[dict[str, Any]]) -> None:
-    for config, values in zip(configs, ids, strict=True):
-        for module in model.modules():  # Splinter keeps the id of its question token in a module, too
-            for key in values.keys() & vars(module).keys():
-                if vars(module)[key] == getattr(config, key, None):
-                    setattr(module, key, values[key])
-        _set(config, {**values, "vocab_size": rows})
-
-
-def _set(config: Any, values: dict[str, Any]) -> None:
-    for key, value in values.items():
-        setattr(config, key, value)

@@ -1,6 +1,7 @@
 """`RowPlan`: for each row of a model after its vocabulary has changed, the row, or rows, that it is made of.
 
-In: numbers of rows. Out: plain values; no tensor is looked at here.
+In: the tokenizer before and after, whatever was done between (`plan_rows`), or a JSON file that holds a plan. Out: a
+plan, of plain values; no tensor is looked at here.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ import math
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from trietok.workbench.adapting.row_blocks import AppliedRows
 
 
-# The parts of a row plan as JSON has them, read and checked.
-#
-# In: what a JSON file holds. Out: plain values, of which `RowPlan` is made.
-
-
+KIND, VERSION = "trietok.RowPlan", 1  # of a plan in a JSON file
 MOST_ROWS = 1 << 26  # of a plan that is read: far more than any model has, and they fit into memory
 
 # A weighted sum of old rows, by their numbers; one without terms is a row of zeros.
@@ -38,30 +34,39 @@ Sum = tuple[tuple[int, float], ...]
 _NOWHERE = -(1 << 63)  # what no row is made of yet
 
 
-def read_plan(value: dict[str, Any]) -> tuple[str, str, int, int, array[int], list[Sum]]:
-    """The parts of a plan; ValueError and the like where they are none."""
+def _read_plan(value: dict[str, Any]) -> tuple[str, str, int, int, array[int], list[Sum]]:
+    """The parts of a plan as JSON has them; ValueError and the like where they are none."""
     (before, rows_before), (after, rows_after) = (
-        (_text(side["fingerprint"]), _whole(side["rows"])) for side in (value["before"], value["after"])
+        (_a("a text", side["fingerprint"], str), _whole(side["rows"])) for side in (value["before"], value["after"])
     )
-    runs = [(_whole(new), _whole(old), _whole(count)) for new, old, count in value["kept"]]
-    made = [(_whole(new), _whole(number), _whole(count)) for new, number, count in value["made"]]
+    runs = [(_whole(new), _whole(old), _whole(count), 1) for new, old, count in value["kept"]]
+    runs += [(_whole(new), ~_whole(number), _whole(count), -1) for new, number, count in value["made"]]
     if max(rows_before, rows_after) > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} rows")
     sources = array("q", [_NOWHERE]) * rows_after
-    for new, old, count in runs:
-        _place(sources, new, count, range(old, old + count))
-    for new, number, count in made:
-        _place(sources, new, count, range(~number, ~number - count, -1))
+    for at, first, count, step in runs:
+        if at + count > rows_after:
+            raise ValueError(f"row {at + count - 1} is beyond the {rows_after} new rows")
+        if sources[at : at + count].count(_NOWHERE) != count:
+            raise ValueError(f"a row from {at} to {at + count - 1} stands there twice")
+        sources[at : at + count] = array("q", range(first, first + step * count, step))
     if _NOWHERE in sources:
         raise ValueError(f"row {sources.index(_NOWHERE)} comes from nowhere")
     sums = value["sums"]
     counts, rows = list(map(_whole, sums["terms"])), list(map(_whole, sums["rows"]))
-    terms = zip(rows, map(_number, sums["weights"]), strict=True)
+    weights = (float(_a("a number", weight, int, float)) for weight in sums["weights"])
+    terms = zip(rows, weights, strict=True)
     if sum(counts) != len(rows):
         raise ValueError(f"its sums should have {sum(counts)} terms, and {len(rows)} are there")
     read = [tuple(islice(terms, count)) for count in counts]
     next(terms, None)  # as many weights as rows
     return before, after, rows_before, rows_after, sources, read
+
+
+def _a(what: str, value: Any, *kinds: type) -> Any:
+    if type(value) not in kinds:  # True is an int to isinstance
+        raise ValueError(f"{value!r:.40} should be {what}")
+    return value
 
 
 def _whole(value: Any) -> int:
@@ -70,27 +75,7 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _number(value: Any) -> float:
-    if type(value) is not int and type(value) is not float:
-        raise ValueError(f"{value!r:.40} should be a number")
-    return float(value)
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise ValueError(f"{value!r:.40} should be a text")
-    return value
-
-
-def _place(sources: array[int], at: int, count: int, rows: range) -> None:
-    if at + count > len(sources):
-        raise ValueError(f"row {at + count - 1} is beyond the {len(sources)} new rows")
-    if sources[at : at + count].count(_NOWHERE) != count:
-        raise ValueError(f"a row from {at} to {at + count - 1} stands there twice")
-    sources[at : at + count] = array("q", rows)
-
-
-def runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+def _runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
     """Runs of successive kept rows, or of successive sums, as (first new row, first source, how many)."""
     start = first = length = 0
     for row, source in enumerate(sources):
@@ -102,10 +87,6 @@ def runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
         start, first, length = row, source, 1
     if length:
         yield start, first, length
-
-
-KIND = "trietok.RowPlan"
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -132,7 +113,7 @@ class RowPlan:
     rows_before: int
     rows_after: int
     sources: Sequence[int]
-    sums: Sequence[Sum] = field(default=())
+    sums: Sequence[Sum] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", array("q", self.sources))
@@ -225,16 +206,10 @@ class RowPlan:
         sums = _Sums(self.sums)
         composed = [sums.number_of(self._resolved(each)) for each in later.sums]
         sources = [self.sources[source] if source >= 0 else ~composed[~source] for source in later.sources]
-        used = dict.fromkeys(~source for source in sources if source < 0)
-        numbers = {old: new for new, old in enumerate(used)}
-        return RowPlan(
-            self.before,
-            later.after,
-            self.rows_before,
-            later.rows_after,
-            [source if source >= 0 else ~numbers[~source] for source in sources],
-            [sums.sums[number] for number in used],
-        )
+        used: dict[int, int] = {}  # numbers of sums → those of the new plan
+        sources = [source if source >= 0 else ~used.setdefault(~source, len(used)) for source in sources]
+        sums_used = [sums.sums[number] for number in used]
+        return RowPlan(self.before, later.after, self.rows_before, later.rows_after, sources, sums_used)
 
     def _resolved(self, terms: Sum) -> Sum:
         """A sum of this plan's new rows as a sum of its old ones."""
@@ -260,9 +235,8 @@ class RowPlan:
                 f"{len(missing):,} old rows are lost, the first of them {missing[:5]}, so this plan has no inverse; "
                 "keep the model that it was applied to"
             )
-        return RowPlan(
-            self.after, self.before, self.rows_after, self.rows_before, [back[row] for row in range(self.rows_before)]
-        )
+        sources = [back[row] for row in range(self.rows_before)]
+        return RowPlan(self.after, self.before, self.rows_after, self.rows_before, sources)
 
     # ---- models -----------------------------------------------------------------------------------------------------
 
@@ -336,7 +310,7 @@ class RowPlan:
         `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new row, sum, how many];
         `sums` how many terms each sum has, and the old rows and the weights of all of them, one after the other.
         """
-        runs = [list(run) for run in runs_of(self.sources)]
+        runs = [list(run) for run in _runs_of(self.sources)]
         return {
             "kind": KIND,
             "version": VERSION,
@@ -379,12 +353,7 @@ class RowPlan:
 
     @classmethod
     def of_json(cls, value: Any, path: str | os.PathLike[str] = "(a value)") -> RowPlan:
-        """The plan of a value that `to_json` gave.
-
-        Args:
-            value: what JSON holds.
-            path: where it comes from, which an error names.
-        """
+        """The plan of a value that `to_json` gave; an error names the path as where it comes from."""
         if not isinstance(value, dict) or value.get("kind") != KIND:
             raise FileFormatError(f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path)
         if value.get("version") != VERSION:
@@ -394,7 +363,7 @@ class RowPlan:
                 path=path,
             )
         try:
-            return cls(*read_plan(value))
+            return cls(*_read_plan(value))
         except (KeyError, TypeError, ValueError, MemoryError, OverflowError) as error:
             message = f"missing {error}" if isinstance(error, KeyError) else str(error)
             raise FileFormatError(shortened(f"{path} is a damaged row plan: {message}"), path=path) from None
@@ -403,8 +372,8 @@ class RowPlan:
 class _Sums:
     """Different sums, each with a number."""
 
-    def __init__(self, sums: Iterable[Sum]) -> None:
-        self.sums: list[Sum] = list(sums)
+    def __init__(self, sums: Iterable[Sum] = ()) -> None:
+        self.sums = list(sums)
         self._numbers = {terms: number for number, terms in enumerate(self.sums)}
 
     def number_of(self, terms: Sum) -> int:
@@ -421,11 +390,10 @@ def _check(plan: RowPlan) -> None:
     lowest, highest = min(plan.sources, default=0), max(plan.sources, default=-1)
     if lowest < -len(plan.sums) or highest >= plan.rows_before:
         source = highest if highest >= plan.rows_before else lowest
-        raise InputError(
-            f"row {plan.sources.index(source)} of the plan comes from "
-            + (f"row {source}, and there are {plan.rows_before:,} old rows" if source >= 0 else "")
-            + (f"sum {~source}, and there are {len(plan.sums):,} sums" if source < 0 else "")
-        )
+        there = f"row {source}, and there are {plan.rows_before:,} old rows"
+        if source < 0:
+            there = f"sum {~source}, and there are {len(plan.sums):,} sums"
+        raise InputError(f"row {plan.sources.index(source)} of the plan comes from {there}")
     for terms in plan.sums:
         for old, weight in terms:
             if not 0 <= old < plan.rows_before:
@@ -434,14 +402,10 @@ def _check(plan: RowPlan) -> None:
                 raise InputError(f"a sum of the plan has the weight {weight} for row {old}; weights are finite numbers")
 
 
-# `plan_rows`: which row of a model belongs to which token once its tokenizer has changed, and what new rows are of.
-#
-# In: the tokenizer before and after, whatever was done between. Out: a `RowPlan`.
-
+# ---- `plan_rows`: from two tokenizers to a plan --------------------------------------------------------------------
 
 # From a new token and the old ids its text is cut into to the weight of each old row.
 Initializer = Callable[[str, list[int]], Mapping[int, float]]
-_COPY = "copy:"
 
 
 def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str | Initializer = "pieces") -> RowPlan:
@@ -505,7 +469,7 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
     for rows, source in zip(added.values(), initial.sources_of(list(added)), strict=True):
         for row in rows:
             sources[row] = source
-    return RowPlan(digest(old), digest(now), rows_before, rows_after, sources, initial.sums)
+    return RowPlan(digest(old), digest(now), rows_before, rows_after, sources, initial.sums.sums)
 
 
 def check_new(before: PreTrainedTokenizer, new: str | Initializer) -> None:
@@ -522,16 +486,10 @@ class _Initial:
     """What the rows of new tokens are made of; each different sum is kept once."""
 
     def __init__(self, before: PreTrainedTokenizer, new: Any, state: State) -> None:
-        self.before = before
-        self._state = state
-        self.sums: list[Sum] = []
-        self._numbers: dict[Sum, int] = {}
+        self.before, self._state = before, state
+        self.sums = _Sums()
         self._mean: int | None = None
-        self._way = self._way_of(new)
-
-    def sources_of(self, tokens: list[str]) -> Iterator[int]:
-        """For each new token the number of its sum, as a plan has it."""
-        return self._way(tokens)
+        self.sources_of = self._way_of(new)  # from new tokens to the numbers of their sums, as a plan has them
 
     def zeros(self) -> int:
         return self._number(())
@@ -543,9 +501,12 @@ class _Initial:
             return lambda tokens: (self._mean_of_all() for _ in tokens)
         if new == "zeros":
             return lambda tokens: (self.zeros() for _ in tokens)
-        if isinstance(new, str) and new.startswith(_COPY):
-            terms = ((self._row_to_copy(new[len(_COPY) :]), 1.0),)
-            return lambda tokens: (self._number(terms) for _ in tokens)
+        if isinstance(new, str) and new.startswith("copy:"):
+            token = new.removeprefix("copy:")
+            row = self._state.ids.get(token)
+            if row is None:
+                raise UnknownTokenError(f"there is no token {token!r:.60} to copy the row of", item=token)
+            return lambda tokens: (self._number(((row, 1.0),)) for _ in tokens)
         if callable(new):
             return lambda tokens: (
                 self._number(_checked(new(token, pieces), token, self.before.max_id))
@@ -556,17 +517,8 @@ class _Initial:
             "the ids of its pieces"
         )
 
-    def _row_to_copy(self, token: str) -> int:
-        row = self._state.ids.get(token)
-        if row is None:
-            raise UnknownTokenError(f"there is no token {token!r:.60} to copy the row of", item=token)
-        return row
-
     def _number(self, terms: Sum) -> int:
-        number = self._numbers.setdefault(terms, len(self.sums))
-        if number == len(self.sums):
-            self.sums.append(terms)
-        return ~number
+        return ~self.sums.number_of(terms)
 
     def _of_pieces(self, tokens: list[str]) -> Iterator[int]:
         unknown = self.before.unk_token_id
@@ -584,15 +536,9 @@ class _Initial:
                 if token.startswith(prefix) and len(token) > len(prefix):
                     inner[token] = list(self.before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
         texts = [token for token in tokens if token not in inner] if inner else tokens
-        encoded = iter(self._encoded(texts) if texts else ())
+        options: dict[str, Any] = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+        encoded = iter(self.before(texts, add_special_tokens=False, **options)["input_ids"] if texts else ())
         return (inner[token] if token in inner else next(encoded) for token in tokens)
-
-    def _encoded(self, texts: list[str]) -> list[list[int]]:
-        encoding = self.before(
-            texts, add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False, verbose=False
-        )
-        ids: list[list[int]] = encoding["input_ids"]
-        return ids
 
     def _mean_of_all(self) -> int:
         if self._mean is None:
@@ -623,7 +569,7 @@ def _checked(weights: Any, token: str, max_id: int) -> Sum:
             value=weights,
         ) from None
     for row, weight in terms:
-        if not (0 <= row <= max_id and isfinite(weight)):
+        if not (0 <= row <= max_id and math.isfinite(weight)):
             raise InputError(
                 f"the function gave the weight {weight} for row {row} for the token {token!r:.60}; rows are from 0 to "
                 f"{max_id}, weights are finite"

@@ -97,21 +97,28 @@ def trim(
 
     Cost: O(code points of the texts), O(tokens) in memory.
     """
-    _check_options(unused, min_frequency)
+    if type(min_frequency) is not int or min_frequency < 1:
+        raise InputError(f"min_frequency is {min_frequency!r}; it is a whole number from 1")
+    if unused != "all" and (type(unused) is not int or unused < 0):
+        raise InputError(f"unused is {unused!r}; it is a whole number from 0, or 'all'")
     require_plain(tokenizer)
     require_texts(texts, "texts", "text")
     if check_texts is not None:
         require_texts(check_texts, "check_texts", "text")
     asked = _asked_for(tokenizer, keep, keep_prefixes, unused, characters)
+    used = _Used(tokenizer)
     with read_again(texts) as read:
-        used = _Used(tokenizer)
         used.count(read)
         if not used.counts:
             raise InputError(f"there is no token in the {used.texts:,} texts; give texts that hold words")
         used_ids = (i for i, count in used.counts.items() if i is not None and count >= min_frequency)
         trimmed = copy.deepcopy(tokenizer)
         trimmed.config_rows = None  # that of the model as it is
-        new_ids = trimmed.keep_only(_with_last_lines(tokenizer, {*used_ids, *asked, *_fixed(tokenizer)}))
+        kept = {*used_ids, *asked, *_fixed(tokenizer)}
+        # Of a token on several lines the one that encodes it is kept too: it must not become another.
+        lines = tokenizer.vocabulary.tokens
+        tokens = (lines[token_id] for token_id in kept if token_id < len(lines))
+        new_ids = trimmed.keep_only(kept | {tokenizer.vocab[token] for token in tokens if token is not None})
         certificate = certify(tokenizer, trimmed, new_ids, read, check_texts)
     counts = certificate.texts
     if (counts.texts, counts.tokens) != (used.texts, used.tokens) or (min_frequency == 1 and counts.differing):
@@ -125,11 +132,7 @@ def trim(
 
 
 def require_plain(tokenizer: object) -> None:
-    """Raise unless the stages of a tokenizer are trietok's own, in either profile.
-
-    Raises:
-        InputTypeError: it is no `BertTokenizer` with WordPiece, or a method or stage is a user's.
-    """
+    """Raise `InputTypeError` unless the stages of a tokenizer are trietok's own, in either profile."""
     bert = require_wordpiece(tokenizer, "this")
     wordpiece = bert.wordpiece_tokenizer
     if not bert.is_plain or (wordpiece.vocab is not bert.vocab and wordpiece.vocab != bert.vocab):
@@ -138,13 +141,6 @@ def require_plain(tokenizer: object) -> None:
             "be told; this takes a tokenizer that cuts texts as BertTokenizer does",
             value=tokenizer,
         )
-
-
-def _check_options(unused: object, min_frequency: object) -> None:
-    if type(min_frequency) is not int or min_frequency < 1:
-        raise InputError(f"min_frequency is {min_frequency!r}; it is a whole number from 1")
-    if unused != "all" and (type(unused) is not int or unused < 0):
-        raise InputError(f"unused is {unused!r}; it is a whole number from 0, or 'all'")
 
 
 # ---- what the texts need ---------------------------------------------------------------------------------------------
@@ -170,14 +166,13 @@ class _Used:
                 self.tokens += len(ids)
                 self.counts.update(ids)
                 if self._unknown_id in ids:
-                    entry_ids = self._tokenizer.vocab
-                    self.counts.update(entry_ids[entry] for entry in self._entries_of_unknown(text))
+                    self.counts.update(map(self._tokenizer.vocab.__getitem__, self._entries_of_unknown(text)))
 
     def _entries_of_unknown(self, text: str) -> Iterator[str]:
         for chunk in self._encoder.chunks(text):
             found = self._chunks.get(chunk)
             if found is None:
-                found = self._look_into(chunk)
+                found = [] if self._unknown_id not in self._encoder.ids(chunk) else self._look_into(chunk)
                 if len(chunk) <= _LONGEST_REMEMBERED:
                     if len(self._chunks) >= _MOST_REMEMBERED:
                         self._chunks.clear()
@@ -185,12 +180,11 @@ class _Used:
             yield from found
 
     def _look_into(self, chunk: str) -> list[str]:
-        if self._unknown_id not in self._encoder.ids(chunk):
-            return []
+        wordpiece = self._wordpiece
         found: list[str] = []
         for word, pieces, _ in self._encoder.words(chunk):
-            if pieces == [self._wordpiece.unk_token] and len(word) <= self._wordpiece.max_input_chars_per_word:
-                found += self._wordpiece.pieces_before_failure(word)
+            if pieces == [wordpiece.unk_token] and len(word) <= wordpiece.max_input_chars_per_word:
+                found += wordpiece.pieces_before_failure(word)
         return found
 
 
@@ -199,17 +193,12 @@ class _Used:
 
 def _fixed(tokenizer: BertTokenizer) -> Iterator[int]:
     """The ids of added tokens, of roles, of the template."""
-    known = tokenizer.get_vocab()
-    yield from tokenizer.added_tokens_decoder
-    contents = (str(token) for token in tokenizer.added_tokens_decoder.values())
-    for token in (*contents, *tokenizer.all_special_tokens, tokenizer.wordpiece_tokenizer.unk_token):
-        for token_id in (known.get(token), tokenizer.vocab.get(token)):
-            if token_id is not None:
-                yield token_id
-    for pair in (False, True):
-        for piece in tokenizer.input_builder.pieces(pair, True):
-            if piece.token_id is not None:
-                yield piece.token_id
+    known, added = tokenizer.get_vocab(), tokenizer.added_tokens_decoder
+    yield from added
+    tokens = (*map(str, added.values()), *tokenizer.all_special_tokens, tokenizer.wordpiece_tokenizer.unk_token)
+    ids = [each.get(token) for token in tokens for each in (known, tokenizer.vocab)]
+    ids += [piece.token_id for pair in (False, True) for piece in tokenizer.input_builder.pieces(pair, True)]
+    yield from (token_id for token_id in ids if token_id is not None)
     processor = getattr(tokenizer, "post_processor", None)
     if processor is not None:
         yield from (token_id for _, _, token_id in processor.special_ids())
@@ -226,7 +215,8 @@ def _asked_for(
     keep, prefixes = list(keep), list(prefixes)
     missing = [token for token in keep if token not in known]
     if missing:
-        raise UnknownTokenError(f"these tokens to keep are not in the vocabulary: {_named(missing)}", item=missing[0])
+        named = first_few([f"{token!r:.60}" for token in missing])
+        raise UnknownTokenError(f"these tokens to keep are not in the vocabulary: {named}", item=missing[0])
     asked = {known[token] for token in keep}
     for prefix in prefixes:
         if not isinstance(prefix, str) or not prefix:
@@ -238,28 +228,10 @@ def _asked_for(
     if characters:
         marked = tokenizer.wordpiece_tokenizer.continuing_subword_prefix
         asked.update(i for entry, i in entries.items() if len(entry) == 1 or len(entry.removeprefix(marked)) == 1)
-    return asked | set(_slots(tokenizer, unused))
-
-
-def _slots(tokenizer: BertTokenizer, unused: int | str) -> list[int]:
-    """The free slots to keep, by id."""
-    free = [tokenizer.vocab[slot] for slot in tokenizer.unused_slots()]
-    if unused == "all":
-        return free
-    assert isinstance(unused, int)  # as was checked
-    if unused > len(free):
+    free = [entries[slot] for slot in tokenizer.unused_slots()]
+    number = len(free) if isinstance(unused, str) else unused
+    if number > len(free):
         raise InputError(
-            f"unused is {unused:,}, and the vocabulary has {len(free):,} free slots; ask for fewer, or 'all'"
+            f"unused is {number:,}, and the vocabulary has {len(free):,} free slots; ask for fewer, or 'all'"
         )
-    return free[:unused]
-
-
-def _with_last_lines(tokenizer: BertTokenizer, ids: set[int]) -> set[int]:
-    """The ids, and for a token on several lines the one that encodes it: it must not become another."""
-    lines, entries = tokenizer.vocabulary.tokens, tokenizer.vocab
-    tokens = (lines[token_id] for token_id in ids if token_id < len(lines))
-    return ids | {entries[token] for token in tokens if token is not None}
-
-
-def _named(tokens: list[Any]) -> str:
-    return first_few([f"{token!r:.60}" for token in tokens])
+    return asked.union(free[:number])

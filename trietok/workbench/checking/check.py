@@ -180,17 +180,27 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
     """
     if trained_kind(os.fspath(path)) is not None:
         return CheckReport(os.fspath(path), _trained(os.fspath(path)))
+    return checked_facts(path)[0]
+
+
+def checked_facts(path: str | os.PathLike[str], with_fast: bool = True) -> tuple[CheckReport, Facts]:
+    """`check` of what trietok did not train, and what it found on the way, the tokenizers it loaded among it.
+
+    Args:
+        path: as `check` takes it.
+        with_fast: load the fast profile; without a tokenizer.json it brings no errors, only warnings and notes.
+    """
     files = read_files(path)
     facts = Facts(files)
     findings = files.findings
     if files.tokens is not None:
-        findings.extend(_loaded(facts))
+        findings.extend(_loaded(facts, with_fast))
     for rule in FILE_RULES if files.tokens is None else (*FILE_RULES, *VOCABULARY_RULES):
         findings.extend(rule(facts))
     found = [*findings, *findings.left_out()]
     if any(finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in found):
         found = [finding for finding in found if finding.code not in _WITHOUT_OTHERS]
-    return CheckReport(os.fspath(path), found)
+    return CheckReport(os.fspath(path), found), facts
 
 
 def _trained(path: str) -> list[Finding]:
@@ -205,7 +215,7 @@ def _trained(path: str) -> list[Finding]:
     return [] if found is None else [Finding("error", "does-not-load", str(found).replace(f"{path}{os.sep}", ""))]
 
 
-def _loaded(facts: Facts) -> Iterator[Finding]:
+def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
     """Load the tokenizer of each profile for the rules that need it; the findings are that one does not load."""
     path = facts.files.path
 
@@ -217,7 +227,7 @@ def _loaded(facts: Facts) -> Iterator[Finding]:
         yield Finding("error", "does-not-load", why(slow))
         return
     facts.slow = slow
-    fast_kind = fast_class_of(facts.kind)
+    fast_kind = fast_class_of(facts.kind) if with_fast else None
     if fast_kind is None:  # BertJapaneseTokenizer has no twin
         return
     fast = load_quietly(path, fast_kind)

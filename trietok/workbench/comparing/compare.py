@@ -1,7 +1,7 @@
 """What differs between two tokenizers, as far as it decides ids.
 
-In: two tokenizers, texts to try. Out: a `Comparison`, part by part. It looks at what the fingerprint is made of, so
-where two fingerprints differ, a part of the comparison does too.
+In: two tokenizers, texts to try. Out: a `Comparison`, part by part, as attributes, as JSON, as text and as HTML. It
+looks at what the fingerprint is made of, so where two fingerprints differ, a part of the comparison does too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError, SpecialTokenError
@@ -16,12 +17,13 @@ from trietok.showing.characters import number_of
 from trietok.tokenizer.bert import is_unused_slot
 from trietok.tokenizer.fingerprint import Flags, State, as_json, canonical, digest, fingerprint, state_of
 
-# What a comparison of two tokenizers says: as attributes, as JSON and as text.
-
+__all__ = ["Comparison", "TextDifference", "compare", "fingerprint"]
 
 MOST_SHOWN = 20  # entries of a list, in the readable form
 _DIGITS = 8  # of a fingerprint, in a sentence
 _MOST_TEXTS = 5  # texts there, which take three lines each
+MOST_KEPT = 100  # differing texts in a report
+_MOST_TRIED = 1000  # tokens that are tried in texts of their own
 
 Pair = tuple[Any, Any]  # what the old tokenizer has, what the new one has
 
@@ -165,23 +167,27 @@ class Comparison(NamedTuple):
 
     def sections(self, most: int = MOST_SHOWN) -> list[Section]:
         """What differs, to read: the parts that hold anything, each with at most `most` rows. Tokens are quoted."""
-        sizes = {name: pair for name, pair in self.sizes.items() if pair[0] != pair[1]}
-        roles = [(role, *_two(pair)) for role, pair in self.roles.items()]
-        settings = [(name, *_two(pair)) for name, pair in self.settings.items()]
         holes = [(_range(hole), "hole", "") for hole in self.holes[0]]
         holes += [(_range(hole), "", "hole") for hole in self.holes[1]]
+        parts: dict[str, list[tuple[str, str, str]]] = {
+            "sizes": [(name, *_two(pair)) for name, pair in self.sizes.items() if pair[0] != pair[1]],
+            "ids moved": [(repr(token), *_two(pair)) for token, pair in self.moved.items()],
+            "tokens gained": [(repr(token), "", str(i)) for token, i in self.gained.items()],
+            "tokens lost": [(repr(token), str(i), "") for token, i in self.lost.items()],
+            "flags changed": [(repr(token), *_flag_texts(changes)) for token, changes in self.flags.items()],
+            "roles changed": [(role, *_two(pair)) for role, pair in self.roles.items()],
+            "settings changed": [(name, *_two(pair)) for name, pair in self.settings.items()],
+            "duplicates": [(repr(token), *_two(pair)) for token, pair in self.duplicates.items()],
+            "holes": holes,
+        }
         sections = [
-            _section("sizes", [(name, *_two(pair)) for name, pair in sizes.items()], most),
-            _section("ids moved", [(repr(token), *_two(pair)) for token, pair in self.moved.items()], most),
-            _section("tokens gained", [(repr(token), "", str(i)) for token, i in self.gained.items()], most),
-            _section("tokens lost", [(repr(token), str(i), "") for token, i in self.lost.items()], most),
-            _section("flags changed", [(repr(t), *_flag_texts(changes)) for t, changes in self.flags.items()], most),
-            _section("roles changed", roles, most),
-            _section("settings changed", settings, most),
-            _section("duplicates", [(repr(token), *_two(pair)) for token, pair in self.duplicates.items()], most),
-            _section("holes", holes, most),
-            _text_section(self, most),
+            Section(f"{title} ({len(rows)})", rows[:most], left_out=max(len(rows) - most, 0))
+            for title, rows in parts.items()
         ]
+        examples = self.examples[: min(most, _MOST_TEXTS)]
+        texts = [(_short(repr(example.text)), *_where_they_part(example)) for example in examples]
+        title, left_out = f"({self.differing} of {self.texts})", self.differing - len(texts)
+        sections.append(Section(f"texts that come out differently {title}", texts, stacked=True, left_out=left_out))
         return [section for section in sections if section.rows]
 
     def _repr_html_(self) -> str:
@@ -225,25 +231,10 @@ def short_fingerprint(fingerprint: str) -> str:
     return f"{name}:{digits[:_DIGITS]}"
 
 
-def _section(title: str, rows: list[tuple[str, str, str]], most: int) -> Section:
-    return Section(f"{title} ({len(rows)})", rows[:most], left_out=max(len(rows) - most, 0))
-
-
-def _text_section(comparison: Comparison, most: int) -> Section:
-    rows = [
-        (_short(repr(example.text)), *_where_they_part(example))
-        for example in comparison.examples[: min(most, _MOST_TEXTS)]
-    ]
-    title = f"texts that come out differently ({comparison.differing} of {comparison.texts})"
-    return Section(title, rows, stacked=True, left_out=comparison.differing - len(rows))
-
-
 def _where_they_part(example: TextDifference) -> tuple[str, str]:
     """The tokens of both around the first that differs; with their ids where the tokens are the same."""
-    sides = [
-        list(zip(tokens, ids, strict=True))
-        for tokens, ids in ((example.old_tokens, example.old_ids), (example.new_tokens, example.new_ids))
-    ]
+    _, old_ids, new_ids, *tokens = example
+    sides = [list(zip(*pair, strict=True)) for pair in zip(tokens, (old_ids, new_ids), strict=True)]
     parting = next((i for i, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), min(map(len, sides)))
     start = max(parting - 3, 0)
     same_tokens = example.old_tokens[start : start + 12] == example.new_tokens[start : start + 12]
@@ -261,10 +252,12 @@ def _word(token: str) -> str:
 
 
 def _flag_texts(changes: dict[str, Pair]) -> tuple[str, str]:
-    if "added" in changes:
-        sides = [[name for name, pair in changes.items() if pair[side]] for side in (0, 1)]
-        return tuple(", ".join(names) or "a plain entry" for names in sides)  # type: ignore[return-value]
-    return tuple(", ".join(f"{name}={pair[side]}" for name, pair in changes.items()) for side in (0, 1))  # type: ignore[return-value]
+    def of(side: int) -> str:
+        if "added" in changes:
+            return ", ".join(name for name, pair in changes.items() if pair[side]) or "a plain entry"
+        return ", ".join(f"{name}={pair[side]}" for name, pair in changes.items())
+
+    return of(0), of(1)
 
 
 def _two(pair: Pair) -> tuple[str, str]:
@@ -279,10 +272,7 @@ def _short(text: str, most: int = 200) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-__all__ = ["Comparison", "TextDifference", "compare", "fingerprint"]
-
-MOST_KEPT = 100  # differing texts in a report
-_MOST_TRIED = 1000  # tokens that are tried in texts of their own
+# ---- comparing ------------------------------------------------------------------------------------------------------
 
 
 def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
@@ -312,18 +302,20 @@ def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
     if isinstance(texts, (str, bytes)):
         raise InputTypeError("compare takes a list of texts, not one", value=texts)
     old, new = state_of(a), state_of(b)
-    moved = {t: (i, new.ids[t]) for t, i in _by_id(old.ids) if new.ids.get(t, i) != i}
-    gained = {token: token_id for token, token_id in _by_id(new.ids) if token not in old.ids}
-    lost = {token: token_id for token, token_id in _by_id(old.ids) if token not in new.ids}
+    by_id = sorted(old.ids.items(), key=itemgetter(1))
+    moved = {t: (i, new.ids[t]) for t, i in by_id if new.ids.get(t, i) != i}
+    gained = {token: i for token, i in sorted(new.ids.items(), key=itemgetter(1)) if token not in old.ids}
+    lost = {token: i for token, i in by_id if token not in new.ids}
     flags = _changed_flags(old, new)
     if texts is None:
         texts = _sample(old, new, [*moved, *gained, *lost, *flags])
     number, differing, examples = _encode_both(a, b, texts)
+    holes = _holes(old), _holes(new)
     return Comparison(
         names=(str(a.name_or_path), str(b.name_or_path)),
         fingerprints=(digest(old), digest(new)),
         sizes={"vocab_size": (a.vocab_size, b.vocab_size), "len": (len(a), len(b)), "max_id": (a.max_id, b.max_id)},
-        unchanged=sum(new.ids.get(token) == token_id for token, token_id in old.ids.items()),
+        unchanged=len(old.ids.items() & new.ids.items()),
         moved=moved,
         gained=gained,
         lost=lost,
@@ -331,16 +323,12 @@ def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
         roles=_changed(old.roles, new.roles),
         settings=_changed_settings(old, new),
         duplicates=_changed_duplicates(old, new),
-        holes=_changed_holes(old, new),
+        holes=(sorted(holes[0] - holes[1]), sorted(holes[1] - holes[0])),
         texts=number,
         differing=differing,
         examples=examples,
         unidata_version=unicodedata.unidata_version,
     )
-
-
-def _by_id(ids: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(ids.items(), key=lambda item: item[1])
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Pair]:
@@ -366,7 +354,7 @@ def _changed_flags(old: State, new: State) -> dict[str, dict[str, Pair]]:
                 changed[token] = _changed(*pair)
             elif token in old.kept and token in new.kept and old.kept[token] != new.kept[token]:
                 changed[token] = {"kept_from_lower_casing": (old.kept[token], new.kept[token])}
-    return {token: changed[token] for token, _ in _by_id(old.ids) if token in changed}
+    return {token: changed[token] for token, _ in sorted(old.ids.items(), key=itemgetter(1)) if token in changed}
 
 
 _ENTRY: Flags = {"vocabulary": True, "added": False}
@@ -392,11 +380,6 @@ def _changed_duplicates(old: State, new: State) -> dict[str, tuple[list[int], li
     return {token: pair for token, pair in pairs.items() if pair[0] != pair[1] and max(map(len, pair)) > 1}
 
 
-def _changed_holes(old: State, new: State) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    holes = _holes(old), _holes(new)
-    return sorted(holes[0] - holes[1]), sorted(holes[1] - holes[0])
-
-
 def _holes(state: State) -> set[tuple[int, int]]:
     used = sorted({-1, *(i for i, _ in state.entries), *(i for i, _, _ in state.added)})
     return {(before + 1, after - 1) for before, after in pairwise(used) if after - before > 1}
@@ -415,7 +398,11 @@ def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[T
         if ids[0] != ids[1]:
             differing += 1
             if len(examples) < MOST_KEPT:
-                examples.append(TextDifference(text, *ids, *map(_tokens, (a, b), ids)))
+                tokens = [
+                    [str(None if i is None else tokenizer.convert_ids_to_tokens(i)) for i in row]
+                    for tokenizer, row in zip((a, b), ids, strict=True)
+                ]
+                examples.append(TextDifference(text, *ids, *tokens))
     return number, differing, examples
 
 
@@ -429,10 +416,6 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
     return ids
 
 
-def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
-    return [str(None if i is None else tokenizer.convert_ids_to_tokens(i)) for i in ids]
-
-
 def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
     """Texts in which a difference is likely to show: sentences, the tokens that differ, what the settings speak of."""
     yield from SENTENCES
@@ -444,7 +427,8 @@ def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
     for start in range(0, len(some), 10):
         words = some[start : start + 10]
         yield " ".join(f"{word.upper()} {word[:1]}\u0301{word[1:]} {word}.{word}" for word in words)
-    special = [t for state in (old, new) for value in state.roles.values() for t in _as_list(value)]
+    roles = [value for state in (old, new) for value in state.roles.values()]
+    special = chain.from_iterable(value if isinstance(value, list) else [value] for value in roles)
     for token in islice(dict.fromkeys(chain(differing, special)), _MOST_TRIED):
         word = token.removeprefix(prefix)
         yield f"the {word} of"
@@ -453,10 +437,6 @@ def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
     yield from (f"the {word} of" for word in sorted(unsplit)[:_MOST_TRIED])
     longest = {state.settings.get("max_input_chars_per_word") for state in (old, new)}
     yield from ("a" * min(length + 1, 10_000) for length in longest if isinstance(length, int) and length > 0)
-
-
-def _as_list(value: Any) -> list[str]:
-    return value if isinstance(value, list) else [value]
 
 
 SENTENCES = """\

@@ -1,7 +1,8 @@
-"""Two ways to make a word one token, and what each does to the words around it.
+"""Two ways to make a word one token, what each does to the words around it, and phrases that are worth one token.
 
 In: a tokenizer and how often each unit of text was counted. Out: for one word after the other, the units whose tokens
-change when it is added.
+change when it is added; of texts as added tokens are searched in them, the phrases worth a look, and units none of
+which a phrase extends beyond.
 
 As an entry of the WordPiece vocabulary a word is matched where the tokenizer sees that word, and where a longer word
 begins with it. As an added token of a single word it is matched in the text as it is written, where no letter, digit,
@@ -23,10 +24,7 @@ from trietok.text.characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.training.word_counts import WordCounts
 
-# Phrases: words that stand side by side more often than their own frequencies would have it.
-#
-# In: texts as added tokens are searched in them. Out: the phrases worth a look, and texts cut into units none of which
-# a phrase extends beyond.
+# ---- phrases: words that stand side by side more often than their own frequencies would have it ---------------------
 #
 # A phrase is two to four words with one space between each two and nothing else, so none extends over punctuation. Its
 # cohesion is the normalized pointwise mutual information of its two parts (Bouma 2009, "Normalized (pointwise) mutual
@@ -34,19 +32,10 @@ from trietok.training.word_counts import WordCounts
 # p(ab), where p(x) is how often x occurs for each word of the texts. It is 1 for parts that occur only together, 0 for
 # parts that meet by chance: in English prose "of the" has 0.3, "new york" 0.6, "district of columbia" 0.9.
 
-
 LONGEST = 4  # words
 COHESION = 0.55  # a choice: about where word lists of English prose turn from grammar to terms
 _MOST_REMEMBERED = 200_000  # chunks
-_OTHER_SPACES = re.compile(r"[\t\n\r]+")  # the spaces of `AsAddedTokens` but for the one that a phrase may hold
-
-
-class _Chunk(NamedTuple):
-    """What lies between two spaces: its words, and whether it begins and ends with one."""
-
-    words: list[str]
-    begins: bool
-    ends: bool
+_OTHER_SPACES = re.compile(r"[\t\n\r]+")  # the spaces of `AddingTokens` but for the one that a phrase may hold
 
 
 class WordSequences:
@@ -58,7 +47,8 @@ class WordSequences:
 
     def __init__(self) -> None:
         self._runs = word_runs()
-        self._chunks: dict[str, _Chunk] = {}
+        # What lies between two spaces → its words, and whether it begins and ends with one.
+        self._chunks: dict[str, tuple[list[str], bool, bool]] = {}
 
     def __call__(self, text: str) -> Iterator[list[str]]:
         words: list[str] = []
@@ -80,13 +70,13 @@ class WordSequences:
         if words:
             yield words
 
-    def _look_into(self, text: str) -> _Chunk:
+    def _look_into(self, text: str) -> tuple[list[str], bool, bool]:
         words = self._runs.findall(text)
         begins, ends = (text.startswith(words[0]), text.endswith(words[-1])) if words else (False, False)
         if len(self._chunks) >= _MOST_REMEMBERED:
             self._chunks.clear()
-        chunk = self._chunks[text] = _Chunk(words, begins, ends)
-        return chunk
+        self._chunks[text] = words, begins, ends
+        return words, begins, ends
 
 
 class PhraseCounts:
@@ -123,16 +113,12 @@ class PhraseCounts:
     def cohesion(self, phrase: str) -> float:
         """The cohesion of a phrase that was counted, at most 1."""
         count, words = self.counts[phrase], phrase.split(" ")
-        return min(
-            self._information(count, " ".join(words[:place]), " ".join(words[place:])) for place in range(1, len(words))
-        )
-
-    def _information(self, count: int, left: str, right: str) -> float:
-        # What was forgotten occurred at least as often as the whole.
-        counts = [max(self.counts.get(part, 0), count) for part in (left, right)]
         if count >= self.words:
             return 1.0
-        return math.log(count * self.words / (counts[0] * counts[1])) / -math.log(count / self.words)
+        # What was forgotten occurred at least as often as the whole.
+        parts = ((" ".join(words[:place]), " ".join(words[place:])) for place in range(1, len(words)))
+        counts = ([max(self.counts.get(part, 0), count) for part in both] for both in parts)
+        return min(math.log(count * self.words / (a * b)) / -math.log(count / self.words) for a, b in counts)
 
     def cohesive(self, min_frequency: int) -> Iterator[tuple[str, int]]:
         """The phrases that hold together, each with how often it occurs."""
@@ -180,30 +166,25 @@ class Joining:
 
     def _found(self, chunks: list[str]) -> Iterator[tuple[int, str, int]]:
         """Each place of a phrase, by that of its first and its last chunk, in the order of the first."""
-        endings = self._endings
         for place, chunk in enumerate(chunks):
-            firsts = endings.get(chunk)
+            firsts = self._endings.get(chunk)
             if firsts is None:
                 firsts = self._firsts_of(chunk)
             for first in firsts:
                 for rest in self._rests[first]:
-                    if _goes_on(chunks, place + 1, rest):
-                        yield place, " ".join((first, *rest)), place + len(rest)
+                    end = place + len(rest)  # of the last word the chunk there may be the beginning
+                    if end < len(chunks) and chunks[end].startswith(rest[-1]) and chunks[place + 1 : end] == rest[:-1]:
+                        yield place, " ".join((first, *rest)), end
 
     def _firsts_of(self, chunk: str) -> tuple[str, ...]:
         starts = range(max(0, len(chunk) - self._longest), len(chunk))
-        found = tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
         if len(self._endings) >= _MOST_REMEMBERED:
             self._endings.clear()
-        self._endings[chunk] = found
-        return found
+        self._endings[chunk] = tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
+        return self._endings[chunk]
 
 
-def _goes_on(chunks: list[str], place: int, words: list[str]) -> bool:
-    """Whether these words stand from a chunk on; of the last it may be the beginning."""
-    last = place + len(words) - 1
-    return last < len(chunks) and chunks[last].startswith(words[-1]) and chunks[place:last] == words[:-1]
-
+# ---- words made tokens ----------------------------------------------------------------------------------------------
 
 # Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
 _SPACES = re.compile(r"[ \t\n\r]+")
@@ -243,7 +224,10 @@ class Effect(NamedTuple):
 
 
 class AddingWords:
-    """What both ways share: the tokens of each unit, as the words added so far have changed them.
+    """Words made entries of the WordPiece vocabulary. The units that are counted are the words of the basic tokenizer.
+
+    A new entry that is a whole word changes the first piece of longer words at most: what begins them is matched
+    longest first, and no entry that continues a word is new.
 
     Args:
         tokenizer: stays as it is.
@@ -254,25 +238,20 @@ class AddingWords:
         self.unk_token = tokenizer.wordpiece_tokenizer.unk_token
         self.special = frozenset(tokenizer.all_special_tokens)
         self.never_split = frozenset(tokenizer.basic_tokenizer.never_split if tokenizer.do_basic_tokenize else ())
-        self.taken: dict[str, None] = {}
+        self.taken: dict[str, None] = {}  # the words added so far
         self.counts: Mapping[str, int] = {}
-        self._now: dict[str, list[str]] = {}
+        self._now: dict[str, list[str]] = {}  # unit → its tokens, where the words added so far have changed them
+        self._entries = frozenset(tokenizer.wordpiece_tokenizer.vocab)
+        self._prefix = tokenizer.wordpiece_tokenizer.continuing_subword_prefix
+        self._touching: dict[str, list[str]] = {}  # candidate → the other units that adding it may change
 
     def units(self, text: str) -> tuple[list[str], list[str]]:
         """What to count in a text, and the tokens it holds beside that."""
-        raise NotImplementedError
+        return self.words_in(text)
 
     def cut(self, unit: str) -> list[str]:
         """The tokens of a unit with no word added."""
-        raise NotImplementedError
-
-    def look_for(self, phrases: Iterable[str]) -> None:
-        """Let these phrases be candidates too."""
-        raise NotImplementedError
-
-    def is_phrase(self, text: str) -> bool:
-        """Whether a phrase could be added, and is several tokens."""
-        raise NotImplementedError
+        return self.pieces_of(unit)
 
     def words_in(self, text: str) -> tuple[list[str], list[str]]:
         """The words of a text between the added tokens it holds, and those."""
@@ -290,7 +269,7 @@ class AddingWords:
 
     def extra_in(self, unit: str, tokens: list[str]) -> int:
         """How many of a unit's tokens are there because words are split."""
-        raise NotImplementedError
+        return len(tokens) - 1
 
     def unknown_in(self, tokens: list[str]) -> int:
         """How many of these tokens are unknown."""
@@ -298,7 +277,22 @@ class AddingWords:
 
     def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
         """The words that are more than one token, or unknown, and how often adding each would matter."""
-        raise NotImplementedError
+        self.counts = counts
+        longest = self.tokenizer.wordpiece_tokenizer.max_input_chars_per_word
+        found = {}
+        for word, count in counts.items():
+            if len(word) > longest or word.startswith(self._prefix):
+                continue
+            tokens = self.cut(word)
+            if len(tokens) > 1 or self.unknown_in(tokens):
+                found[word] = count
+        self._touching = {}
+        for word in counts:
+            if len(word) <= longest:
+                for end in range(1, len(word)):
+                    if word[:end] in found:
+                        self._touching.setdefault(word[:end], []).append(word)
+        return found
 
     def pieces_of(self, word: str) -> list[str]:
         """The tokens of one word now."""
@@ -327,7 +321,7 @@ class AddingWords:
         tokens: dict[str, list[str]] = {}
         others: list[Change] = []
         for unit in self._touched(word):
-            before, after = self._tokens_now(unit), self._cut_again(unit)
+            before, after = self._now.get(unit) or self.cut(unit), self._cut_again(unit)
             if after == before:
                 continue
             number = self.counts[unit]
@@ -346,73 +340,18 @@ class AddingWords:
         """Let the word added last be none."""
         del self.taken[word]
 
-    def _tokens_now(self, unit: str) -> list[str]:
-        return self._now.get(unit) or self.cut(unit)
-
     def _add(self, word: str) -> None:
         """Make the word one token."""
 
     def _touched(self, word: str) -> Iterable[str]:
         """The counted units that adding the word may change."""
-        raise NotImplementedError
-
-    def _cut_again(self, unit: str) -> list[str]:
-        """The tokens of a unit with the words added so far."""
-        raise NotImplementedError
-
-    def is_other(self, unit: str, after: list[str]) -> bool:
-        """Whether more has changed in a unit than that the words added are one token each."""
-        raise NotImplementedError
-
-
-class AsEntries(AddingWords):
-    """Words as entries of the WordPiece vocabulary. The units are the words of the basic tokenizer.
-
-    A new entry that is a whole word changes the first piece of longer words at most: what begins them is matched
-    longest first, and no entry that continues a word is new.
-    """
-
-    def __init__(self, tokenizer: BertTokenizer) -> None:
-        super().__init__(tokenizer)
-        wordpiece = tokenizer.wordpiece_tokenizer
-        self._entries = frozenset(wordpiece.vocab)
-        self._prefix = wordpiece.continuing_subword_prefix
-        self._longest_word = wordpiece.max_input_chars_per_word
-        self._beginning: dict[str, list[str]] = {}
-
-    def units(self, text: str) -> tuple[list[str], list[str]]:
-        return self.words_in(text)
-
-    def cut(self, unit: str) -> list[str]:
-        return self.pieces_of(unit)
-
-    def extra_in(self, unit: str, tokens: list[str]) -> int:
-        return len(tokens) - 1
-
-    def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
-        self.counts = counts
-        found = {}
-        for word, count in counts.items():
-            if len(word) > self._longest_word or word.startswith(self._prefix):
-                continue
-            tokens = self.cut(word)
-            if len(tokens) > 1 or self.unknown_in(tokens):
-                found[word] = count
-        self._beginning = {}
-        for word in counts:
-            if len(word) <= self._longest_word:
-                for end in range(1, len(word)):
-                    if word[:end] in found:
-                        self._beginning.setdefault(word[:end], []).append(word)
-        return found
-
-    def _touched(self, word: str) -> Iterator[str]:
         yield word
-        for longer in self._beginning.get(word, ()):
+        for longer in self._touching.get(word, ()):
             if longer not in self.taken and longer not in self.never_split:
                 yield longer
 
     def _cut_again(self, unit: str) -> list[str]:
+        """The tokens of a unit with the words added so far."""
         if unit in self.taken or unit in self._entries:
             return [unit]
         end = len(unit)
@@ -425,11 +364,12 @@ class AsEntries(AddingWords):
         return [self.unk_token] if rest is None or len(rest[0]) <= len(self._prefix) else [unit[:end], *rest]
 
     def is_other(self, unit: str, after: list[str]) -> bool:
+        """Whether more has changed in a unit than that the words added are one token each."""
         return unit not in self.taken
 
 
-class AsAddedTokens(AddingWords):
-    """Words as added tokens, each a single word. The units are chunks between spaces, lower-cased where the tokenizer
+class AddingTokens(AddingWords):
+    """Words made added tokens, each a single word. The units are chunks between spaces, lower-cased where the tokenizer
     does so, but otherwise as they are written: what touches a word there decides whether it is matched."""
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
@@ -437,7 +377,6 @@ class AsAddedTokens(AddingWords):
         self._runs = word_runs()  # what `single_word` looks for around a match
         self._extended = copy.deepcopy(tokenizer)
         self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
-        self._holding: dict[str, list[str]] = {}  # candidate → the chunks in which it stands alone, a phrase at all
         self._sequences = WordSequences()
         self._phrases: frozenset[str] = frozenset()
         self._joining: Joining | None = None
@@ -451,10 +390,9 @@ class AsAddedTokens(AddingWords):
 
     def is_phrase(self, text: str) -> bool:
         """Whether a phrase could be added: its words are such as the tokenizer makes, and it is several tokens."""
-        if self.tokenizer.do_basic_tokenize:
-            words = self.tokenizer.basic_tokenizer.tokenize(text, self.special)
-            if words != text.split(" "):
-                return False
+        tokenizer = self.tokenizer
+        if tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.tokenize(text, self.special) != text.split(" "):
+            return False
         return len(self.cut(text)) > 1
 
     def units(self, text: str) -> tuple[list[str], list[str]]:
@@ -475,24 +413,23 @@ class AsAddedTokens(AddingWords):
     def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
         self.counts = counts
         found: dict[str, int] = {}
+        # Candidate → the chunks in which it stands alone, a phrase at all.
         holding: dict[str, list[str]] = {}
         is_candidate: dict[str, bool] = {}
         for chunk, count in counts.items():
-            words = self._runs.findall(chunk)
-            for word in words:
+            for word in self._runs.findall(chunk):
                 if word not in is_candidate:
                     is_candidate[word] = self._is_candidate(word)
                 if is_candidate[word]:
                     found[word] = found.get(word, 0) + count
-            for word in dict.fromkeys(words):
-                if is_candidate[word]:
-                    holding.setdefault(word, []).append(chunk)
+                    if holding.setdefault(word, [chunk])[-1] != chunk:
+                        holding[word].append(chunk)
             if self._joining is not None and " " in chunk:
                 for phrase, number in self._alone_in(chunk).items():
                     found[phrase] = found.get(phrase, 0) + number * count
                 for phrase in self._joining.occurring(chunk):  # a match that is rejected hides others
                     holding.setdefault(phrase, []).append(chunk)
-        self._holding = holding
+        self._touching = holding
         self._with_tokens = [chunk for chunk in counts if self.tokenizer.tokens_trie.find(chunk)]
         return found
 
@@ -514,17 +451,13 @@ class AsAddedTokens(AddingWords):
         return self.cut(word) if " " in word else super().pieces_of(word)
 
     def reason_against(self, word: str) -> str | None:
-        if " " in word:
-            return None
-        return super().reason_against(word)
+        return None if " " in word else super().reason_against(word)
 
     def _is_candidate(self, word: str) -> bool:
-        tokens = self.cut(word)
+        tokens, tokenizer = self.cut(word), self.tokenizer
         if len(tokens) == 1 and tokens[0] != self.unk_token:
             return False
-        if not self.tokenizer.do_basic_tokenize:
-            return True
-        return self.tokenizer.basic_tokenizer.tokenize(word, self.special) == [word]
+        return not tokenizer.do_basic_tokenize or tokenizer.basic_tokenizer.tokenize(word, self.special) == [word]
 
     def _add(self, word: str) -> None:
         self._extended.add_tokens([AddedToken(word, single_word=True)])
@@ -535,7 +468,7 @@ class AsAddedTokens(AddingWords):
 
     def _touched(self, word: str) -> Iterable[str]:
         # A match that is rejected still hides a token that begins inside it.
-        return dict.fromkeys((*self._holding[word], *(chunk for chunk in self._with_tokens if word in chunk)))
+        return dict.fromkeys((*self._touching[word], *(chunk for chunk in self._with_tokens if word in chunk)))
 
     def _cut_again(self, unit: str) -> list[str]:
         return self._extended.tokenize(unit)
@@ -547,16 +480,12 @@ class AsAddedTokens(AddingWords):
         return apart != self.cut(unit)
 
 
-WAYS: dict[str, type[AddingWords]] = {"wordpiece": AsEntries, "added": AsAddedTokens}
+WAYS: dict[str, type[AddingWords]] = {"wordpiece": AddingWords, "added": AddingTokens}
 
 
 def require_bert(tokenizer: object) -> BertTokenizer:
-    """The tokenizer, if its words can be told: a `BertTokenizer` that cuts texts as that class does.
-
-    Raises:
-        InputTypeError: it is another object, or a subclass that cuts texts in a way of its own.
-        InputError: nothing marks its entries that continue a word.
-    """
+    """The tokenizer, if its words can be told: a `BertTokenizer` that cuts texts as that class does, and marks the
+    entries that continue a word."""
     bert = require_wordpiece(tokenizer, "this")
     for name in _STAGES:
         if getattr(type(tokenizer), name) is not getattr(BertTokenizer, name) or name in vars(tokenizer):

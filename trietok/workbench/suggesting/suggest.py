@@ -23,17 +23,13 @@ from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.adding_words import (
     LONGEST,
     WAYS,
+    AddingTokens,
     AddingWords,
     Change,
     Effect,
     PhraseCounts,
     require_bert,
 )
-
-# What `suggest_tokens` finds: words to add, and what adding them comes to, as attributes, as JSON and as text.
-#
-# In: plain values. Out: `Suggestions` and its parts.
-
 
 HEAD = ("word", "frequency", "tokens saved", "now")
 SAVED_ALREADY = "what it would save, the suggestions before it save"
@@ -220,8 +216,6 @@ class Applied(NamedTuple):
     changed: int
 
 
-__all__ = ["Suggestions", "add_suggestions", "suggest_tokens"]
-
 MILESTONES = (50, 100, 500)
 HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
 _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
@@ -294,25 +288,22 @@ def suggest_tokens(
         raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
     adding = _FORMS.get(adding, adding)
     way = WAYS[adding](require_bert(tokenizer))
-    totals = _Totals(way)
+    picked = _Picked(way, leave_others, max_suggestions)
     with contextlib.ExitStack() as stack:
         if phrases:
+            assert isinstance(way, AddingTokens)  # as was checked
             texts = stack.enter_context(read_again(texts))
             way.look_for(_phrases(way, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * max_suggestions))
-        counts = totals.count_texts(texts, max_words)
+        counts = picked.count_texts(texts, max_words)
     occurrences = counts.total + counts.pruned_occurrences
-    if not totals.tokens and not occurrences:
+    if not picked.tokens and not occurrences:
         raise InputError(f"there is no word in the {counts.texts} texts; give texts that hold words")
     for unit, count in counts.items():
-        totals.add(unit, count)
-    picked = _Picked(way, totals, leave_others, max_suggestions)
+        picked.add(unit, count)
+    tokens_before, unknown_before = picked.tokens, picked.unknown
     unwanted = frozenset(form for word in leave_out for form in (word, word.lower()))
     ranked = _ranked(way, counts, min_frequency, unknown_weight, unwanted)
-    if phrases:
-        picked.pick_by_gain(ranked, min_frequency, unknown_weight)
-    else:
-        picked.pick(ranked)
-    changed = picked.changed()
+    picked.pick(ranked, bool(phrases), min_frequency, unknown_weight)
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     others = (unit for unit, _ in frequent if unit not in way.taken)
     return Suggestions(
@@ -321,12 +312,12 @@ def suggest_tokens(
         fingerprint=tokenizer.fingerprint(),
         texts=counts.texts,
         words=occurrences,
-        tokens_before=totals.tokens,
+        tokens_before=tokens_before,
         tokens_after=picked.tokens,
-        unknown_before=totals.unknown,
+        unknown_before=unknown_before,
         unknown_after=picked.unknown,
         milestones=picked.milestones,
-        changed=changed,
+        changed=picked.changed(),
         left_out=picked.left_out,
         forgotten=counts.pruned_occurrences,
         lost_at_most=counts.pruned_below,
@@ -337,11 +328,8 @@ def suggest_tokens(
 def _check_options(
     max_suggestions: int, min_frequency: int, unknown_weight: float, adding: str, max_words: int, phrases: int
 ) -> None:
-    for name, value in (
-        ("max_suggestions", max_suggestions),
-        ("min_frequency", min_frequency),
-        ("max_words", max_words),
-    ):
+    numbers = {"max_suggestions": max_suggestions, "min_frequency": min_frequency, "max_words": max_words}
+    for name, value in numbers.items():
         if type(value) is not int or value < 1:
             raise InputError(f"{name} is {value!r}; it is a whole number from 1")
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
@@ -358,7 +346,7 @@ def _check_options(
 
 
 def _phrases(
-    way: AddingWords, texts: Iterable[str], longest: int, min_frequency: int, max_words: int, most: int
+    way: AddingTokens, texts: Iterable[str], longest: int, min_frequency: int, max_words: int, most: int
 ) -> list[str]:
     """The phrases of the texts that would save the most, each alone."""
     counts = PhraseCounts(longest, max_words)
@@ -370,35 +358,6 @@ def _phrases(
         if way.is_phrase(phrase)
     }
     return sorted(saved, key=lambda phrase: (-saved[phrase], phrase))[:most]
-
-
-class _Totals:
-    """The tokens of all texts, and the unknown ones among them, before anything is added."""
-
-    def __init__(self, way: AddingWords) -> None:
-        self.way = way
-        self.tokens = 0
-        self.unknown = 0
-        self.extra = 0  # tokens beyond one for each counted word
-
-    def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
-        """Count the words of all texts; those that are forgotten are among the totals, and no longer counted."""
-        counts = WordCounts()
-        for text in checked(texts):
-            counts.texts += 1
-            units, added = self.way.units(text)
-            counts.add(Counter(units))
-            for unit, count in counts.prune(max_words).items():
-                self.add(unit, count)
-            self.tokens += len(added)
-            self.unknown += self.way.unknown_in(added)  # a text may hold the unknown token itself
-        return counts
-
-    def add(self, unit: str, count: int) -> None:
-        tokens = self.way.cut(unit)
-        self.tokens += count * len(tokens)
-        self.unknown += count * self.way.unknown_in(tokens)
-        self.extra += count * self.way.extra_in(unit, tokens)
 
 
 def _ranked(
@@ -423,67 +382,71 @@ def _worth(saved: int, unknown_removed: int, unknown_weight: float) -> float:
 
 
 class _Picked:
-    """The suggestions, picked in the order of their ranks, and what all of them together come to."""
+    """The tokens of all texts, the suggestions picked in the order of their ranks, and what these leave of the tokens.
 
-    def __init__(self, way: AddingWords, totals: _Totals, leave_others: bool, most: int) -> None:
-        self.way = way
-        self.totals = totals
-        self.leave_others = leave_others
-        self.most = most
-        self.tokens = totals.tokens
-        self.unknown = totals.unknown
+    Attributes:
+        tokens, unknown: the tokens of all texts, and the unknown ones among them, with the suggestions so far added.
+    """
+
+    def __init__(self, way: AddingWords, leave_others: bool, most: int) -> None:
+        self.way, self.leave_others, self.most = way, leave_others, most
+        self.tokens = self.unknown = 0
         self.suggestions: list[Suggestion] = []
         self.milestones: list[Milestone] = []
         self.left_out: list[LeftOut] = []
+        self._extra = self._gone = 0  # tokens beyond one for each word, and unknown ones: at first, and gone since
         self._changes: dict[str, Change] = {}
 
-    def pick(self, ranked: list[Suggestion]) -> None:
-        for suggestion in ranked:
-            if len(self.suggestions) == self.most:
-                break
-            reason = self.way.reason_against(suggestion.word)
-            if reason is None:
-                effect = self.way.effect(suggestion.word)
-                reason = self._reason_against(suggestion, effect)
-                if reason is None:
-                    self._take(suggestion, effect)
-                    continue
-                self.way.give_back(suggestion.word)
-            self.left_out.append(LeftOut(suggestion.word, suggestion.frequency, reason))
-        self._note_last()
+    def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
+        """Count the words of all texts; those that are forgotten are among the tokens, and no longer counted."""
+        counts = WordCounts()
+        for text in checked(texts):
+            counts.texts += 1
+            units, added = self.way.units(text)
+            counts.add(Counter(units))
+            for unit, count in counts.prune(max_words).items():
+                self.add(unit, count)
+            self.tokens += len(added)
+            self._note_unknown(self.way.unknown_in(added))  # a text may hold the unknown token itself
+        return counts
 
-    def pick_by_gain(self, ranked: list[Suggestion], min_frequency: int, unknown_weight: float) -> None:
-        """Pick as `pick` does, but always what saves most beyond the suggestions before it.
+    def add(self, unit: str, count: int) -> None:
+        tokens = self.way.cut(unit)
+        self.tokens += count * len(tokens)
+        self._extra += count * self.way.extra_in(unit, tokens)
+        self._note_unknown(count * self.way.unknown_in(tokens))
+
+    def _note_unknown(self, number: int) -> None:
+        self.unknown += number
+        self._extra += number
+
+    def pick(self, ranked: list[Suggestion], by_gain: bool, min_frequency: int, unknown_weight: float) -> None:
+        """Pick one suggestion after the other; by gain, always what saves most beyond the suggestions before it.
 
         What a suggestion saves seldom grows as others are picked, so only the first of the queue is looked at again:
         the lazy greedy algorithm (Minoux 1978, "Accelerated greedy algorithms for maximizing submodular functions").
         """
-        at_first = {suggestion.word: suggestion for suggestion in ranked}
-        queue = [(-each.score, -each.frequency, each.word, -1) for each in ranked]
-        heapq.heapify(queue)
+        queue = [(-each.score, -each.frequency, each.word, -1, each) for each in ranked]  # sorted, and so a heap
         while queue and len(self.suggestions) < self.most:
-            _, _, word, picked_then = heapq.heappop(queue)
-            suggestion = at_first[word]
-            reason = self.way.reason_against(word)
+            _, _, word, picked_then, suggestion = heapq.heappop(queue)
+            reason, gain = self.way.reason_against(word), suggestion.score
             if reason is None:
                 effect = self.way.effect(word)
-                gain = _worth(effect.tokens_saved, effect.unknown_removed, unknown_weight)
-                if gain * suggestion.frequency < min_frequency * suggestion.score:
-                    reason = SAVED_ALREADY
-                elif picked_then < len(self.suggestions) and queue and gain < -queue[0][0]:
-                    self.way.give_back(word)
-                    heapq.heappush(queue, (-gain, -suggestion.frequency, word, len(self.suggestions)))
-                    continue
-                else:
-                    reason = self._reason_against(suggestion, effect)
-                    if reason is None:
-                        self._take(suggestion._replace(score=gain), effect)
+                if by_gain:
+                    gain = _worth(effect.tokens_saved, effect.unknown_removed, unknown_weight)
+                    if gain * suggestion.frequency < min_frequency * suggestion.score:
+                        reason = SAVED_ALREADY
+                    elif picked_then < len(self.suggestions) and queue and gain < -queue[0][0]:
+                        self.way.give_back(word)
+                        again = -gain, -suggestion.frequency, word, len(self.suggestions), suggestion
+                        heapq.heappush(queue, again)
                         continue
+                reason = reason or self._reason_against(suggestion, effect)
+                if reason is None:
+                    self._take(suggestion._replace(score=gain), effect)
+                    continue
                 self.way.give_back(word)
             self.left_out.append(LeftOut(word, suggestion.frequency, reason))
-        self._note_last()
-
-    def _note_last(self) -> None:
         if self.suggestions and (not self.milestones or self.milestones[-1].suggestions < len(self.suggestions)):
             self._note()
 
@@ -491,34 +454,26 @@ class _Picked:
         if not self.way.is_one_token(suggestion.word):
             return "it would not become one token"
         others = sorted(effect.others, key=lambda change: (-change.frequency, change.text))
-        if self.leave_others and others:
-            return self._would(others[0])
-        worse = [change for change in others if self._is_worse(change)]
-        if HARM * sum(change.frequency for change in worse) > suggestion.frequency:
-            return self._would(worse[0])
-        return None
-
-    def _is_worse(self, change: Change) -> bool:
-        more_unknown = self.way.unknown_in(change.after) - self.way.unknown_in(change.before)
-        return more_unknown > 0 or (more_unknown == 0 and len(change.after) > len(change.before))
-
-    def _would(self, change: Change) -> str:
-        return f"{change.text!r:.60} would become {' '.join(change.after)}"
+        if not self.leave_others:
+            # Those that become worse: with more unknown tokens, or with as many and longer.
+            sizes = [[(self.way.unknown_in(side), len(side)) for side in each[2:]] for each in others]
+            others = [each for each, (before, after) in zip(others, sizes, strict=True) if after > before]
+            if HARM * sum(change.frequency for change in others) <= suggestion.frequency:
+                return None
+        return f"{others[0].text!r:.60} would become {' '.join(others[0].after)}" if others else None
 
     def _take(self, suggestion: Suggestion, effect: Effect) -> None:
         self.way.keep(effect)
-        for change in effect.others:
-            self._changes[change.text] = change
+        self._changes.update((change.text, change) for change in effect.others)
         self.tokens -= effect.tokens_saved
         self.unknown -= effect.unknown_removed
+        self._gone += effect.tokens_saved + effect.unknown_removed
         self.suggestions.append(suggestion)
         if len(self.suggestions) in MILESTONES:
             self._note()
 
     def _note(self) -> None:
-        before = self.totals.extra + self.totals.unknown
-        gone = self.totals.tokens - self.tokens + self.totals.unknown - self.unknown
-        coverage = gone / before if before else 1.0
+        coverage = self._gone / self._extra if self._extra else 1.0
         self.milestones.append(Milestone(len(self.suggestions), self.tokens, self.unknown, coverage))
 
     def changed(self) -> list[Change]:
