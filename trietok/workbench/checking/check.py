@@ -22,8 +22,6 @@ from trietok.workbench.checking.files import read_files
 from trietok.workbench.checking.report import CheckReport, Finding
 from trietok.workbench.checking.rules import RULES, Facts
 
-logger = logging.getLogger("trietok")
-
 _WITHOUT_OTHERS = {"does-not-load", "fast-does-not-load"}  # said only where no other error says why
 
 
@@ -119,6 +117,7 @@ def _no_log() -> Iterator[None]:
     def from_elsewhere(record: logging.LogRecord) -> bool:
         return record.thread != thread
 
+    logger = logging.getLogger("trietok")
     logger.addFilter(from_elsewhere)
     try:
         yield

@@ -57,9 +57,16 @@ _CARRIAGE_RETURN = re.compile(r"\r\n?|\n")
 _SUSPECT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z")
 
 
-def _read_lines(files: CheckedFiles, raw: bytes, file: str) -> None:
+def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     """Check the bytes of a vocabulary file, and keep its lines as the tokenizer reads them; O(bytes)."""
-    findings = files.findings
+    findings, file = files.findings, path.name
+    try:
+        raw = read_vocab_bytes(path)
+    except (FileError, FileFormatError) as error:
+        message = str(error).replace(f"{path} ", "it ").replace(str(path), file)
+        files.find("error", "unreadable-file", message, file=file, line_number=getattr(error, "line_number", None))
+        return
+    files.present.add(file)
     if not raw:
         files.find("error", "empty-vocabulary", "the file is empty: it should hold one token a line", file=file)
         return
@@ -289,17 +296,6 @@ def _read_directory(files: CheckedFiles) -> None:
     elif not _about_fast(files):
         message = f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}"
         files.find("error", "missing-vocabulary", message, file=VOCAB_FILE)
-
-
-def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
-    try:
-        raw = read_vocab_bytes(path)
-    except (FileError, FileFormatError) as error:
-        message = str(error).replace(f"{path} ", "it ").replace(str(path), path.name)
-        files.find("error", "unreadable-file", message, file=path.name, line_number=getattr(error, "line_number", None))
-        return
-    files.present.add(path.name)
-    _read_lines(files, raw, path.name)
 
 
 def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:

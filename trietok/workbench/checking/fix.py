@@ -150,7 +150,7 @@ def _wrong_settings(facts: Facts) -> list[Contradiction]:
     """
     if facts.json is None or not facts.basic:
         return []
-    lowers = facts.case.lowers
+    lowers = facts.case[0]
     wrong = [each for each in json_contradictions(facts) if each.setting == "do_lower_case" and each.value == lowers]
     if wrong:
         facts = Facts(dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers}))
@@ -268,7 +268,10 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         repaired.save_pretrained(folder)
         if TOKENIZER_FILE in files.present:
             (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
-        _write_model_config(files, folder, repaired.max_id, renumber)
+        if renumber and "vocab_size" in files.model_config:
+            write_json(folder / CONFIG_FILE, {**files.model_config, "vocab_size": repaired.max_id + 1})
+        elif CONFIG_FILE in files.present:
+            shutil.copyfile(files.path / CONFIG_FILE, folder / CONFIG_FILE)
         if id_map is not None:
             write_json(folder / ID_MAP_FILE, id_map)
 
@@ -295,8 +298,7 @@ def _config_of_files(repair: _Repair) -> dict[str, Any]:
     """The configuration of files from which no tokenizer loads."""
     config = dict(repair.files.config)
     if not repair.facts.decoder_counts:
-        roles = {role: value for role, value in repair.files.special_map.items() if role in ROLES}
-        config.update(roles)
+        config.update((role, value) for role, value in repair.files.special_map.items() if role in ROLES)
         if repair.facts.additional and EXTRA not in config:
             config[ADDITIONAL] = repair.facts.additional
     return config
@@ -335,12 +337,3 @@ def _new_ids(
             repair.changes.append(f"{content!r} has the id {new} instead of {old}")
         pairs.append((new, token))
     return pairs
-
-
-def _write_model_config(files: CheckedFiles, target: Path, max_id: int, renumber: bool) -> None:
-    if CONFIG_FILE not in files.present:
-        return
-    if renumber and "vocab_size" in files.model_config:
-        write_json(target / CONFIG_FILE, {**files.model_config, "vocab_size": max_id + 1})
-    else:
-        shutil.copyfile(files.path / CONFIG_FILE, target / CONFIG_FILE)

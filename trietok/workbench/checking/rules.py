@@ -72,15 +72,6 @@ _LONGEST_EXAMINED = 100  # characters beyond the longest word: what is longer ye
 _BLOCKER = "\u034f"  # COMBINING GRAPHEME JOINER: stripped as a mark, and nothing combines across it
 
 
-class Unreachable(NamedTuple):
-    """An entry that no text gives: `code` names the reason, `why` tells it."""
-
-    token_id: int
-    token: str
-    code: str
-    why: str
-
-
 class Reach:
     """Tells which entries of a `BertTokenizer` a text can give.
 
@@ -167,24 +158,6 @@ class Reach:
         return None
 
 
-def unreachable(tokenizer: Any) -> Iterator[Unreachable]:
-    """The entries of a tokenizer's vocabulary that no text gives, in the order of their ids.
-
-    Left out are special and added tokens, and slots such as `[unused1]`, which wait for a meaning.
-
-    >>> import trietok
-    >>> lower = trietok.BertTokenizer.from_pretrained("trietok-multi", do_lower_case=True)  # it is a cased one
-    >>> [entry.token for entry in unreachable(lower)][:4]
-    ['A', 'B', 'C', 'D']
-
-    Cost: some microseconds an entry: half a second for 100,000.
-    """
-    reach = Reach(tokenizer)
-    for token, token_id in tokenizer.vocab.items():
-        if not reach.is_reachable(token) and not is_unused_slot(token):
-            yield Unreachable(token_id, token, *reach.reason(token))
-
-
 def _capitals(word: str) -> str:
     """Every letter in upper case that lower-casing gives back; not the sigma, which looks at its neighbours."""
     return "".join(char.upper() if char != "σ" and char.upper().lower() == char else char for char in word)
@@ -267,11 +240,6 @@ class Facts:
         value = self.files.config.get(name, default)
         return value if value is None or isinstance(value, bool) else default  # there is a finding about any other
 
-    def setting_of(self, name: str, default: str) -> str:
-        """A setting that is a word."""
-        value = self.files.config.get(name, default)
-        return value if isinstance(value, str) else default
-
     def has(self, token: str | None) -> bool:
         """Whether the vocabulary or an added token is `token`."""
         return token in self.line_ids or token in self.added_ids
@@ -302,8 +270,8 @@ class Facts:
         return [word for word in words if word.isalpha()]
 
     @cached_property
-    def case(self) -> VocabularyCase:
-        """Whether the entries are those of a vocabulary that was made of lower-cased texts."""
+    def case(self) -> tuple[bool | None, str]:
+        """Whether the entries are of lower-cased texts, None where they do not tell it; and what tells it, in words."""
         lower = capital = 0
         for word in self.words:
             if word.lower() != word:
@@ -313,10 +281,10 @@ class Facts:
         cased = lower + capital
         of_them = f"{capital} of its {cased} words with letters of two cases have capitals"
         if cased >= _FEWEST_CASED and capital >= max(_FEWEST_CAPITALS, _CAPITALS_SHARE * cased):
-            return VocabularyCase(False, f"the vocabulary is cased: {of_them}")
+            return False, f"the vocabulary is cased: {of_them}"
         if cased >= _FEWEST_CASED and capital * 1000 < cased and cased >= _CASED_SHARE * len(self.words):
-            return VocabularyCase(True, f"the vocabulary is uncased: {of_them}")
-        return VocabularyCase(None, of_them)
+            return True, f"the vocabulary is uncased: {of_them}"
+        return None, of_them
 
     def is_filled(self, token_id: int) -> bool:
         """Whether the line of an id holds nothing but what trietok writes for an id without a token."""
@@ -336,18 +304,6 @@ class Facts:
     def shortest_useful(self) -> int:
         """So many tokens that a few of a text are left beside the special tokens of a pair."""
         return self.special_places + _FEW
-
-
-class VocabularyCase(NamedTuple):
-    """What a vocabulary says of lower-casing.
-
-    Attributes:
-        lowers: whether its tokenizer lower-cases; None where the entries do not tell.
-        said: what tells it, for a message.
-    """
-
-    lowers: bool | None
-    said: str
 
 
 Rule = Callable[[Facts], Iterator[Finding]]
@@ -391,9 +347,8 @@ _FEWEST_FOR_POINTS = 1000  # entries
 
 def loaded_ids(facts: Facts) -> dict[int, str]:
     """The added tokens by id, with those that are added on loading."""
-    if facts.slow is None:
-        return {token_id: token.content for token_id, token, _ in facts.added}
-    return {token_id: token.content for token_id, token in facts.slow.added_tokens_decoder.items()}
+    read = facts.slow.added_tokens_decoder.items() if facts.slow is not None else (each[:2] for each in facts.added)
+    return {token_id: token.content for token_id, token in read}
 
 
 @rule("vocabulary")
@@ -560,9 +515,14 @@ def replaced_slots(facts: Facts) -> Iterator[Finding]:
 
 @rule("vocabulary", "slow", "bert_stages")
 def unreachable_entries(facts: Facts) -> Iterator[Finding]:
-    """Entries that no text gives."""
-    for token_id, token, code, why in unreachable(facts.slow):
-        if token and token_id not in facts.files.odd:
+    """Entries that no text gives; but not special and added tokens, nor slots such as `[unused1]`, which wait.
+
+    Cost: some microseconds an entry: half a second for 100,000.
+    """
+    reach = Reach(facts.slow)
+    for token, token_id in facts.slow.vocab.items():
+        if token and not reach.is_reachable(token) and not is_unused_slot(token) and token_id not in facts.files.odd:
+            code, why = reach.reason(token)
             is_word = code == "unreachable-punctuation" and token[0] not in "<[" and any(map(str.isalnum, token))
             severity = _WARNING if is_word or len(token.removeprefix("##").split()) > 1 else _NOTE
             yield facts.entry_finding(code, f"no text gives {token!r}: {why}", token_id, severity, odd=False)
@@ -742,10 +702,10 @@ def misspelt_options(facts: Facts) -> Iterator[Finding]:
 @rule("vocabulary", "basic")
 def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     """Lower-casing with a cased vocabulary, and the reverse; the entries tell which it is."""
-    told, lowers = facts.case, bool(facts.setting("do_lower_case"))
-    if told.lowers is (not lowers):
+    (told, said), lowers = facts.case, bool(facts.setting("do_lower_case"))
+    if told is (not lowers):
         code = "cased-vocabulary" if lowers else "uncased-vocabulary"
-        message = f"{told.said}, and do_lower_case is {_json(lowers)}"
+        message = f"{said}, and do_lower_case is {_json(lowers)}"
         message += "" if "do_lower_case" in facts.files.config else " where no file says otherwise"
         yield Finding("warning", code, message, TOKENIZER_CONFIG_FILE)
 
@@ -754,7 +714,7 @@ def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
 def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     """Stripping accents from the words of a vocabulary that has them, and keeping them where it has none."""
     lowers, strips = bool(facts.setting("do_lower_case")), facts.setting("strip_accents")
-    if strips is None and facts.case.lowers is (not lowers):
+    if strips is None and facts.case[0] is (not lowers):
         return  # it follows from lower-casing, which has a finding
     accented = [word for word in facts.words if not word.isascii() and unicodedata.normalize("NFD", word) != word]
     if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
@@ -859,21 +819,16 @@ def contradictions(facts: Facts) -> Iterator[Finding]:
         elif facts.decoder_counts and name == ADDED_TOKENS_FILE and facts.by_line.get(token_id) != content:
             message = f"{content!r}, id {token_id}, is not in {DECODER}, so for transformers it does not exist"
             yield Finding("warning", "added-tokens-contradiction", message, **known)
-        yield from _line_of(facts, content, token_id, known)
-
-
-def _line_of(facts: Facts, content: str, token_id: int, known: dict[str, Any]) -> Iterator[Finding]:
-    line = facts.by_line.get(token_id)
-    if line == content or (token_id in facts.holes and line == filling(token_id)):
-        return
-    if line is not None:
-        message = f"the added token {content!r} has the id {token_id}, which is that of {line!r} on line "
-        message += f"{token_id + 1} of the vocabulary"
-        yield Finding("error", "id-clash", message, other_token=line, **known)
-    own_id = facts.line_ids.get(content)
-    if own_id is not None:
-        message = f"the added token {content!r} has the id {token_id}, and {own_id} in the vocabulary"
-        yield Finding("error", "added-id-differs", message, other_id=own_id, **known)
+        line, own_id = facts.by_line.get(token_id), facts.line_ids.get(content)
+        if line == content or (token_id in facts.holes and line == filling(token_id)):
+            continue
+        message = f"the added token {content!r} has the id {token_id}, "
+        if line is not None:
+            which = f"which is that of {line!r} on line {token_id + 1} of the vocabulary"
+            yield Finding("error", "id-clash", message + which, other_token=line, **known)
+        if own_id is not None:
+            which = f"and {own_id} in the vocabulary"
+            yield Finding("error", "added-id-differs", message + which, other_id=own_id, **known)
 
 
 @rule("vocabulary")
@@ -1142,8 +1097,8 @@ def sentence_model(facts: Facts) -> Iterator[Finding]:
     elif type(positions) is int and longest is not None and longest > positions:
         message = f"max_seq_length is {longest}, and max_position_embeddings is {positions}"
         yield Finding("warning", "model-too-short", message, file=_SENTENCE_FILE)
-    if settings.get("do_lower_case") is True and facts.case.lowers is False:
-        message = f"{facts.case.said}, and do_lower_case is true: sentence-transformers lower-cases texts first"
+    if settings.get("do_lower_case") is True and facts.case[0] is False:
+        message = f"{facts.case[1]}, and do_lower_case is true: sentence-transformers lower-cases texts first"
         yield Finding("warning", "cased-vocabulary", message, file=_SENTENCE_FILE)
     yield from _modules(facts)
 
@@ -1360,7 +1315,8 @@ def lengths(facts: Facts) -> Iterator[Finding]:
             does = "every text is cut to" if what == "truncation" else "every text is filled up to"
             than = f"; model_max_length is {longest}" if length != longest < VERY_LARGE_INTEGER else ""
             yield finding(f"{what}: {does} {length} tokens{than}", odd=length < facts.shortest_useful)
-        side = facts.setting_of(f"{what}_side", "right")
+        side = facts.files.config.get(f"{what}_side")
+        side = side if isinstance(side, str) else "right"
         if said.direction.lower() != side:
             yield finding(f"{what}.direction is {said.direction!r}, and {what}_side is {side!r}", odd=True)
     if json.truncation is not None and 0 < json.truncation.stride >= json.truncation.max_length - facts.special_places:
@@ -1398,7 +1354,6 @@ def _json(value: Any) -> str:
 
 
 # What trietok itself has written: its record in tokenizer_config.json, and what a save has left behind.
-
 
 _REMOVED = 1000
 
@@ -1456,16 +1411,12 @@ def leftovers(facts: Facts) -> Iterator[Finding]:
         return
     for folder in left_folders(path):
         name = folder.path.name
-        if folder.is_running:
-            continue
-        if folder.is_needed:
+        if folder.is_needed and not folder.is_running:
             message = f"a save was cut short, and files of the directory lead into {name}, where they are whole"
-            yield Finding("warning", "save-cut-short", message, file=name)
-        else:
+            yield Finding("warning", "save-cut-short", message, name)
+        elif not folder.is_running:
             message = f"{name} is left of a save that was cut short; its files are not used"
-            yield Finding("warning", "save-abandoned", message, file=name)
-    with os.scandir(path) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.startswith(UNFINISHED))
-    for name in names:
+            yield Finding("warning", "save-abandoned", message, name)
+    for name in sorted(name for name in os.listdir(path) if name.startswith(UNFINISHED)):
         message = f"{name} is left of a save that was cut short before it counted; its content is not used"
-        yield Finding("warning", "save-abandoned", message, file=name)
+        yield Finding("warning", "save-abandoned", message, name)
