@@ -203,12 +203,7 @@ def read_json_text(path: Path_) -> str:
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
-    """A JSON file that holds one object.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`.
-        FileFormatError: it does not parse, or holds something else than an object.
-    """
+    """A JSON file that holds one object; raises as `read_json_text`, and where it does not parse or holds another."""
     text = read_json_text(path)
     try:
         value, _ = _checked(text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text)))
@@ -223,8 +218,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
 def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
     """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
 
-    Raises:
-        FileError, FileFormatError: as `read_json_object`; also when the list is missing.
+    Raises as `read_json_object`, and where the list is missing.
     """
     for key, value in top_level_members(path):
         if key == "added_tokens":
@@ -248,9 +242,8 @@ def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         return position
 
     def parse(position: int) -> tuple[Any, int]:
-        return _checked(
-            text, position, lambda hook: json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, position)
-        )
+        decoder = json.JSONDecoder
+        return _checked(text, position, lambda hook: decoder(object_pairs_hook=hook).raw_decode(text, position))
 
     try:
         position = skip(0, "{") + 1
@@ -538,10 +531,11 @@ def other_kind(path: str) -> str | None:
 def _bpe(directory: str, files: set[str]) -> str:
     what = f"{directory or '.'} holds a byte-pair encoding ({BPE_VOCAB_FILE} and {MERGES_FILE})"
     if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
-        return (
-            f"{what}, made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer "
+        loads = (
             f"loads it, and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
         )
+        made = "made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary"
+        return f"{what}, {made}; trietok.AutoTokenizer {loads}"
     return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
 
 
@@ -586,11 +580,7 @@ TEMPLATE_ENDING = ".jinja"
 
 
 def template_files(directory: str | os.PathLike[str]) -> list[str]:
-    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder.
-
-    Raises:
-        FileFormatError: there are more than `MOST_TEMPLATES`.
-    """
+    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder."""
     folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
@@ -602,7 +592,7 @@ def template_files(directory: str | os.PathLike[str]) -> list[str]:
 
 
 def checked_count(names: list[str], folder: str) -> list[str]:
-    """The names, unless they are too many."""
+    """The names; FileFormatError if there are more than `MOST_TEMPLATES`."""
     if len(names) > MOST_TEMPLATES:
         message = f"{folder} holds more than {MOST_TEMPLATES} chat templates, the most a tokenizer may have"
         raise FileFormatError(message, path=folder)
@@ -610,11 +600,7 @@ def checked_count(names: list[str], folder: str) -> list[str]:
 
 
 def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
-    """The templates among the files that were found: one alone as a str, several by their names; None for none.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`.
-    """
+    """The templates among the files that were found: one alone as a str, several by their names; None for none."""
     templates = {DEFAULT: read_text(found[CHAT_TEMPLATE_FILE])} if CHAT_TEMPLATE_FILE in found else {}
     for name, path in found.items():
         folder, _, file = name.rpartition("/")
@@ -633,9 +619,8 @@ def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
     if templates is None or isinstance(templates, str):
         return templates, {}
     if not isinstance(templates, dict) or not all(isinstance(text, str) for pair in templates.items() for text in pair):
-        raise InputTypeError(
-            f"chat_template is a str, or a dict of names and templates, not {templates!r:.60}", value=templates
-        )
+        wrong = f"chat_template is a str, or a dict of names and templates, not {templates!r:.60}"
+        raise InputTypeError(wrong, value=templates)
     others = {name: text for name, text in templates.items() if name != DEFAULT}
     for name in others:
         if name != os.path.basename(name) or name.startswith(".") or "\0" in name or "\\" in name or not name:

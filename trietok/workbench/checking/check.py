@@ -10,7 +10,6 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -100,18 +99,11 @@ def _loaded(facts: Facts) -> Iterator[Finding]:
         facts.fast = fast
 
 
-def load_quietly(path: str | os.PathLike[str], kind: Any, **options: Any) -> Any:
-    """The tokenizer of a directory or file, or the exception that keeps it from loading; nothing goes to the log."""
-    with _no_log():
-        try:
-            return kind.from_pretrained(os.fspath(path), local_files_only=True, **options)
-        except Exception as error:  # whatever a broken file brings about is what is asked for
-            return error
+def load_quietly(path: str | os.PathLike[str], kind: Any) -> Any:
+    """The tokenizer of a directory or file, or the exception that keeps it from loading.
 
-
-@contextmanager
-def _no_log() -> Iterator[None]:
-    """Keep this thread's messages off the log: a check says all of it in its report."""
+    This thread's messages are kept off the log meanwhile: a check says all of it in its report.
+    """
     thread = threading.get_ident()
 
     def from_elsewhere(record: logging.LogRecord) -> bool:
@@ -120,6 +112,8 @@ def _no_log() -> Iterator[None]:
     logger = logging.getLogger("trietok")
     logger.addFilter(from_elsewhere)
     try:
-        yield
+        return kind.from_pretrained(os.fspath(path), local_files_only=True)
+    except Exception as error:  # whatever a broken file brings about is what is asked for
+        return error
     finally:
         logger.removeFilter(from_elsewhere)
