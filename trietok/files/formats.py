@@ -12,20 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError
 
-if TYPE_CHECKING:
-    pass  # takes longer to import than most modules that encode
-
-
-# Checks the settings of a file before a tokenizer is made of them.
-#
-# In: the JSON object of tokenizer_config.json. Out: nothing, or an error with the file, the key, what it holds and what
-# it should hold.
-
+# The settings of a file are checked before a tokenizer is made of them.
 
 Check = Callable[[Any], bool]
 
@@ -102,22 +94,22 @@ def _is_record(value: Any) -> bool:
     )
 
 
+_FLAGS = (
+    "do_lower_case do_basic_tokenize tokenize_chinese_chars strip_accents do_word_tokenize do_subword_tokenize "
+    "clean_up_tokenization_spaces split_special_tokens"
+).split()
 _SETTINGS: dict[str, tuple[Check, str]] = {
+    **dict.fromkeys(_FLAGS, (is_bool, "true or false")),
     **dict.fromkeys(
-        ("do_lower_case", "do_basic_tokenize", "tokenize_chinese_chars", "strip_accents"), (is_bool, "true or false")
-    ),
-    **dict.fromkeys(("do_word_tokenize", "do_subword_tokenize"), (is_bool, "true or false")),
-    **dict.fromkeys(
-        ("word_tokenizer_type", "subword_tokenizer_type"), (lambda value: isinstance(value, str), "a string")
+        ("word_tokenizer_type", "subword_tokenizer_type"), (lambda text: isinstance(text, str), "a string")
     ),
     **dict.fromkeys(ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")),
-    **dict.fromkeys(("clean_up_tokenization_spaces", "split_special_tokens"), (is_bool, "true or false")),
     **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
     **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
     "never_split": (_is_list_of_str, "a list of strings"),
     "chat_template": (_is_templates, "a template, or a list of objects with a name and a template"),
     "model_input_names": (
-        lambda value: _is_list_of_str(value) and value != [],
+        lambda names: _is_list_of_str(names) and bool(names),
         "a list of strings, the main input first",
     ),
     "max_embedding_rows": (lambda value: type(value) is int and value > 0, "a whole number from 1"),
@@ -129,69 +121,48 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
 _TOKEN = (_is_token, "a token: a string, or an object with content and flags; not empty, no half of a surrogate pair")
 
 
-def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> None:
-    """Raise for the first invalid setting; null is always valid, and so are unknown keys.
+def wrong_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> Iterator[FileFormatError]:
+    """An error for each invalid setting; null is always valid, and so are unknown keys.
 
     Args:
         settings: the JSON object.
         path: where it was read, for the error.
         kind: the class to be made; the names of its methods cannot be settings.
-
-    Raises:
-        FileFormatError: a setting is invalid.
     """
     for key, value in settings.items():
-        if key == "self" or callable(getattr(kind, key, None)):
-            raise FileFormatError(f"{path}: {key!r} cannot be a setting: it is a name of {kind.__name__}", path=path)
-        if value is None:
-            if key in ("unk_token", "model_input_names"):
-                raise FileFormatError(f"{path}: {key} is null, which says nothing; leave it out or give it", path=path)
-            continue
-        if key == "init_inputs" and (
-            not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
-        ):
-            raise FileFormatError(
-                f"{path}: init_inputs is {value!r:.60}; it should be an empty list: no file says where others are",
-                path=path,
-            )
-        role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
-        if key == "extra_special_tokens" and isinstance(value, dict):
-            for own in value:
-                _check_own_role(own, path, kind)
-        check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
-        if check is not None and not check(value):
-            raise FileFormatError(f"{path}: {key} is {value!r:.60}; it should be {wanted}", path=path)
+        problem = _wrong(key, value, kind)
+        if problem:
+            yield FileFormatError(f"{path}: {problem}", path=path)
+
+
+def _wrong(key: str, value: Any, kind: type) -> str:
+    """What is wrong with a setting; empty if it is valid."""
+    if key == "self" or callable(getattr(kind, key, None)):
+        return f"{key!r} cannot be a setting: it is a name of {kind.__name__}"
+    if value is None:
+        says_nothing = key in ("unk_token", "model_input_names")
+        return f"{key} is null, which says nothing; leave it out or give it" if says_nothing else ""
+    if key == "init_inputs" and (not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))):
+        return f"init_inputs is {value!r:.60}; it should be an empty list: no file says where others are"
+    if key == "extra_special_tokens" and isinstance(value, dict):
+        known = {*ROLES, *_SETTINGS, *TOKEN_KEYS, "self", *getattr(kind, "known_settings", set)()}
+        for role in value:
+            if role in known or hasattr(kind, role) or role.endswith(("_id", "_ids")):
+                return f"extra_special_tokens cannot name a role {role!r:.60}: the name means something else"
+    is_token = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
+    check, wanted = _SETTINGS.get(key, _TOKEN if is_token else (None, ""))
+    return "" if check is None or check(value) else f"{key} is {value!r:.60}; it should be {wanted}"
 
 
 def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Raise where the options of an analyzer name a file to open: a path that a file names is never opened.
-
-    Args:
-        settings: those that a file gives, and the caller does not.
-        path: the file.
-
-    Raises:
-        FileFormatError: an option does.
-    """
+    """Raise where the options of an analyzer, in a file's settings, name a file to open: such is never opened."""
     for key in ANALYZER_OPTIONS:
         options = settings.get(key) or {}
         for option in _OPTIONS_WITH_PATHS:
             if options.get(option) not in (None, "", *_SUDACHI_DICTIONARIES):
-                raise FileFormatError(
-                    f"{path}: {key} has {option} = {options[option]!r:.60}, which may open any file of this "
-                    f"machine; if you trust it, pass {key}={options!r:.200} yourself",
-                    path=path,
-                )
-
-
-def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:
-    """Raise if a user's role has a name that means something else."""
-    known: set[str] = getattr(kind, "known_settings", set)()
-    taken = role in ROLES or role in known or hasattr(kind, role) or role.endswith(("_id", "_ids"))
-    if taken or role in (*_SETTINGS, *TOKEN_KEYS, "self"):
-        raise FileFormatError(
-            f"{path}: extra_special_tokens cannot name a role {role!r:.60}: the name means something else", path=path
-        )
+                what = f"{key} has {option} = {options[option]!r:.60}, which may open any file of this machine"
+                trust = f"if you trust it, pass {key}={options!r:.200} yourself"
+                raise FileFormatError(f"{path}: {what}; {trust}", path=path)
 
 
 TOKEN_KEYS = ("content", "__type")  # an object with one of them is a token, not roles
@@ -226,36 +197,28 @@ def read_json_text(path: Path_) -> str:
     text = read_text(path)
     for what, signs, limit in (("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)):
         if len(text) > limit and sum(map(text.count, signs)) > limit:
-            raise FileFormatError(
-                f"{os.fspath(path)} holds more than {limit:,} {what}, the most a tokenizer's file may hold", path=path
-            )
+            message = f"holds more than {limit:,} {what}, the most a tokenizer's file may hold"
+            raise FileFormatError(f"{os.fspath(path)} {message}", path=path)
     return text
 
 
 def read_json_object(path: Path_) -> dict[str, Any]:
-    """A JSON file that holds one object.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`.
-        FileFormatError: it does not parse, or holds something else than an object.
-    """
+    """A JSON file that holds one object; raises as `read_json_text`, and where it does not parse or holds another."""
     text = read_json_text(path)
     try:
         value, _ = _checked(text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text)))
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     if not isinstance(value, dict):
-        raise FileFormatError(
-            f"{os.fspath(path)} holds a JSON {type(value).__name__}, not an object {{...}}", path=path
-        )
+        kind = type(value).__name__
+        raise FileFormatError(f"{os.fspath(path)} holds a JSON {kind}, not an object {{...}}", path=path)
     return value
 
 
 def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
     """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
 
-    Raises:
-        FileError, FileFormatError: as `read_json_object`; also when the list is missing.
+    Raises as `read_json_object`, and where the list is missing.
     """
     for key, value in top_level_members(path):
         if key == "added_tokens":
@@ -279,9 +242,8 @@ def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         return position
 
     def parse(position: int) -> tuple[Any, int]:
-        return _checked(
-            text, position, lambda hook: json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, position)
-        )
+        decoder = json.JSONDecoder
+        return _checked(text, position, lambda hook: decoder(object_pairs_hook=hook).raw_decode(text, position))
 
     try:
         position = skip(0, "{") + 1
@@ -304,16 +266,10 @@ _Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 def _checked(text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, int]]) -> tuple[Any, int]:
-    """A JSON value in a text, and where it ends.
+    """A JSON value in a text from `start`, and where it ends.
 
-    Args:
-        text: the text.
-        start: where the value begins.
-        parse: gives the value and where it ends; takes a function that makes objects of pairs, which costs time.
-
-    Raises:
-        ValueError: the value does not parse, or an object holds a key twice.
-        RecursionError: it is nested deeper than `DEEPEST`.
+    `parse` gives both, and takes a function that makes objects of pairs, which costs time. ValueError: the value does
+    not parse, or an object holds a key twice; RecursionError: it is nested deeper than `DEEPEST`.
     """
     try:
         value, end = parse(None)
@@ -382,11 +338,8 @@ def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
 
 def _bad_json(path: Path_, error: Exception) -> FileFormatError:
     if isinstance(error, json.JSONDecodeError):
-        return FileFormatError(
-            f"{os.fspath(path)}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}",
-            path=path,
-            line_number=error.lineno,
-        )
+        where = f"{os.fspath(path)}, line {error.lineno}, column {error.colno}"
+        return FileFormatError(f"{where}: not JSON: {error.msg}", path=path, line_number=error.lineno)
     if isinstance(error, RecursionError):
         return FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path)
     return FileFormatError(f"{os.fspath(path)}: {error}", path=path)
@@ -401,17 +354,12 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     """
     for token_id, token in enumerate(tokens):
         if "\n" in token or "\r" in token:
-            raise VocabularyError(
-                f"token {token!r} (id {token_id}) holds a line break, which {VOCAB_FILE} cannot keep; nothing was "
-                "written",
-                path=path,
-                line_number=token_id + 1,
-                token=token,
-            )
+            what = f"token {token!r} (id {token_id}) holds a line break, which {VOCAB_FILE} cannot keep"
+            raise VocabularyError(f"{what}; nothing was written", path=path, line_number=token_id + 1, token=token)
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
-_HALF_PAIRS = "[\ud800-\udfff]"  # of surrogates: JSON can write them, UTF-8 cannot
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
 
 
 def write_json(path: Path_, value: Any) -> None:
@@ -421,7 +369,7 @@ def write_json(path: Path_, value: Any) -> None:
         FileError: the file cannot be written; what was there before is untouched.
     """
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, re.sub(_HALF_PAIRS, lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
+    write_text(path, _HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
 
 
 # Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
@@ -446,11 +394,8 @@ def write_text(path: Path_, text: str) -> None:
     checked_name(path)
     content = text.encode("utf-8")
     if len(content) > LARGEST_FILE:
-        raise FileFormatError(
-            f"{os.fspath(path)} would have {len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again; "
-            "nothing was written",
-            path=path,
-        )
+        size = f"{len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again"
+        raise FileFormatError(f"{os.fspath(path)} would have {size}; nothing was written", path=path)
     try:
         with replacing(path) as file:
             file.write(content)
@@ -460,18 +405,11 @@ def write_text(path: Path_, text: str) -> None:
         raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error
 
 
-# A value inside a JSON file together with its place, so that every error can name the place.
-#
-# In: a parsed JSON value, its path in the file, the file. Out: the same value with its type checked, or an error that
-# names the file, the JSON path, the value there and what it should be.
-
-
 _PLAIN_KEY = re.compile(r"\w{1,60}")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates, which JSON can write and UTF-8 cannot
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value and its place.
+    """A JSON value and its place, so that every error can name the place, the value there and what it should be.
 
     >>> place = JsonPlace({"stride": "2"}, "truncation", "tokenizer.json")
     >>> place.member("stride").number()
@@ -556,9 +494,6 @@ def _shown(value: Any) -> str:
 
 
 # Directories that `trietok train bpe` fills: which they are, and errors about loading them as a WordPiece vocabulary.
-#
-# In: a path. Out: what made its files; or a sentence that says what the path holds and what reads it.
-
 
 BPE_VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
@@ -583,24 +518,24 @@ def _files_at(path: str) -> tuple[str, set[str]]:
 
 
 def other_kind(path: str) -> str | None:
-    """A sentence: what a path without a WordPiece vocabulary holds, and what reads it; None if that is unknown.
-
-    Args:
-        path: a directory, or a file in one.
-    """
+    """A sentence: what a directory, or a file in one, holds that has no WordPiece vocabulary, and what reads it."""
     directory, files = _files_at(path)
     if {BPE_VOCAB_FILE, MERGES_FILE} <= files and VOCAB_FILE not in files:
         return _bpe(directory, files)
-    return _recipe(directory) if _is_of_recipe(directory, files) else None
+    if not _is_of_recipe(directory, files):
+        return None
+    what = f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE}), made by `trietok train "
+    return what + "bpe --recipe chinese`, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
 
 
 def _bpe(directory: str, files: set[str]) -> str:
     what = f"{directory or '.'} holds a byte-pair encoding ({BPE_VOCAB_FILE} and {MERGES_FILE})"
     if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
-        return (
-            f"{what}, made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer "
+        loads = (
             f"loads it, and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
         )
+        made = "made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary"
+        return f"{what}, {made}; trietok.AutoTokenizer {loads}"
     return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
 
 
@@ -637,17 +572,7 @@ def _is_of_recipe(directory: str, files: set[str]) -> bool:
         return False
 
 
-def _recipe(directory: str) -> str:
-    return (
-        f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE}), "
-        "made by `trietok train bpe --recipe chinese`, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
-    )
-
-
-# The files of chat templates: chat_template.jinja, and the folder of those with other names.
-#
-# In: a directory. Out: the templates, as a str or a dict name → template; and back. Nothing here runs a template.
-
+# The files of chat templates: chat_template.jinja, and the folder of those with other names. Nothing here runs one.
 
 DEFAULT = "default"  # the name of the template in chat_template.jinja
 MOST_TEMPLATES = 100
@@ -655,11 +580,7 @@ TEMPLATE_ENDING = ".jinja"
 
 
 def template_files(directory: str | os.PathLike[str]) -> list[str]:
-    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder.
-
-    Raises:
-        FileFormatError: there are more than `MOST_TEMPLATES`.
-    """
+    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder."""
     folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
@@ -671,7 +592,7 @@ def template_files(directory: str | os.PathLike[str]) -> list[str]:
 
 
 def checked_count(names: list[str], folder: str) -> list[str]:
-    """The names, unless they are too many."""
+    """The names; FileFormatError if there are more than `MOST_TEMPLATES`."""
     if len(names) > MOST_TEMPLATES:
         message = f"{folder} holds more than {MOST_TEMPLATES} chat templates, the most a tokenizer may have"
         raise FileFormatError(message, path=folder)
@@ -679,11 +600,7 @@ def checked_count(names: list[str], folder: str) -> list[str]:
 
 
 def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
-    """The templates among the files that were found: one alone as a str, several by their names; None for none.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`.
-    """
+    """The templates among the files that were found: one alone as a str, several by their names; None for none."""
     templates = {DEFAULT: read_text(found[CHAT_TEMPLATE_FILE])} if CHAT_TEMPLATE_FILE in found else {}
     for name, path in found.items():
         folder, _, file = name.rpartition("/")
@@ -702,9 +619,8 @@ def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
     if templates is None or isinstance(templates, str):
         return templates, {}
     if not isinstance(templates, dict) or not all(isinstance(text, str) for pair in templates.items() for text in pair):
-        raise InputTypeError(
-            f"chat_template is a str, or a dict of names and templates, not {templates!r:.60}", value=templates
-        )
+        wrong = f"chat_template is a str, or a dict of names and templates, not {templates!r:.60}"
+        raise InputTypeError(wrong, value=templates)
     others = {name: text for name, text in templates.items() if name != DEFAULT}
     for name in others:
         if name != os.path.basename(name) or name.startswith(".") or "\0" in name or "\\" in name or not name:

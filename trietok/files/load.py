@@ -1,7 +1,8 @@
-"""Loading: a directory's files to the arguments of a tokenizer.
+"""Loading: from a name to files, from the files to the arguments of a tokenizer.
 
-In: a tokenizer class and a name. Out: a tokenizer.
+In: a tokenizer class and a name: a directory, a file, a built-in vocabulary or a name on the hub. Out: a tokenizer.
 
+What a file says is read here alone: loading raises the first problem, `trietok check` goes on and lists them all.
 Nothing in a directory is executed: the files are text and JSON, `auto_map` is kept and never followed, and no path
 written in a file is opened.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok import log
@@ -34,24 +35,19 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     WORDPIECE_FAMILY,
-    check_settings,
     is_id,
     read_added_tokens_of_tokenizer_json,
     read_json_object,
     read_templates,
     refuse_paths,
     template_files,
+    wrong_settings,
 )
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path  # takes longer to import than most modules that encode
-
-
-# Finding a tokenizer's files: a directory, a vocabulary file, a built-in name, a name on the HuggingFace hub.
-#
-# In: the name or path that the user gave. Out: the paths of the files that exist. None is opened here.
 
 
 BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
@@ -67,14 +63,8 @@ class ModelFiles(NamedTuple):
     single_file: str | None = None
 
 
-def find_files(
-    name: str,
-    file_names: Iterable[str],
-    *,
-    subfolder: str | None = None,
-    **hub_options: Any,
-) -> ModelFiles:
-    """Find the files of `name`: a directory comes first, then a file, a built-in name, the hub.
+def find_files(name: str, file_names: Iterable[str], *, subfolder: str | None = None, **hub_options: Any) -> ModelFiles:
+    """Find the files of `name`, opening none: a directory comes first, then a file, a built-in name, the hub.
 
     Args:
         name: what the user gave.
@@ -189,23 +179,34 @@ def _suggestion(name: str) -> str:
     if not parent:
         names |= dict(zip(BUILT_IN_NAMES, BUILT_IN_NAMES, strict=True))
     close = difflib.get_close_matches(own.lower()[:_LONGEST_NAME], names, cutoff=0.75)
-    known = [names[match] for match in close if names[match] in BUILT_IN_NAMES or _has_files(names[match])]
-    return f"; did you mean {known[0]}?" if known else ""
-
-
-def _has_files(directory: str) -> bool:
     files = (VOCAB_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
-    return any(os.path.isfile(os.path.join(directory, file)) for file in files)
+    for known in (names[match] for match in close):
+        if known in BUILT_IN_NAMES or any(os.path.isfile(os.path.join(known, file)) for file in files):
+            return f"; did you mean {known}?"
+    return ""
 
 
-# Whether a tokenizer's files agree about ids: one token an id, one id a token.
-#
-# In: tokens and ids with the files they were read from. Out: nothing, or an error with both tokens, both ids, both
-# files.
+class Clash(NamedTuple):
+    """An added token against one that was read before it: one id for both, or another id for the same."""
+
+    token_id: int
+    content: str
+    source: str
+    other: str | int  # the other token with the id, or the other id of the token
+    other_source: str
+
+    def error(self) -> VocabularyError:
+        """The error that keeps such files from loading."""
+        other, here, there = self.other, f"({self.source})", f"({self.other_source})"
+        if isinstance(other, str):
+            which = f"the id {self.token_id} belongs to both {other!r} {there} and {self.content!r} {here}"
+            return _clash(f"{which}; give one of them another id", self.source, self.content, self.token_id)
+        which = f"the added token {self.content!r} has two ids, {other} {there} and {self.token_id} {here}"
+        return _clash(f"{which}; keep one of them", self.source, self.content, self.token_id, other)
 
 
 class AddedIds:
-    """Collects the added tokens of one tokenizer from its files.
+    """Collects the added tokens of one tokenizer from its files: one token an id, one id a token.
 
     Attributes:
         decoder: id → token; if several files hold an id, the token read last is used.
@@ -216,6 +217,7 @@ class AddedIds:
         self.decoder: dict[int, AddedToken] = {}
         self.sources: dict[int, str] = {}
         self._ids: dict[str, int] = {}
+        self._without_id: dict[str, str] = {}
 
     def id_of(self, content: str) -> int | None:
         """The id of the token with that content, or None."""
@@ -226,87 +228,51 @@ class AddedIds:
         ids = {token.content: token_id for token_id, token in tokens.items()}
         if self.decoder or len(ids) < len(tokens):
             return False
-        self.decoder.update(tokens)
-        self.sources.update(dict.fromkeys(tokens, source))
-        self._ids.update(ids)
+        self.decoder, self.sources, self._ids = tokens, dict.fromkeys(tokens, source), ids
         return True
 
-    def add(self, token_id: int, token: AddedToken, source: str) -> None:
-        """Add a token.
-
-        Raises:
-            VocabularyError: the id has another token already, or the token another id.
-        """
-        there = self.decoder.get(token_id)
-        if there is not None and there.content != token.content:
-            raise _error(
-                f"the id {token_id} belongs to both {there.content!r}{_in(self.sources[token_id])} and "
-                f"{token.content!r}{_in(source)}; give one of them another id",
-                source,
-                token.content,
-                found_id=token_id,
-            )
-        known_id = self._ids.setdefault(token.content, token_id)
+    def add(self, token_id: int, token: AddedToken, source: str) -> Clash | None:
+        """Add a token; if it clashes with one that was read before, return how."""
+        content = token.content
+        there, known_id = self.decoder.setdefault(token_id, token), self._ids.setdefault(content, token_id)
+        if there.content != content:
+            if known_id == token_id:  # no source of its id tells where it stood first
+                self._without_id[content] = source
+            return Clash(token_id, content, source, there.content, self.sources[token_id])
         if known_id != token_id:
-            raise _error(
-                f"the added token {token.content!r} has two ids, {known_id}{_in(self.sources[known_id])} and "
-                f"{token_id}{_in(source)}; keep one of them",
-                source,
-                token.content,
-                expected_id=known_id,
-                found_id=token_id,
-            )
+            self.sources.setdefault(token_id, source)
+            return Clash(token_id, content, source, known_id, self._without_id.get(content) or self.sources[known_id])
         self.decoder[token_id] = token
         self.sources[token_id] = source
+        return None
 
 
-def check_against_vocabulary(
-    decoder: Mapping[int, AddedToken], sources: Mapping[int, str], vocabulary: Vocabulary, path: str | os.PathLike[str]
-) -> None:
-    """Compare the added tokens with the vocabulary file.
+def _check_against_vocabulary(ids: AddedIds, vocabulary: Vocabulary, path: str | os.PathLike[str]) -> None:
+    """Raise if an added token's id is another entry's line, or an entry is added under an id that is not its.
 
     A blank line is free for an added token. A token on two lines may be added under either of its ids.
-
-    Raises:
-        VocabularyError: an added token's id is another entry's line, or an entry is added under an id that is not its.
     """
     entries, max_id = vocabulary.token_to_id, vocabulary.max_id
-    for token_id, token in decoder.items():
-        if token_id > max_id and token.content not in entries:
+    for token_id, token in ids.decoder.items():
+        content = token.content
+        if token_id > max_id and content not in entries:
             continue  # most of many
         line = vocabulary.tokens[token_id] if token_id <= max_id else None
-        if line == token.content:
+        if line == content:
             continue
-        source = sources.get(token_id)
+        source, own_id = ids.sources[token_id], entries.get(content)
         if line:
-            raise _error(
-                f"the id {token_id} of the added token {token.content!r}{_in(source)} is that of {line!r}, line "
-                f"{token_id + 1} of {os.fspath(path)}; give the added token an id of its own",
-                source,
-                token.content,
-                found_id=token_id,
+            which = (
+                f"the id {token_id} of the added token {content!r} ({source}) is that of {line!r}, line {token_id + 1}"
             )
-        own_id = entries.get(token.content)
+            raise _clash(f"{which} of {path}; give the added token an id of its own", source, content, token_id)
         if own_id is not None:
-            raise _error(
-                f"the added token {token.content!r} has two ids: {token_id}{_in(source)} and {own_id}, line "
-                f"{own_id + 1} of {os.fspath(path)}; keep one of them",
-                source,
-                token.content,
-                expected_id=own_id,
-                found_id=token_id,
-            )
+            which = f"the added token {content!r} has two ids: {token_id} ({source}) and {own_id}, line {own_id + 1}"
+            raise _clash(f"{which} of {path}; keep one of them", source, content, token_id, own_id)
 
 
-def _in(source: str | None) -> str:
-    return "" if source is None else f" ({source})"
-
-
-def _error(
-    message: str, source: str | None, token: str, expected_id: int | None = None, found_id: int | None = None
-) -> VocabularyError:
-    where = "" if source is None else f"{source}: "
-    return VocabularyError(where + message, path=source, token=token, expected_id=expected_id, found_id=found_id)
+def _clash(message: str, source: str, token: str, found: int, expected: int | None = None) -> VocabularyError:
+    return VocabularyError(f"{source}: {message}", path=source, token=token, expected_id=expected, found_id=found)
 
 
 # Options that transformers takes, and that trietok ignores.
@@ -332,7 +298,8 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
         names = (*cls.vocab_files_names.values(), *side_files, CHAT_TEMPLATE_FILE, *template_files(directory))
         before = signature(directory, names)
         try:
-            tokenizer = _load_once(cls, name, names, init_inputs, kwargs, subfolder, hub_options, name_or_path)
+            files = find_files(name, names, subfolder=subfolder, **hub_options)
+            tokenizer = _load_once(cls, name, directory, files, init_inputs, dict(kwargs), name_or_path)
         except (TrietokError, OSError) as error:
             if signature(directory, names) == before:
                 if isinstance(error, _OF_FILES):
@@ -344,17 +311,9 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
 
 
 def _load_once(
-    cls: Any,
-    name: str,
-    names: tuple[str, ...],
-    init_inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    subfolder: str | None,
-    hub_options: dict[str, Any],
-    name_or_path: str,
+    cls: Any, name: str, directory: str, files: ModelFiles, inputs: tuple[Any, ...], kwargs: dict[str, Any], given: str
 ) -> Any:
-    files = find_files(name, names, subfolder=subfolder, **hub_options)
-    arguments, sources = _arguments(cls, files, dict(kwargs))
+    arguments, ids = _arguments(cls, files, kwargs)
     # The vocabulary is that of the directory or one that the caller names; a path that a file names has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
         arguments.setdefault(argument, vocabulary_path)
@@ -364,21 +323,24 @@ def _load_once(
             arguments = cls.settled_by_slow(arguments)
     saved_inputs = arguments.pop("init_inputs", None) or ()
     try:
-        tokenizer = cls(*(init_inputs or saved_inputs), **arguments, name_or_path=name_or_path)
+        tokenizer = cls(*(inputs or saved_inputs), **arguments, name_or_path=given)
     except FileFormatError as error:
         if arguments.get("vocab_file") != files.found.get(TOKENIZER_FILE, ""):
             raise
-        raise FileError(
-            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; it has {TOKENIZER_FILE}, but {error}", path=name
-        ) from error
+        there = f"it has {TOKENIZER_FILE}, but {error}"
+        raise FileError(f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs; {there}", path=name) from error
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
         vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names if argument in arguments)
-        check_against_vocabulary(arguments["added_tokens_decoder"], sources, tokenizer.vocabulary, vocabulary_path)
-        _check_record(arguments.get(RECORD) or {}, tokenizer.vocabulary, files)
+        _check_against_vocabulary(ids, tokenizer.vocabulary, vocabulary_path)
+        for slot, token in (arguments.get(RECORD) or {}).get("assigned_unused", {}).items():
+            if token not in tokenizer.vocabulary:
+                path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
+                which = f"{slot!r} became {token!r}, which is not in the vocabulary"
+                raise FileFormatError(f"{path}: {RECORD}.assigned_unused says {which}", path=path)
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
         tokenizer._take_lengths_of(json)
-    model_config = os.path.join(name, subfolder or "", CONFIG_FILE)
+    model_config = os.path.join(directory, CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
@@ -395,16 +357,6 @@ def _refuse_other_kind(cls: Any, path: str) -> None:
         raise FileError(message, path=path) from None
 
 
-def _check_record(record: dict[str, Any], vocabulary: Vocabulary, files: ModelFiles) -> None:
-    for slot, token in record.get("assigned_unused", {}).items():
-        if token not in vocabulary:
-            path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
-            raise FileFormatError(
-                f"{path}: {RECORD}.assigned_unused says {slot!r} became {token!r}, which is not in the vocabulary",
-                path=path,
-            )
-
-
 def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -> ModelFiles:
     """The files the vocabulary may be read from: without tokenizer.json if `from_slow` or a null excludes it."""
     from_slow = bool(arguments.get("from_slow"))
@@ -413,10 +365,8 @@ def _heeded(cls: Any, name: str, files: ModelFiles, arguments: dict[str, Any]) -
         return files
     if VOCAB_FILE not in files.found and arguments.get("vocab_file") is None and files.single_file is None:
         why = "from_slow=True" if from_slow else "a tokenizer_file of None (null in tokenizer_config.json)"
-        raise FileError(
-            f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs here: {why} leaves {TOKENIZER_FILE} aside",
-            path=os.path.join(name, VOCAB_FILE),
-        )
+        message = f"{name} has no {VOCAB_FILE}, which {cls.__name__} needs here: {why} leaves {TOKENIZER_FILE} aside"
+        raise FileError(message, path=os.path.join(name, VOCAB_FILE))
     return files._replace(found={file: path for file, path in files.found.items() if file != TOKENIZER_FILE})
 
 
@@ -430,23 +380,21 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
         if len(names) != 1:
             raise FileError(f"{cls.__name__} needs a directory; {name} is a single file", path=name)
         return dict.fromkeys(names, files.single_file)
-    if TOKENIZER_FILE in files.found and (VOCAB_FILE not in files.found or "tokenizer_file" in names):
-        if "tokenizer_file" in names:  # a vocab.txt beside it is not read
-            return {"tokenizer_file": files.found[TOKENIZER_FILE]}
-        if list(names.values()) == [VOCAB_FILE]:
-            return dict.fromkeys(names, files.found[TOKENIZER_FILE])
-    if "tokenizer_file" in names and VOCAB_FILE in files.found:
-        return {"vocab_file": files.found[VOCAB_FILE]}
-    paths: dict[str, str] = {}
-    for argument, file in cls.vocab_files_names.items():
-        if file not in files.found:
-            there = f"it has {', '.join(sorted(files.found))}" if files.found else "it has no tokenizer file at all"
+    found = files.found
+    if "tokenizer_file" in names and TOKENIZER_FILE in found:  # a vocab.txt beside it is not read
+        return {"tokenizer_file": found[TOKENIZER_FILE]}
+    if "tokenizer_file" in names and VOCAB_FILE in found:
+        return {"vocab_file": found[VOCAB_FILE]}
+    if TOKENIZER_FILE in found and VOCAB_FILE not in found and list(names.values()) == [VOCAB_FILE]:
+        return dict.fromkeys(names, found[TOKENIZER_FILE])
+    for file in names.values():
+        if file not in found:
+            there = f"it has {', '.join(sorted(found))}" if found else "it has no tokenizer file at all"
             raise FileError(f"{name} has no {file}, which {cls.__name__} needs; {there}", path=os.path.join(name, file))
-        paths[argument] = files.found[file]
-    return paths
+    return {argument: found[file] for argument, file in names.items()}
 
 
-def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[int, str]]:
+def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], AddedIds]:
     """The arguments for the class, from the files and the caller; those of the caller override the files."""
     arguments: dict[str, Any] = {}
     if TOKENIZER_CONFIG_FILE in files.found:
@@ -461,7 +409,8 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
             arguments.pop(key, None)
         if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
-        check_settings(arguments, source, cls)
+        for error in wrong_settings(arguments, source, cls):
+            raise error
         refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
     templates = read_templates(files.found)
     if templates is not None:  # those of the config are of an older format
@@ -476,8 +425,9 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     else:
         _take_map_of_roles(files, arguments, kwargs)
         _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
-        _take_added_tokens_of_tokenizer_json(ids, files)
-    decoder = ids.decoder
+        if TOKENIZER_FILE in files.found:
+            source = files.found[TOKENIZER_FILE]
+            _take(ids, TOKENIZER_FILE, read_added_tokens_of_tokenizer_json(source), source)
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.
@@ -485,12 +435,13 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
         token_id = None if arguments[role] is None else ids.id_of(str(arguments[role]))
         if token_id is not None and ids.sources[token_id] != without_flags:
-            arguments[role] = decoder[token_id]
-    arguments["added_tokens_decoder"] = decoder
-    return arguments, ids.sources
+            arguments[role] = ids.decoder[token_id]
+    arguments["added_tokens_decoder"] = ids.decoder
+    return arguments, ids
 
 
 def paths_in_files(cls: Any) -> tuple[str, ...]:
+    """The settings that say where files were on the machine that saved the tokenizer."""
     return (*cls.vocab_files_names, "tokenizer_file", "name_or_path", "special_tokens_map_file", "added_tokens_file")
 
 
@@ -500,17 +451,12 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
     if saved in (*ANY_KIND, *_own_names(cls)) or (saved_class == GENERIC_FAST and cls.profile == "fast"):
         return
     if saved in (JAPANESE, RECIPE_CLASS):
-        raise FileFormatError(
-            f"{source}: the tokenizer was saved as a {saved}, and a {cls.__name__} makes other words; load it "
-            "with that class or AutoTokenizer, or pass tokenizer_class=None to load it all the same",
-            path=source,
-        )
+        why = f"and a {cls.__name__} makes other words; load it with that class or AutoTokenizer, or pass "
+        why += "tokenizer_class=None to load it all the same"
+        raise FileFormatError(f"{source}: the tokenizer was saved as a {saved}, {why}", path=source)
     if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
-        raise FileFormatError(
-            f"{source}: the tokenizer was saved as a {saved_class:.80}, which trietok does not have; pass "
-            f"tokenizer_class=None to load it as a {cls.__name__} all the same",
-            path=source,
-        )
+        why = f"which trietok does not have; pass tokenizer_class=None to load it as a {cls.__name__} all the same"
+        raise FileFormatError(f"{source}: the tokenizer was saved as a {saved_class:.80}, {why}", path=source)
     log.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
 
 
@@ -530,9 +476,38 @@ def _take_config(ids: AddedIds, value: Any, source: str) -> None:
     tokens = _as_transformers_writes(value)
     if tokens is not None and ids.add_first(tokens, source):
         return
-    for key, token in value.items():
-        where = f"{source}: added_tokens_decoder[{key!r:.60}]"
-        ids.add(checked_id(key, where, source), checked_added_token(token, where, source), source)
+    _take(ids, TOKENIZER_CONFIG_FILE, value, source)
+
+
+def entries_of(name: str, value: Any, special: Collection[Any] = ()) -> Iterator[tuple[Any, Any, str]]:
+    """The added tokens as a file has them: id and token, both unchecked, and the place in the file.
+
+    Args:
+        name: tokenizer_config.json, whose `added_tokens_decoder` is id → token; added_tokens.json, which is content →
+            id; tokenizer.json, whose `added_tokens` is a list of tokens with their ids.
+        value: what the file holds.
+        special: the contents that added_tokens.json, which has no flags, makes special tokens.
+    """
+    if name == TOKENIZER_CONFIG_FILE:
+        for key, token in value.items():
+            yield key, token, f"added_tokens_decoder[{key!r:.60}]"
+    elif name == ADDED_TOKENS_FILE:
+        for content, key in value.items():
+            flags = {"special": content in special, "normalized": content not in special}
+            yield key, {"content": content, **flags}, f"{content!r:.60}"
+    else:
+        for number, entry in enumerate(value):
+            token = entry.copy()
+            yield token.pop("id", None), token, f"added_tokens[{number}] ({entry.get('content')!r:.60})"
+
+
+def _take(ids: AddedIds, name: str, value: Any, source: str, special: Collection[str] = ()) -> None:
+    """Add the tokens that a file holds; the first that is none, or clashes with another, raises."""
+    for key, entry, place in entries_of(name, value, special):
+        where = f"{source}: {place}"
+        clash = ids.add(checked_id(key, where, source), checked_added_token(entry, where, source), source)
+        if clash is not None:
+            raise clash.error()
 
 
 def _as_transformers_writes(value: dict[str, Any]) -> dict[int, AddedToken] | None:
@@ -565,25 +540,23 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
     if ADDED_TOKENS_FILE not in files.found:
         return
     path = files.found[ADDED_TOKENS_FILE]
-    for content, value in read_json_object(path).items():
-        there = ids.decoder.get(value) if type(value) is int else None
-        if there is not None and there.content == content and not flags_count:
-            continue
-        where = f"{path}: {content!r:.60}"
-        token_id = checked_id(value, where, path)
-        flags = {"special": content in special, "normalized": content not in special}
-        ids.add(token_id, checked_added_token({"content": content, **flags}, where, path), path)
+    tokens = read_json_object(path)
+    if not flags_count:
+        tokens = {content: key for content, key in tokens.items() if type(key) is not int or ids.id_of(content) != key}
+    _take(ids, ADDED_TOKENS_FILE, tokens, path, special)
 
 
 def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
     """special_tokens_map.json, which is used if there is no `added_tokens_decoder`, as before transformers 4.34."""
     if SPECIAL_TOKENS_MAP_FILE in files.found:
         path = files.found[SPECIAL_TOKENS_MAP_FILE]
-        roles = read_json_object(path)
-        check_settings({role: value for role, value in roles.items() if is_role(role)}, path, object)
+        # This file sets roles and nothing else.
+        roles = {role: value for role, value in read_json_object(path).items() if is_role(role)}
+        for error in wrong_settings(roles, path, object):
+            raise error
         for role, value in roles.items():
-            if kwargs.get(role) or not is_role(role):
-                continue  # this file sets roles and nothing else
+            if kwargs.get(role):
+                continue
             if role == ADDITIONAL and isinstance(value, list):
                 tokens = list(arguments.get(ADDITIONAL) or ())
                 # Objects of flags in the config become tokens only later, so the same token may be listed twice.
@@ -593,15 +566,6 @@ def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dic
                 arguments[role] = tokens
             else:
                 arguments[role] = _special_token(value, f"{path}: {role}", path)
-
-
-def _take_added_tokens_of_tokenizer_json(ids: AddedIds, files: ModelFiles) -> None:
-    if TOKENIZER_FILE in files.found:
-        path = files.found[TOKENIZER_FILE]
-        for number, entry in enumerate(read_added_tokens_of_tokenizer_json(path)):
-            where = f"{path}: added_tokens[{number}] ({entry.get('content')!r:.60})"
-            token_id = checked_id(entry.pop("id", None), where, path)
-            ids.add(token_id, checked_added_token(entry, where, path), path)
 
 
 def is_role(key: str) -> bool:
@@ -651,10 +615,8 @@ def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) ->
 
 
 def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 and is_id(int(value)):
-        return int(value)
-    if is_id(value):
-        return int(value)
-    raise FileFormatError(
-        f"{where}: {value!r:.60} is not an id; an id is a whole number from 0 to {HIGHEST_ID}", path=path
-    )
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else value
+    if is_id(number):
+        return int(number)
+    what = f"is not an id; an id is a whole number from 0 to {HIGHEST_ID}"
+    raise FileFormatError(f"{where}: {value!r:.60} {what}", path=path)

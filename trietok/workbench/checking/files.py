@@ -1,7 +1,8 @@
 """The files of a tokenizer directory, read as far as they can be; what cannot be is a finding.
 
-In: a path. Out: `CheckedFiles`. No file is opened but those of a tokenizer's names in the directory; paths that stand
-in a file are not followed.
+In: a path. Out: `CheckedFiles`. What a file says is read as loading reads it, by the functions of `files/load.py`;
+where loading raises, a finding is added and reading goes on. No file is opened but those of a tokenizer's names in the
+directory; paths that stand in a file are not followed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.disk import read_vocab_bytes
 from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
@@ -27,10 +28,10 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     check_depth,
-    check_settings,
     doubled_keys,
     other_kind,
     read_json_text,
+    wrong_settings,
 )
 from trietok.files.load import (
     BUILT_IN_NAMES,
@@ -38,6 +39,7 @@ from trietok.files.load import (
     checked_added_token,
     checked_id,
     current_files,
+    entries_of,
     is_role,
     paths_in_files,
 )
@@ -47,11 +49,6 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.workbench.checking.report import Finding, Findings, Severity
 
-# The lines of a vocab.txt: what a check finds in them.
-#
-# In: the bytes of the file. Out: findings, and the lines as the tokenizer reads them.
-
-
 BOM = "\ufeff"
 LINE_BREAKERS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # str.splitlines and many editors end a line at these too
 
@@ -60,40 +57,24 @@ _CARRIAGE_RETURN = re.compile(r"\r\n?|\n")
 _SUSPECT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z")
 
 
-class Lines(NamedTuple):
-    """A vocabulary file as it was read.
-
-    Attributes:
-        tokens: the lines, an id each; None for a blank line that is declared a hole. None where they cannot be read.
-        odd: the ids of lines about which there is a finding.
-    """
-
-    tokens: list[str | None] | None
-    odd: set[int]
-
-
-def check_lines(raw: bytes, file: str, holes: Collection[int], added: Mapping[str, int], findings: Findings) -> Lines:
-    """Check the bytes of a vocabulary file.
-
-    Args:
-        raw: the whole file.
-        file: its name, for the findings.
-        holes: the ids whose blank lines are declared holes.
-        added: the added tokens of the directory, whose ids encode whatever the lines say.
-        findings: where to add what is found.
-
-    Cost: O(bytes).
-    """
+def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
+    """Check the bytes of a vocabulary file, and keep its lines as the tokenizer reads them; O(bytes)."""
+    findings, file = files.findings, path.name
+    try:
+        raw = read_vocab_bytes(path)
+    except (FileError, FileFormatError) as error:
+        message = str(error).replace(f"{path} ", "it ").replace(str(path), file)
+        files.find("error", "unreadable-file", message, file=file, line_number=getattr(error, "line_number", None))
+        return
+    files.present.add(file)
     if not raw:
-        findings.append(
-            Finding("error", "empty-vocabulary", "the file is empty: it should hold one token a line", file)
-        )
-        return Lines(None, set())
+        files.find("error", "empty-vocabulary", "the file is empty: it should hold one token a line", file=file)
+        return
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         findings.extend(_not_utf8(raw, file))
-        return Lines(None, set())
+        return
     findings.extend(_line_ends(text, file))
     lines = _CARRIAGE_RETURN.split(text)
     if lines[-1] == "":
@@ -101,7 +82,9 @@ def check_lines(raw: bytes, file: str, holes: Collection[int], added: Mapping[st
     else:
         message = "the last line has no line feed; a token appended to the file would become part of it"
         findings.append(Finding("note", "no-final-newline", message, file, len(lines), lines[-1], len(lines) - 1))
-    tokens = [None if line == "" and token_id in holes else line for token_id, line in enumerate(lines)]
+    added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
+    free = files.holes.union(added.values())  # an added token may have the id of a blank line
+    tokens = [None if line == "" and token_id in free else line for token_id, line in enumerate(lines)]
     odd: set[int] = set()
     for token_id, line in enumerate(tokens):
         if line == "" and not findings.has_room("blank-line"):
@@ -110,10 +93,10 @@ def check_lines(raw: bytes, file: str, holes: Collection[int], added: Mapping[st
             findings.append(finding)
             odd.add(token_id)
     findings.extend(_duplicates(tokens, added, file))
-    if not any(token is not None for token in tokens):
-        findings.append(Finding("error", "empty-vocabulary", "every line is blank and declared a hole", file))
-        return Lines(None, set())
-    return Lines(tokens, odd)
+    if any(token is not None for token in tokens):
+        files.tokens, files.odd = tokens, odd
+    else:
+        files.find("error", "empty-vocabulary", "every line is blank and declared a hole", file=file)
 
 
 def _not_utf8(raw: bytes, file: str) -> Iterator[Finding]:
@@ -131,13 +114,8 @@ def _not_utf8(raw: bytes, file: str) -> Iterator[Finding]:
 def _line_ends(text: str, file: str) -> Iterator[Finding]:
     if "\r" not in text:
         return
-    windows: list[int] = []
-    alone: list[int] = []
-    for number, match in enumerate(_CARRIAGE_RETURN.finditer(text), start=1):
-        if match[0] == "\r\n":
-            windows.append(number)
-        elif match[0] == "\r":
-            alone.append(number)
+    ends = [match[0] for match in _CARRIAGE_RETURN.finditer(text)]
+    windows, alone = ([n for n, end in enumerate(ends, start=1) if end == each] for each in ("\r\n", "\r"))
     if windows:
         message = f"{len(windows)} line(s) end in CR LF, the first is line {windows[0]}; "
         message += "some programs take the CR for part of the token"
@@ -167,11 +145,10 @@ def _check_line(line: str | None, token_id: int, file: str) -> Iterator[Finding]
     if any(char.isspace() for char in edges):
         yield warn("edge-space", f"{line!r} has whitespace before or after it, which belongs to the token")
     if breaking := [char for char in line if char in LINE_BREAKERS]:
-        message = (
-            f"{line!r} holds U+{ord(breaking[0]):04X}; programs that break lines there count other ids from here on"
-        )
+        where = f"U+{ord(breaking[0]):04X}; programs that break lines there count other ids from here on"
         # BERT's Chinese vocabulary has the character itself as an entry; inside a word it is a slip.
-        yield warn("line-break-character", message, "warning" if len(line.removeprefix("##")) > 1 else "note")
+        severity: Severity = "warning" if len(line.removeprefix("##")) > 1 else "note"
+        yield warn("line-break-character", f"{line!r} holds {where}", severity)
     if any(unicodedata.category(char) == "Cc" and char not in "\t" + LINE_BREAKERS for char in line):
         yield warn("control-character", f"{line!r} holds a control character")
 
@@ -255,11 +232,8 @@ class CheckedFiles:
         """
         kept: dict[tuple[int, str], tuple[AddedToken, str]] = {}
         fast = [] if DECODER in self.config else self.fast
-        for name, pairs in (
-            (TOKENIZER_CONFIG_FILE, self.decoder),
-            (ADDED_TOKENS_FILE, self.added),
-            (TOKENIZER_FILE, fast),
-        ):
+        read = {TOKENIZER_CONFIG_FILE: self.decoder, ADDED_TOKENS_FILE: self.added, TOKENIZER_FILE: fast}
+        for name, pairs in read.items():
             for token_id, token in pairs:
                 if name == TOKENIZER_FILE:  # it has the flags, which added_tokens.json lacks
                     kept.pop((token_id, token.content), None)
@@ -267,23 +241,14 @@ class CheckedFiles:
         return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
 
 
-FILES = (
-    VOCAB_FILE,
-    TOKENIZER_CONFIG_FILE,
-    SPECIAL_TOKENS_MAP_FILE,
-    ADDED_TOKENS_FILE,
-    TOKENIZER_FILE,
-    CONFIG_FILE,
-)
+FILES = (VOCAB_FILE, TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, ADDED_TOKENS_FILE, TOKENIZER_FILE, CONFIG_FILE)
 
 
 def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
     """Read a directory, a vocabulary file or a built-in vocabulary; nothing raises."""
     name = os.fspath(path)
-    if name in BUILT_IN_NAMES and not os.path.exists(name):
-        files = CheckedFiles(built_in_directory(name))
-    else:
-        files = CheckedFiles(Path(name))
+    is_built_in = name in BUILT_IN_NAMES and not os.path.exists(name)
+    files = CheckedFiles(built_in_directory(name) if is_built_in else Path(name))
     kind = other_kind(os.fspath(files.path)) if name else None
     if kind is not None:
         files.find("error", "other-kind", kind)
@@ -308,23 +273,19 @@ def _read_directory(files: CheckedFiles) -> None:
     for name in FILES:
         path = files.file(name)
         if os.path.lexists(path) and not os.path.isfile(path):
-            message = (
-                "it is no regular file but a directory, a pipe, or a link that leads nowhere; loading passes it over"
-            )
-            files.find("error", "unreadable-file", message, file=name)
+            message = "it is no regular file but a directory, a pipe, or a link that leads nowhere"
+            files.find("error", "unreadable-file", f"{message}; loading passes it over", file=name)
     files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
     files.model_config = _read_object(files, CONFIG_FILE)
     _check_settings(files)
     decoder = files.config.get(DECODER, {})
     if isinstance(decoder, dict):
-        files.decoder = _entries(files, TOKENIZER_CONFIG_FILE, list(decoder.items()))
+        files.decoder = _entries(files, TOKENIZER_CONFIG_FILE, decoder)
     else:
-        files.find("error", "wrong-shape", f"{DECODER} should be an object id → token", file=TOKENIZER_CONFIG_FILE)
+        _misshapen(files, TOKENIZER_CONFIG_FILE, f"{DECODER} should be an object id → token")
     special = {content_of(value) for value in (*files.config.values(), *files.special_map.values())}
-    added = _read_object(files, ADDED_TOKENS_FILE)
-    entries = [(value, {"content": content, "special": content in special}) for content, value in added.items()]
-    files.added = _entries(files, ADDED_TOKENS_FILE, entries)
+    files.added = _entries(files, ADDED_TOKENS_FILE, _read_object(files, ADDED_TOKENS_FILE), special)
     _read_fast(files)
     vocabulary = files.file(VOCAB_FILE)
     if os.path.isfile(vocabulary):
@@ -333,23 +294,8 @@ def _read_directory(files: CheckedFiles) -> None:
         files.is_json_alone = True
         files.tokens = list(Vocabulary.from_mapping(files.fast_values.vocabulary).tokens)
     elif not _about_fast(files):
-        files.find(
-            "error", "missing-vocabulary", f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}", file=VOCAB_FILE
-        )
-
-
-def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
-    try:
-        raw = read_vocab_bytes(path)
-    except (FileError, FileFormatError) as error:
-        message = str(error).replace(f"{path} ", "it ").replace(str(path), path.name)
-        files.find("error", "unreadable-file", message, file=path.name, line_number=getattr(error, "line_number", None))
-        return
-    files.present.add(path.name)
-    added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
-    free = files.holes.union(added.values())  # an added token may have the id of a blank line
-    lines = check_lines(raw, path.name, free, added, files.findings)
-    files.tokens, files.odd = lines.tokens, lines.odd
+        message = f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}"
+        files.find("error", "missing-vocabulary", message, file=VOCAB_FILE)
 
 
 def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
@@ -357,7 +303,6 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
     path = files.file(name)
     if not os.path.isfile(path):
         return {}
-
     doubles: list[str] = []
 
     def noting_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -402,29 +347,24 @@ def _read_fast(files: CheckedFiles) -> None:
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             _misshapen(files, TOKENIZER_FILE, "it has no list 'added_tokens' of objects")
             return
-        tokens = [(entry.get("id"), {k: v for k, v in entry.items() if k != "id"}) for entry in entries]
-        files.fast = _entries(files, TOKENIZER_FILE, tokens)
-    if not _about_fast(files):
-        _read_fast_values(files, value)
-
-
-def _about_fast(files: CheckedFiles) -> list[Finding]:
-    return [finding for finding in files.findings if finding.file == TOKENIZER_FILE]
-
-
-def _read_fast_values(files: CheckedFiles, value: dict[str, Any]) -> None:
+        files.fast = _entries(files, TOKENIZER_FILE, entries)
+    if _about_fast(files):
+        return
     try:
         files.fast_values = tokenizer_json_from_object(value, TOKENIZER_FILE)
-    except VocabularyError as error:
-        files.find("error", "tokenizer-json-ids", str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
     except TrietokError as error:
-        files.find("error", "tokenizer-json-part", str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
+        code = "tokenizer-json-ids" if isinstance(error, VocabularyError) else "tokenizer-json-part"
+        files.find("error", code, str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
 
 
-def _entries(files: CheckedFiles, name: str, entries: list[tuple[Any, Any]]) -> list[tuple[int, AddedToken]]:
-    """Ids with tokens; those that are none are findings."""
+def _about_fast(files: CheckedFiles) -> bool:
+    return any(finding.file == TOKENIZER_FILE for finding in files.findings)
+
+
+def _entries(files: CheckedFiles, name: str, value: Any, special: Collection[Any] = ()) -> list[tuple[int, AddedToken]]:
+    """The added tokens of a file with their ids; those that are none are findings."""
     pairs: list[tuple[int, AddedToken]] = []
-    for key, entry in entries:
+    for key, entry, _ in entries_of(name, value, special):
         content = entry.get("content") if isinstance(entry, dict) else None
         where = f"the added token {content!r:.60} ({key!r:.60})"
         try:
@@ -448,13 +388,11 @@ def _check_settings(files: CheckedFiles) -> None:
         is_map = name == SPECIAL_TOKENS_MAP_FILE
         if is_map and DECODER in files.config:
             return  # it is not read then
-        for key, value in values.items():
-            if key in left_out or (key, value) == ("unk_token", None) or (is_map and not is_role(key)):
-                continue
-            try:
-                check_settings({key: value}, name, object if is_map else BertTokenizer)
-            except FileFormatError as error:
-                _misshapen(files, name, str(error).removeprefix(f"{name}: "))
+        read = {key: value for key, value in values.items() if key not in left_out and (is_role(key) or not is_map)}
+        if read.get("unk_token", "") is None:
+            del read["unk_token"]  # there is a finding about the role
+        for error in wrong_settings(read, name, object if is_map else BertTokenizer):
+            _misshapen(files, name, str(error).removeprefix(f"{name}: "))
 
 
 def _misshapen(files: CheckedFiles, name: str, message: str) -> None:

@@ -34,23 +34,14 @@ from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
 from trietok.workbench.checking.files import BOM, DECODER, CheckedFiles, read_files
 from trietok.workbench.checking.report import CheckReport
-from trietok.workbench.checking.rules import ROLES, Contradiction, Facts, case_told_by, json_contradictions
+from trietok.workbench.checking.rules import ROLES, Contradiction, Facts, json_contradictions
 
 ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
-_UNREADABLE = {
-    "unreadable-file",
-    "missing-vocabulary",
-    "other-kind",
-    "empty-vocabulary",
-    "not-utf8",
-    "not-json",
-    "duplicate-key",
-    "wrong-shape",
-    "save-mixed",
-    "tokenizer-json-ids",
-    "tokenizer-json-part",
-}
+_UNREADABLE = frozenset(
+    "unreadable-file missing-vocabulary other-kind empty-vocabulary not-utf8 not-json duplicate-key wrong-shape "
+    "save-mixed tokenizer-json-ids tokenizer-json-part".split()
+)
 _CONFLICTS = {"id-clash", "added-id-differs", "added-id-twice", "added-content-twice", "added-tokens-contradiction"}
 _OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-template")
 
@@ -75,13 +66,8 @@ class FixResult:
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""
         id_map = None if self.id_map is None else {str(old): new for old, new in self.id_map.items()}
-        return {
-            "out": self.out,
-            "changes": self.changes,
-            "id_map": id_map,
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
-        }
+        reports = {"before": self.before.to_dict(), "after": self.after.to_dict()}
+        return {"out": self.out, "changes": self.changes, "id_map": id_map, **reports}
 
     def __str__(self) -> str:
         done = [f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"]
@@ -123,44 +109,29 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     checked_new(target)
     before = check(path)
     if trained_kind(os.fspath(path)) is not None:
-        raise FileFormatError(
-            f"cannot repair {before.path}: it holds a byte-pair encoding, whose vocabulary goes with its merges, and "
-            "only WordPiece vocabularies are repaired; train it again (trietok train bpe)",
-            path=before.path,
-        )
+        why = ": it holds a byte-pair encoding, whose vocabulary goes with its merges, and only WordPiece vocabularies "
+        raise _refusal(before.path, f"{why}are repaired; train it again (trietok train bpe)")
     for finding in before.errors:
         if finding.code in _UNREADABLE:
             where = f" ({finding.place})" if finding.place else ""
-            raise FileFormatError(
-                f"cannot repair {before.path}: {finding.message}{where}",
-                path=before.path,
-                line_number=finding.line_number,
-            )
+            raise _refusal(before.path, f": {finding.message}{where}", finding.line_number)
         if finding.code in _CONFLICTS and not renumber:
-            raise FileFormatError(
-                f"cannot repair {before.path} without moving an id: {finding.message}; renumbering gives each its own",
-                path=before.path,
-            )
+            why = f" without moving an id: {finding.message}; renumbering gives each its own"
+            raise _refusal(before.path, why)
         if finding.code == "tokenizer-json-differs":
-            raise FileFormatError(
-                f"cannot repair {before.path}: {TOKENIZER_FILE} and {VOCAB_FILE} give one token two ids "
-                f"({finding.message}); remove the file that is not the model's",
-                path=before.path,
-            )
+            why = f": {TOKENIZER_FILE} and {VOCAB_FILE} give one token two ids ({finding.message})"
+            raise _refusal(before.path, f"{why}; remove the file that is not the model's")
     files = read_files(path)
     if files.is_json_alone:
-        raise FileFormatError(
-            f"cannot repair {before.path}: it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast."
-            "from_pretrained(...).save_pretrained(...) writes both, if it loads",
-            path=before.path,
-        )
+        why = f": it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...)"
+        raise _refusal(before.path, f"{why}.save_pretrained(...) writes both, if it loads")
     facts = Facts(files)
     repair = _Repair(files, facts, renumber)
     if TOKENIZER_FILE in files.present:
         wrong = _wrong_settings(facts)
         repair.settings = {each.setting: each.value for each in wrong}
+        told = f"as {TOKENIZER_FILE} and the vocabulary say"
         for name, value in repair.settings.items():
-            told = f"as {TOKENIZER_FILE} and the vocabulary say"
             repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: {name} is {str(value).lower()}, {told}")
         corrected = {each.message for each in wrong}
         repair.lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
@@ -168,32 +139,29 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
 
 
+def _refusal(path: str | os.PathLike[str], why: str, line_number: int | None = None) -> FileFormatError:
+    return FileFormatError(f"cannot repair {os.fspath(path)}{why}", path=path, line_number=line_number)
+
+
 def _wrong_settings(facts: Facts) -> list[Contradiction]:
     """The settings in which tokenizer.json contradicts tokenizer_config.json and is right, as the vocabulary tells.
 
-    Raises:
-        FileFormatError: nothing tells which is right, and tokenizer.json, which the copy does not have, may be.
+    Where nothing tells which is right, tokenizer.json, which the copy does not have, may be: that raises.
     """
-    json = facts.files.fast_values
-    if json is None or facts.setting("do_basic_tokenize") is False:
+    if facts.json is None or not facts.basic:
         return []
-    lowers = case_told_by(facts).lowers
-    wrong = [
-        each for each in json_contradictions(facts, json) if each.setting == "do_lower_case" and each.value == lowers
-    ]
+    lowers = facts.case[0]
+    wrong = [each for each in json_contradictions(facts) if each.setting == "do_lower_case" and each.value == lowers]
     if wrong:
         facts = Facts(dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers}))
-    for each in json_contradictions(facts, json):
+    for each in json_contradictions(facts):
         # Where it is null, accents are stripped as texts are lower-cased, so it was as wrong as that.
         if wrong and each.setting == "strip_accents" and facts.setting("strip_accents") is None:
             wrong.append(each)
         elif each.setting != "do_lower_case" or lowers is None:
-            raise FileFormatError(
-                f"cannot repair {facts.files.path}: {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing "
-                f"tells which is right: {each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove "
-                f"{TOKENIZER_FILE}",
-                path=facts.files.path,
-            )
+            why = f": {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing tells which is right: "
+            what = f"{each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove {TOKENIZER_FILE}"
+            raise _refusal(facts.files.path, why + what)
     return wrong
 
 
@@ -292,8 +260,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         write_vocab_lines(staged / VOCAB_FILE, [line or "" for line in repair.lines])
         repaired = load_quietly(staged, kind)
         if isinstance(repaired, Exception):
-            message = str(repaired).replace(f"{staged}{os.sep}", "")
-            raise FileFormatError(f"cannot repair {files.path}: {message}", path=files.path) from repaired
+            raise _refusal(files.path, f": {str(repaired).replace(f'{staged}{os.sep}', '')}") from repaired
         if TOKENIZER_FILE in files.present:
             tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
 
@@ -301,7 +268,10 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         repaired.save_pretrained(folder)
         if TOKENIZER_FILE in files.present:
             (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
-        _write_model_config(files, folder, repaired.max_id, renumber)
+        if renumber and "vocab_size" in files.model_config:
+            write_json(folder / CONFIG_FILE, {**files.model_config, "vocab_size": repaired.max_id + 1})
+        elif CONFIG_FILE in files.present:
+            shutil.copyfile(files.path / CONFIG_FILE, folder / CONFIG_FILE)
         if id_map is not None:
             write_json(folder / ID_MAP_FILE, id_map)
 
@@ -315,11 +285,9 @@ def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
     try:
         repaired._write_slow_tokenizer_json(path, there)
     except TrietokError as error:
-        raise FileFormatError(
-            f"cannot repair {repair.files.path}: its {TOKENIZER_FILE} would give other ids than the other files, and "
-            f"cannot be written anew: {str(error).replace(f'{path}: ', '')}; without the file the others are repaired",
-            path=there,
-        ) from error
+        why = f": its {TOKENIZER_FILE} would give other ids than the other files, and cannot be written anew: "
+        what = f"{str(error).replace(f'{path}: ', '')}; without the file the others are repaired"
+        raise FileFormatError(f"cannot repair {repair.files.path}{why}{what}", path=there) from error
     if not path.exists():
         return there.read_bytes()
     repair.changes.append("; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost]))
@@ -330,8 +298,7 @@ def _config_of_files(repair: _Repair) -> dict[str, Any]:
     """The configuration of files from which no tokenizer loads."""
     config = dict(repair.files.config)
     if not repair.facts.decoder_counts:
-        roles = {role: value for role, value in repair.files.special_map.items() if role in ROLES}
-        config.update(roles)
+        config.update((role, value) for role, value in repair.files.special_map.items() if role in ROLES)
         if repair.facts.additional and EXTRA not in config:
             config[ADDITIONAL] = repair.facts.additional
     return config
@@ -370,12 +337,3 @@ def _new_ids(
             repair.changes.append(f"{content!r} has the id {new} instead of {old}")
         pairs.append((new, token))
     return pairs
-
-
-def _write_model_config(files: CheckedFiles, target: Path, max_id: int, renumber: bool) -> None:
-    if CONFIG_FILE not in files.present:
-        return
-    if renumber and "vocab_size" in files.model_config:
-        write_json(target / CONFIG_FILE, {**files.model_config, "vocab_size": max_id + 1})
-    else:
-        shutil.copyfile(files.path / CONFIG_FILE, target / CONFIG_FILE)

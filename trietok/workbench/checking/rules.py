@@ -1,6 +1,6 @@
-"""tokenizer.json against vocab.txt and tokenizer_config.json.
+"""The rules of a check: which entries no text can give, what the files say together, and what contradicts what.
 
-Where both are there, the fast classes read the one and the slow classes the other, so they have to say the same.
+In: the files of one directory (`CheckedFiles`). Out: `Facts`, and `RULES`, each of which yields findings about them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 
 import regex
 
+from trietok.disk import UNFINISHED
 from trietok.errors import TrietokError
+from trietok.files.atomic import left_folders
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     ADDITIONAL,
@@ -36,6 +38,7 @@ from trietok.files.formats import (
     check_depth,
     read_json_text,
 )
+from trietok.files.load import AddedIds
 from trietok.files.safetensors import SafetensorsError, tensor_shapes
 from trietok.files.tokenizer_json import NO_NORMALIZER, TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
@@ -52,38 +55,21 @@ from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.files import DECODER, CheckedFiles, content_of
 from trietok.workbench.checking.report import Finding, Severity
 
-# Which entries of a vocabulary no text can give, and why.
-#
-# In: a tokenizer. Out: entries with a reason.
-#
-# An entry comes out of a text only as the front of a word or, after `##`, as a later stretch of one; so it is reachable
-# if the tokenizer's own `BasicTokenizer` leaves it whole: by itself, or behind a digit. A digit, because none ever
-# combines with what follows it. That test alone can take a reachable entry for an unreachable one where normalization
-# looks at neighbours, and then a second text is tried:
+# Which entries of a vocabulary no text can give. An entry comes out of a text only as the front of a word or, after
+# `##`, as a later stretch of one; so it is reachable if the tokenizer's own `BasicTokenizer` leaves it whole: alone, or
+# behind a digit, as none ever combines with what follows it. That test by itself can take a reachable entry for an
+# unreachable one where normalization looks at neighbours, and then a second text is tried:
 #
 # - Where accents are stripped, U+034F between the characters keeps them from being composed or put in another order,
-# and
-#   is then stripped itself. What is left is whether each character alone survives, and each that the tokenizer ever
-#   writes does.
+#   and is then stripped itself. What is left is whether each character alone survives, as each does that is ever given.
 # - Where a text is lower-cased without that, the characters in upper case: a capital and its accent may have no
-# composed
-#   form while the small letter has one.
+#   composed form while the small letter has one.
 #
 # Words in `never_split` and special tokens are words as they stand, so what WordPiece makes of them is reachable too.
-
 
 _BEFORE = "0"
 _LONGEST_EXAMINED = 100  # characters beyond the longest word: what is longer yet is unreachable by its length alone
 _BLOCKER = "\u034f"  # COMBINING GRAPHEME JOINER: stripped as a mark, and nothing combines across it
-
-
-class Unreachable(NamedTuple):
-    """An entry that no text gives: `code` names the reason, `why` tells it."""
-
-    token_id: int
-    token: str
-    code: str
-    why: str
 
 
 class Reach:
@@ -98,32 +84,20 @@ class Reach:
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        wordpiece = tokenizer.wordpiece_tokenizer
-        self.prefix: str = wordpiece.continuing_subword_prefix
-        self.longest: int = wordpiece.max_input_chars_per_word
-        self.basic: Any = None
-        self._given: set[str] = {*tokenizer.added_tokens_encoder, *tokenizer.all_special_tokens}
-        if tokenizer.do_basic_tokenize:
-            self.basic = copy.copy(tokenizer.basic_tokenizer)
-            self._given |= self._of_kept_words(tokenizer)
+        full, special = tokenizer.wordpiece_tokenizer, set(tokenizer.all_special_tokens)
+        self.prefix: str = full.continuing_subword_prefix
+        self.longest: int = full.max_input_chars_per_word
+        self.basic: Any = copy.copy(tokenizer.basic_tokenizer) if tokenizer.do_basic_tokenize else None
+        self._given: set[str] = {*tokenizer.added_tokens_encoder, *special}
+        self._lowers = self._strips = False
+        if self.basic is not None:
+            plain = {token: token_id for token, token_id in tokenizer.vocab.items() if token not in special}
+            without_special = WordpieceTokenizer(plain, full.unk_token, self.longest)
+            for word in self.basic.never_split | special:
+                self._given.update((word, *full.tokenize(word), *without_special.tokenize(word)))
             self.basic.never_split = set()
-        self._lowers = bool(self.basic is not None and self.basic.do_lower_case)
-
-    def _of_kept_words(self, tokenizer: Any) -> set[str]:
-        """The entries that the words give which are never split."""
-        special = set(tokenizer.all_special_tokens)
-        full = tokenizer.wordpiece_tokenizer
-        plain = {token: token_id for token, token_id in tokenizer.vocab.items() if token not in special}
-        without_special = WordpieceTokenizer(plain, full.unk_token, full.max_input_chars_per_word)
-        given: set[str] = set()
-        for word in self.basic.never_split | special:
-            given.update((word, *full.tokenize(word), *without_special.tokenize(word)))
-        return given
-
-    @property
-    def _strips(self) -> bool:
-        strips = self.basic.strip_accents
-        return bool(self.basic.do_lower_case if strips is None else strips)
+            self._lowers, strips = bool(self.basic.do_lower_case), self.basic.strip_accents
+            self._strips = self._lowers if strips is None else bool(strips)
 
     def is_reachable(self, token: str) -> bool:
         """Whether a text may give `token`. False is certain; True says only that normalization does not prevent it."""
@@ -133,18 +107,12 @@ class Reach:
             return False
         if token.isascii() and token.isalnum() and len(token) <= self.longest:  # most entries
             return not self._lowers or token.lower() == token
-        if len(token) <= self.longest and self._is_word("", token):
+        if len(token) <= self.longest and self._is_word(token):
             return True
-        rest = token[len(self.prefix) :]
-        return (
-            token.startswith(self.prefix)
-            and rest != ""
-            and len(_BEFORE + rest) <= self.longest
-            and self._is_word(_BEFORE, rest)
-        )
+        behind = _BEFORE + token[len(self.prefix) :]
+        return token.startswith(self.prefix) and 1 < len(behind) <= self.longest and self._is_word(behind)
 
-    def _is_word(self, before: str, stretch: str) -> bool:
-        word = before + stretch
+    def _is_word(self, word: str) -> bool:
         if self.basic is None:
             return word.split() == [word]
         if self.basic.tokenize(word) == [word]:
@@ -190,24 +158,6 @@ class Reach:
         return None
 
 
-def unreachable(tokenizer: Any) -> Iterator[Unreachable]:
-    """The entries of a tokenizer's vocabulary that no text gives, in the order of their ids.
-
-    Left out are special and added tokens, and slots such as `[unused1]`, which wait for a meaning.
-
-    >>> import trietok
-    >>> lower = trietok.BertTokenizer.from_pretrained("trietok-multi", do_lower_case=True)  # it is a cased one
-    >>> [entry.token for entry in unreachable(lower)][:4]
-    ['A', 'B', 'C', 'D']
-
-    Cost: some microseconds an entry: half a second for 100,000.
-    """
-    reach = Reach(tokenizer)
-    for token, token_id in tokenizer.vocab.items():
-        if not reach.is_reachable(token) and not is_unused_slot(token):
-            yield Unreachable(token_id, token, *reach.reason(token))
-
-
 def _capitals(word: str) -> str:
     """Every letter in upper case that lower-casing gives back; not the sigma, which looks at its neighbours."""
     return "".join(char.upper() if char != "σ" and char.upper().lower() == char else char for char in word)
@@ -218,42 +168,42 @@ def _code_points(text: str) -> str:
     return shown + " ..." if len(text) > 8 else shown or "nothing"
 
 
-# What the rules of a check ask about: the files of one directory, read and weighed against each other.
-#
-# In: `CheckedFiles`. Out: `Facts`. How the files are weighed is the rule of `files/load.py`: where
+# What the rules ask about. How the files are weighed against each other is the rule of `files/load.py`: where
 # tokenizer_config.json has an added_tokens_decoder, special_tokens_map.json, added_tokens.json and tokenizer.json are
 # not looked at for roles and added tokens; else the map's roles come before the config's, and later files before
 # earlier ones.
 
-
 ROLES = tuple(role for role in BertTokenizer.SPECIAL_TOKENS_ATTRIBUTES if role != ADDITIONAL)
 UNKNOWN = "unk_token"
 _FEW = 8
-
-Rule = Callable[["Facts"], Iterator[Finding]]
 
 
 class Facts:
     """One directory as its files say it is.
 
     Attributes:
+        files: the files, as far as they can be read.
+        json: what tokenizer.json says; None where there is none or it cannot be read.
         kind: the class that the files name, in its slow form.
-        by_line: id → token of each entry of the vocabulary; `line_ids` the other way round, the last line of a
-            duplicate.
+        vocabulary: the lines of the vocabulary; None where it cannot be read.
+        by_line: id → token of each entry of it; `line_ids` the other way round, the last line of a duplicate.
         vocabulary_file: the name of the file that the entries were read from.
         decoder_counts: whether tokenizer_config.json has an added_tokens_decoder.
         holes: the ids declared to have no token.
         added: the added tokens that count, as (id, token, name of the file); `added_ids` has their ids.
         roles: role → token, as it is after loading; a role that a file sets to null is missing.
         additional: special tokens of other roles, or of none.
+        special: the tokens of all roles.
+        basic: whether words are split as BERT does, before WordPiece; None where a setting turns that off.
         slow, fast: the tokenizer of each profile; None where it does not load.
     """
 
     def __init__(self, files: CheckedFiles) -> None:
         self.files = files
+        self.json: Any = files.fast_values
         self.kind = class_or_bert(files.config, files.model_config)
-        tokens = files.tokens or []
-        self.by_line = {token_id: token for token_id, token in enumerate(tokens) if token is not None}
+        self.vocabulary = files.tokens
+        self.by_line = {token_id: token for token_id, token in enumerate(files.tokens or ()) if token is not None}
         self.line_ids = {token: token_id for token_id, token in self.by_line.items()}
         single = files.path.name if os.path.isfile(files.path) else VOCAB_FILE
         self.vocabulary_file = TOKENIZER_FILE if files.is_json_alone else single
@@ -263,13 +213,9 @@ class Facts:
         self.added_ids = {token.content: token_id for token_id, token, _ in self.added}
         parameters = inspect.signature(self.kind.__init__).parameters
         self.defaults = {name: parameter.default for name, parameter in parameters.items() if name in ROLES}
-        self.roles: dict[str, str] = {}
         self.additional: list[str] = []
         self.slow: Any = None
         self.fast: Any = None
-        self._read_roles()
-
-    def _read_roles(self) -> None:
         self.roles = dict(self.defaults)
         for values in (self.files.config, {} if self.decoder_counts else self.files.special_map):
             for role in ROLES:
@@ -284,6 +230,8 @@ class Facts:
                 entries = list(entries.values()) if isinstance(entries, dict) else entries
                 contents = map(content_of, entries if isinstance(entries, list) else ())
                 self.additional += [token for token in contents if token and token not in self.additional]
+        self.special = {*self.roles.values(), *self.additional}
+        self.basic = None if self.setting("do_basic_tokenize") is False else True
 
     def setting(self, name: str) -> bool | None:
         """A setting that is true, false or null: tokenizer_config.json's, else the default of the class."""
@@ -291,11 +239,6 @@ class Facts:
         default = None if parameter is None else parameter.default
         value = self.files.config.get(name, default)
         return value if value is None or isinstance(value, bool) else default  # there is a finding about any other
-
-    def setting_of(self, name: str, default: str) -> str:
-        """A setting that is a word."""
-        value = self.files.config.get(name, default)
-        return value if isinstance(value, str) else default
 
     def has(self, token: str | None) -> bool:
         """Whether the vocabulary or an added token is `token`."""
@@ -305,42 +248,85 @@ class Facts:
         """The id that encodes a token, as the files say it."""
         return self.added_ids.get(token, self.line_ids.get(token))
 
-    def line_number(self, token_id: int) -> int | None:
-        """The line of an entry, where the vocabulary is a file of lines."""
-        return None if self.files.is_json_alone else token_id + 1
+    def role_finding(self, code: str, message: str, role: str, severity: Severity = "warning", **known: Any) -> Finding:
+        """A finding about the token of a role, in the file that gives it."""
+        in_map = not self.decoder_counts and role in self.files.special_map
+        file = SPECIAL_TOKENS_MAP_FILE if in_map else TOKENIZER_CONFIG_FILE
+        return Finding(severity, code, message, file, role=role, **{"token": self.roles[role], **known})
 
-    def missing_roles(self) -> Iterator[tuple[str, str]]:
-        """Role and token of each special token but the unknown one that no file holds."""
-        pairs = [pair for pair in self.roles.items() if pair[0] != UNKNOWN]
-        for role, token in [*pairs, *((ADDITIONAL, token) for token in self.additional)]:
-            if not self.has(token):
-                yield role, token
+    def entry_finding(
+        self, code: str, message: str, token_id: int, severity: Severity = "warning", odd: bool = True, **known: Any
+    ) -> Finding:
+        """A finding about an entry, which is not looked at further if it is `odd`."""
+        if odd:
+            self.files.odd.add(token_id)
+        line = None if self.files.is_json_alone else token_id + 1
+        return Finding(severity, code, message, self.vocabulary_file, line, self.by_line[token_id], token_id, **known)
 
     @cached_property
     def words(self) -> list[str]:
         """The entries that a text may give, without the prefix that continues a word: letters only."""
-        special = {*self.roles.values(), *self.additional}
-        return [
-            word for token in self.line_ids if token not in special and (word := token.removeprefix("##")).isalpha()
-        ]
+        words = [token.removeprefix("##") for token in self.line_ids if token not in self.special]
+        return [word for word in words if word.isalpha()]
+
+    @cached_property
+    def case(self) -> tuple[bool | None, str]:
+        """Whether the entries are of lower-cased texts, None where they do not tell it; and what tells it, in words."""
+        lower = capital = 0
+        for word in self.words:
+            if word.lower() != word:
+                capital += 1
+            elif word.upper() != word:
+                lower += 1
+        cased = lower + capital
+        of_them = f"{capital} of its {cased} words with letters of two cases have capitals"
+        if cased >= _FEWEST_CASED and capital >= max(_FEWEST_CAPITALS, _CAPITALS_SHARE * cased):
+            return False, f"the vocabulary is cased: {of_them}"
+        if cased >= _FEWEST_CASED and capital * 1000 < cased and cased >= _CASED_SHARE * len(self.words):
+            return True, f"the vocabulary is uncased: {of_them}"
+        return None, of_them
 
     def is_filled(self, token_id: int) -> bool:
         """Whether the line of an id holds nothing but what trietok writes for an id without a token."""
         return token_id in self.holes and self.by_line.get(token_id) in (filling(token_id), "")
 
+    @property
+    def bert_stages(self) -> Any:
+        """The slow tokenizer, if its stages are BERT's."""
+        return None if hasattr(self.slow, "stage_settings") else self.slow
 
-def shortest_useful(facts: Facts) -> int:
-    """So many tokens that a few of a text are left beside the special tokens of a pair."""
-    return special_places(facts) + _FEW
+    @property
+    def special_places(self) -> int:
+        """How many special tokens stand around a pair."""
+        return 3 if self.slow is None else sum(part.kind != "sequence" for part in self.slow.template.pair)
+
+    @property
+    def shortest_useful(self) -> int:
+        """So many tokens that a few of a text are left beside the special tokens of a pair."""
+        return self.special_places + _FEW
 
 
-def special_places(facts: Facts) -> int:
-    """How many special tokens stand around a pair."""
-    return 3 if facts.slow is None else sum(part.kind != "sequence" for part in facts.slow.template.pair)
+Rule = Callable[[Facts], Iterator[Finding]]
+RULES: list[tuple[tuple[str, ...], Rule]] = []
+_WARNING: Severity = "warning"
+_NOTE: Severity = "note"
+
+
+def rule(*needs: str) -> Callable[[Rule], Rule]:
+    """Make a function a rule of every check, in the order of this module.
+
+    Args:
+        needs: the attributes of `Facts` that the rule reads; where one of them is None, it has nothing to say.
+    """
+
+    def listed(function: Rule) -> Rule:
+        RULES.append((needs, function))
+        return function
+
+    return listed
 
 
 # Ids against each other, and entries that are damaged or that no text gives.
-
 
 # Letters of other scripts, and the Latin ones that they look like.
 _LATIN_LOOKS = dict(
@@ -361,46 +347,45 @@ _FEWEST_FOR_POINTS = 1000  # entries
 
 def loaded_ids(facts: Facts) -> dict[int, str]:
     """The added tokens by id, with those that are added on loading."""
-    if facts.slow is None:
-        return {token_id: token.content for token_id, token, _ in facts.added}
-    return {token_id: token.content for token_id, token in facts.slow.added_tokens_decoder.items()}
+    read = facts.slow.added_tokens_decoder.items() if facts.slow is not None else (each[:2] for each in facts.added)
+    return {token_id: token.content for token_id, token in read}
 
 
+@rule("vocabulary")
 def holes(facts: Facts) -> Iterator[Finding]:
     """Ids that no token has."""
     used = sorted({*facts.by_line, *loaded_ids(facts)})
-    for before, after in zip([-1, *used], used, strict=False):
-        if after > before + 1:
-            yield _hole(facts, before + 1, after - 1)
+    for before, after in pairwise([-1, *used]):
+        first, last = before + 1, after - 1
+        if first > last:
+            continue
+        message = (f"id {first} belongs" if first == last else f"ids {first} to {last} belong") + " to no token"
+        if last - first < len(facts.holes) and facts.holes.issuperset(range(first, last + 1)):
+            severity, message = _NOTE, f"{message}, as {TOKENIZER_CONFIG_FILE} declares"
+        else:
+            severity, message = _WARNING, f"{message}; transformers gives new tokens ids that are taken"
+        yield Finding(severity, "id-hole", message, token_id=first, other_id=last)
 
 
-def _hole(facts: Facts, first: int, last: int) -> Finding:
-    declared = last - first < len(facts.holes) and facts.holes.issuperset(range(first, last + 1))
-    which = f"id {first} belongs" if first == last else f"ids {first} to {last} belong"
-    message = f"{which} to no token" + (
-        f", as {TOKENIZER_CONFIG_FILE} declares" if declared else "; transformers gives new tokens ids that are taken"
-    )
-    return Finding("note" if declared else "warning", "id-hole", message, token_id=first, other_id=last)
-
-
+@rule("vocabulary")
 def past_the_model(facts: Facts) -> Iterator[Finding]:
     """Ids for which config.json gives the model no row, and rows that no id uses."""
     rows = facts.files.model_config.get("vocab_size")
     if type(rows) is not int or rows < 1:
         return
-    encoding = {token_id: token for token, token_id in facts.line_ids.items()}
-    loaded = loaded_ids(facts)
-    past = sorted((token_id, token) for token_id, token in {**encoding, **loaded}.items() if token_id >= rows)
-    for token_id, token in past:
+    tokens = {token_id: token for token, token_id in facts.line_ids.items()} | loaded_ids(facts)
+    for token_id, token in sorted(pair for pair in tokens.items() if pair[0] >= rows):
         message = f"{token!r} has the id {token_id}, and the model has rows for ids up to {rows - 1} (vocab_size)"
         yield Finding("error", "id-past-model", message, CONFIG_FILE, token=token, token_id=token_id)
     needed = rows_needed(facts)
     if rows > needed:
-        padded = is_padded(rows, needed)
-        message = f"vocab_size is {rows}, and ids end at {needed - 1}: {rows - needed} row(s) are not used"
-        if not padded:
-            message += ", which is not a number padded to a multiple of 8 to 1024"
-        yield Finding("note" if padded else "warning", "model-larger", message, CONFIG_FILE)
+        severity, message = (
+            _NOTE,
+            f"vocab_size is {rows}, and ids end at {needed - 1}: {rows - needed} row(s) are not used",
+        )
+        if not is_padded(rows, needed):
+            severity, message = _WARNING, f"{message}, which is not a number padded to a multiple of 8 to 1024"
+        yield Finding(severity, "model-larger", message, CONFIG_FILE)
 
 
 def highest_id(facts: Facts) -> int:
@@ -422,25 +407,22 @@ def is_padded(rows: int, needed: int) -> bool:
     return any(rows == -(-needed // size) * size for size in (8, 16, 32, 64, 128, 256, 512, 1024))
 
 
+@rule("vocabulary")
 def damaged_entries(facts: Facts) -> Iterator[Finding]:
     """Entries with letters of two scripts, invisible characters, or the traces of a wrong encoding or vocabulary."""
     mixed: list[tuple[int, str]] = []
     for token_id, token in facts.by_line.items():
         if (token.isascii() and token[:1] not in "#\\&") or token_id in facts.files.odd:
             continue
-        if _MIXED.search(token):
+        if _MIXED.search(token) and all(char in _LATIN_LOOKS for char in _GREEK.findall(token)):  # not μm
             mixed.append((token_id, token))
         hidden = _INVISIBLE.search(token)
         if hidden and any(map(str.isalnum, token)):
-            name = unicodedata.name(hidden[0], "no name")
-            message = (
-                f"{token!r} holds U+{ord(hidden[0]):04X} ({name}), which nobody sees: it is not the word it looks like"
-            )
-            yield _entry(facts, "warning", "invisible-character", message, token_id, token)
+            char = f"U+{ord(hidden[0]):04X} ({unicodedata.name(hidden[0], 'no name')})"
+            message = f"{token!r} holds {char}, which nobody sees: it is not the word it looks like"
+            yield facts.entry_finding("invisible-character", message, token_id)
         elif meant := _meant(token):
-            message = f"{token!r} looks damaged; it was probably {meant}"
-            yield _entry(facts, "warning", "damaged-entry", message, token_id, token)
-    mixed = [pair for pair in mixed if all(char in _LATIN_LOOKS for char in _GREEK.findall(pair[1]))]  # not μm
+            yield facts.entry_finding("damaged-entry", f"{token!r} looks damaged; it was probably {meant}", token_id)
     for token_id, token in mixed:
         foreign = _FOREIGN.findall(token)
         looks = "".join(_LATIN_LOOKS.get(char, char) for char in token)
@@ -448,17 +430,8 @@ def damaged_entries(facts: Facts) -> Iterator[Finding]:
         message = f"{token!r} mixes Latin letters with U+{ord(foreign[0]):04X} ({unicodedata.name(foreign[0], '')})"
         other = looks if is_latin else None
         message += f"; it looks like {looks!r}" if is_latin else ""
-        severity: Severity = "warning" if is_latin or len(mixed) < _FEW_MIXED else "note"
-        yield _entry(facts, severity, "mixed-scripts", message, token_id, token, other_token=other)
-
-
-def _entry(
-    facts: Facts, severity: Severity, code: str, message: str, token_id: int, token: str, **known: Any
-) -> Finding:
-    """A finding about an entry, which is not looked at further."""
-    facts.files.odd.add(token_id)
-    line = facts.line_number(token_id)
-    return Finding(severity, code, message, facts.vocabulary_file, line, token, token_id, **known)
+        severity = _WARNING if is_latin or len(mixed) < _FEW_MIXED else _NOTE
+        yield facts.entry_finding("mixed-scripts", message, token_id, severity, other_token=other)
 
 
 def _meant(token: str) -> str | None:
@@ -481,6 +454,7 @@ def _meant(token: str) -> str | None:
     return None
 
 
+@rule("vocabulary", "slow")
 def missing_letters(facts: Facts) -> Iterator[Finding]:
     """Letters that many entries hold and that are no entry themselves, so that words with them are unknown."""
     first: Counter[str] = Counter()
@@ -490,7 +464,7 @@ def missing_letters(facts: Facts) -> Iterator[Finding]:
         if word.isalnum():
             first.update(() if is_piece else word[0])
             inside.update(set(word if is_piece else word[1:]))
-    if facts.slow is None or not any(token.startswith("##") for token in facts.line_ids):
+    if not any(token.startswith("##") for token in facts.line_ids):
         return  # a vocabulary of whole words
     wanted = [letter for letter, count in first.items() if count >= _LEAST_SEEN]
     wanted += ["##" + letter for letter, count in inside.items() if count >= _LEAST_SEEN]
@@ -502,20 +476,19 @@ def missing_letters(facts: Facts) -> Iterator[Finding]:
     reach = Reach(facts.slow)
     for token in wanted:
         if token not in facts.line_ids and reach.is_reachable(token):
-            message = (
-                f"{token!r} is no entry, and other entries hold it: a word for which no longer piece fits is unknown"
-            )
+            message = f"{token!r} is no entry, and other entries hold it"
+            message += ": a word for which no longer piece fits is unknown"
             yield Finding("warning", "letter-missing", message, facts.vocabulary_file, token=token)
 
 
+@rule("vocabulary", "slow")
 def replaced_slots(facts: Facts) -> Iterator[Finding]:
     """Entries in the midst of a run of unused slots: words that were written into slots, or lines that were damaged."""
     slots = {id_: int(match[1]) for id_, token in facts.by_line.items() if (match := _SLOT.fullmatch(token))}
-    special = {*facts.roles.values(), *facts.additional}
     ids = sorted(slots)
-    if not ids or facts.slow is None:
+    if not ids:
         return
-    special.update(map(str, (facts.files.record.get("assigned_unused") or {}).values()))
+    meant = {*facts.special, *map(str, (facts.files.record.get("assigned_unused") or {}).values()), *facts.added_ids}
     reach = Reach(facts.slow)
     zero = ids[0] - slots[ids[0]]  # where [unused0] would be; many vocabularies begin with [unused1]
     if slots[ids[0]] > 1 and zero >= 0:
@@ -528,52 +501,34 @@ def replaced_slots(facts: Facts) -> Iterator[Finding]:
             continue
         for token_id in range(before + 1, after):
             token = facts.by_line.get(token_id)
-            if not token or token in special or token in facts.added_ids or token_id in facts.files.odd:
+            if not token or token in meant or token_id in facts.files.odd:
                 continue
             slot = f"[unused{slots[before] + token_id - before}]"
             message = f"{token!r} stands in the place of {slot}"
             if reach.is_reachable(token):
                 message += "; its row has no meaning unless the model was trained with it"
-                yield Finding(
-                    "note",
-                    "slot-replaced",
-                    message,
-                    facts.vocabulary_file,
-                    facts.line_number(token_id),
-                    token,
-                    token_id,
-                )
+                yield facts.entry_finding("slot-replaced", message, token_id, "note", odd=False)
             else:
                 message += f", and no text gives it: {reach.reason(token)[1]}"
-                yield _entry(facts, "warning", "slot-replaced", message, token_id, token, other_token=slot)
+                yield facts.entry_finding("slot-replaced", message, token_id, other_token=slot)
 
 
+@rule("vocabulary", "slow", "bert_stages")
 def unreachable_entries(facts: Facts) -> Iterator[Finding]:
-    """Entries that no text gives."""
-    if facts.slow is None:
-        return
-    if hasattr(facts.slow, "stage_settings"):  # stages that are not BERT's
-        return
-    for entry in unreachable(facts.slow):
-        if entry.token and entry.token_id not in facts.files.odd:
-            is_word = (
-                entry.code == "unreachable-punctuation"
-                and entry.token[0] not in "<["
-                and any(map(str.isalnum, entry.token))
-            )
-            yield Finding(
-                "warning" if is_word or len(entry.token.removeprefix("##").split()) > 1 else "note",
-                entry.code,
-                f"no text gives {entry.token!r}: {entry.why}",
-                file=facts.vocabulary_file,
-                line_number=facts.line_number(entry.token_id),
-                token=entry.token,
-                token_id=entry.token_id,
-            )
+    """Entries that no text gives; but not special and added tokens, nor slots such as `[unused1]`, which wait.
+
+    Cost: some microseconds an entry: half a second for 100,000.
+    """
+    reach = Reach(facts.slow)
+    for token, token_id in facts.slow.vocab.items():
+        if token and not reach.is_reachable(token) and not is_unused_slot(token) and token_id not in facts.files.odd:
+            code, why = reach.reason(token)
+            is_word = code == "unreachable-punctuation" and token[0] not in "<[" and any(map(str.isalnum, token))
+            severity = _WARNING if is_word or len(token.removeprefix("##").split()) > 1 else _NOTE
+            yield facts.entry_finding(code, f"no text gives {token!r}: {why}", token_id, severity, odd=False)
 
 
-# Special tokens and their roles: what a check finds in them.
-
+# Special tokens and their roles.
 
 _TEMPLATE_ROLES = ("cls_token", "sep_token")  # without them a call has nothing to put around a text
 _USED_ROLES = {"pad_token": "padding", "mask_token": "masking"}
@@ -581,6 +536,7 @@ _MAY_SHARE = ({"bos_token", "cls_token"}, {"eos_token", "sep_token"})  # a decod
 _NAMED_ROLES = ("cls_token", "sep_token", "pad_token", "mask_token", UNKNOWN)
 
 
+@rule()
 def roles_of_two_files(facts: Facts) -> Iterator[Finding]:
     """special_tokens_map.json against what the config says, or what is the default where it may say nothing."""
     files = facts.files
@@ -591,27 +547,17 @@ def roles_of_two_files(facts: Facts) -> Iterator[Finding]:
         if ours is not None and theirs is not None and ours != theirs:
             counts = ours if facts.decoder_counts else theirs
             message = f"{role} is {ours!r} in {TOKENIZER_CONFIG_FILE}, and {says} {theirs!r}; {counts!r} counts"
-            yield _contradiction(message, role, theirs, ours)
+            known: dict[str, Any] = {"role": role, "token": theirs, "other_token": ours}
+            yield Finding("warning", "role-contradiction", message, SPECIAL_TOKENS_MAP_FILE, **known)
     lists = [values.get(ADDITIONAL) for values in (files.config, files.special_map)]
     contents = [{content_of(entry) or "" for entry in value} for value in lists if isinstance(value, list)]
     if len(contents) == 2 and contents[0] != contents[1]:
         differing = ", ".join(map(repr, sorted(contents[0] ^ contents[1])[:5]))
         message = f"{ADDITIONAL} differs from {TOKENIZER_CONFIG_FILE}: only one of them lists {differing}"
-        yield _contradiction(message, ADDITIONAL, None, None)
+        yield Finding("warning", "role-contradiction", message, SPECIAL_TOKENS_MAP_FILE, role=ADDITIONAL)
 
 
-def _contradiction(message: str, role: str, token: str | None, other: str | None) -> Finding:
-    return Finding(
-        "warning",
-        "role-contradiction",
-        message,
-        file=SPECIAL_TOKENS_MAP_FILE,
-        role=role,
-        token=token,
-        other_token=other,
-    )
-
-
+@rule("vocabulary")
 def shared_roles(facts: Facts) -> Iterator[Finding]:
     """One token in several roles."""
     for token, roles in _by_token(facts).items():
@@ -628,6 +574,7 @@ def _by_token(facts: Facts) -> dict[str, list[str]]:
     return by_token
 
 
+@rule("vocabulary")
 def unknown_token(facts: Facts) -> Iterator[Finding]:
     """The unknown token has to be there."""
     unknown = facts.roles.get(UNKNOWN)
@@ -638,25 +585,20 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
         yield Finding("error", "unk-missing", message, file=facts.vocabulary_file, token=unknown, role=UNKNOWN)
 
 
+@rule("vocabulary", "slow")
 def missing_tokens(facts: Facts) -> Iterator[Finding]:
     """Special tokens that loading adds, because no file holds them."""
-    if facts.slow is None:
-        return
     ids = facts.slow.added_tokens_encoder
-    for role, token in facts.missing_roles():
+    for role, token in [*facts.roles.items(), *((ADDITIONAL, token) for token in facts.additional)]:
+        if role == UNKNOWN or facts.has(token):
+            continue
         message = f"the {role} {token!r} is neither in the vocabulary nor an added token; it is added on loading, as id"
         message += f" {ids.get(token)}, for which a trained model has no meaning"
-        yield Finding(
-            "warning",
-            "special-missing",
-            message,
-            file=facts.vocabulary_file,
-            token=token,
-            token_id=ids.get(token),
-            role=role,
-        )
+        known: dict[str, Any] = {"token": token, "token_id": ids.get(token), "role": role}
+        yield Finding("warning", "special-missing", message, facts.vocabulary_file, **known)
 
 
+@rule()
 def null_roles(facts: Facts) -> Iterator[Finding]:
     """Roles that a file sets to null, of those that calls use."""
     for role in (*_TEMPLATE_ROLES, *_USED_ROLES):
@@ -671,6 +613,7 @@ def null_roles(facts: Facts) -> Iterator[Finding]:
             yield Finding("warning", "role-null", message, **where)
 
 
+@rule()
 def exchanged_roles(facts: Facts) -> Iterator[Finding]:
     """A role whose token has the name of another role, such as `[SEP]` for cls_token."""
     shared = {token for token, roles in _by_token(facts).items() if len(roles) > 1}
@@ -680,39 +623,30 @@ def exchanged_roles(facts: Facts) -> Iterator[Finding]:
             continue
         named = token.strip("[]<>|").lower() + "_token"
         if named != role and named in _NAMED_ROLES:
-            message = f"{role} is {token!r}, which by its name is the {named}"
-            yield Finding("warning", "role-exchanged", message, file=_file_of(facts, role), token=token, role=role)
+            yield facts.role_finding("role-exchanged", f"{role} is {token!r}, which by its name is the {named}", role)
 
 
+@rule("vocabulary")
 def ordinary_words_as_roles(facts: Facts) -> Iterator[Finding]:
     """A role whose token is a word that texts hold."""
     for role, token in facts.roles.items():
         if token in facts.line_ids and is_ordinary(token):
             message = f"{role} is {token!r}, a word of the vocabulary: wherever a text holds it, it is the {role}"
-            yield Finding(
-                "warning",
-                "role-ordinary",
-                message,
-                file=_file_of(facts, role),
-                token=token,
-                token_id=facts.id_of(token),
-                role=role,
-            )
+            yield facts.role_finding("role-ordinary", message, role, token_id=facts.id_of(token))
 
 
+@rule("vocabulary")
 def unused_slots_as_roles(facts: Facts) -> Iterator[Finding]:
     """A role whose token is a slot such as `[unused5]`, whose row no training has changed."""
     for role, token in facts.roles.items():
         if is_unused_slot(token) and facts.has(token):
-            severity: Severity = (
-                "warning" if role in _NAMED_ROLES else "note"
-            )  # a decoder's begin and end may be meant so
+            severity = _WARNING if role in _NAMED_ROLES else _NOTE  # a decoder's begin and end may be meant so
             message = f"{role} is {token!r}, a slot of the vocabulary that stands for nothing"
             default = facts.defaults.get(role)
             if default is not None and facts.has(default):
                 message += f"; {default!r}, id {facts.id_of(default)}, is there and has no role"
-            known: dict[str, Any] = {"file": _file_of(facts, role), "token": token, "token_id": facts.id_of(token)}
-            yield Finding(severity, "role-unused", message, other_token=default, role=role, **known)
+            known: dict[str, Any] = {"token_id": facts.id_of(token), "other_token": default}
+            yield facts.role_finding("role-unused", message, role, severity, **known)
 
 
 def is_ordinary(token: str) -> bool:
@@ -720,13 +654,7 @@ def is_ordinary(token: str) -> bool:
     return token.removeprefix("##").replace(" ", "").isalnum()
 
 
-def _file_of(facts: Facts, role: str) -> str:
-    in_map = not facts.decoder_counts and role in facts.files.special_map
-    return SPECIAL_TOKENS_MAP_FILE if in_map else TOKENIZER_CONFIG_FILE
-
-
 # tokenizer_config.json: its class, its options, and whether they suit the vocabulary.
-
 
 # Other names of options, such as those that tokenizer.json has for them.
 _OTHER_NAMES = {
@@ -745,6 +673,7 @@ _KNOWN_INPUTS = {"input_ids", "token_type_ids", "attention_mask", "special_token
 _CAPITALS_SHARE = 0.05  # of the words with case: a cased vocabulary has far more, an uncased one none
 
 
+@rule()
 def class_of_files(facts: Facts) -> Iterator[Finding]:
     """The class that the files name, and code that they name."""
     files = facts.files
@@ -758,6 +687,7 @@ def class_of_files(facts: Facts) -> Iterator[Finding]:
             yield Finding("note", "auto-map", "auto_map names code to run; it is never run", file=name)
 
 
+@rule()
 def misspelt_options(facts: Facts) -> Iterator[Finding]:
     """Keys that change nothing and look like ones that would."""
     left_out = {DECODER, RECORD, "tokenizer_class", *_OTHER_NAMES}
@@ -769,104 +699,59 @@ def misspelt_options(facts: Facts) -> Iterator[Finding]:
         yield Finding("warning", "option-misspelt", message, file=TOKENIZER_CONFIG_FILE)
 
 
-class VocabularyCase(NamedTuple):
-    """What a vocabulary says of lower-casing.
-
-    Attributes:
-        lowers: whether its tokenizer lower-cases; None where the entries do not tell.
-        said: what tells it, for a message.
-    """
-
-    lowers: bool | None
-    said: str
-
-
-def case_told_by(facts: Facts) -> VocabularyCase:
-    """Whether the entries are those of a vocabulary that was made of lower-cased texts."""
-    lower = capital = 0
-    for word in facts.words:
-        if word.lower() != word:
-            capital += 1
-        elif word.upper() != word:
-            lower += 1
-    cased = lower + capital
-    of_them = f"{capital} of its {cased} words with letters of two cases have capitals"
-    if cased < _FEWEST_CASED:
-        return VocabularyCase(None, of_them)
-    if capital >= max(_FEWEST_CAPITALS, _CAPITALS_SHARE * cased):
-        return VocabularyCase(False, f"the vocabulary is cased: {of_them}")
-    if capital * 1000 < cased and cased >= _CASED_SHARE * len(facts.words):
-        return VocabularyCase(True, f"the vocabulary is uncased: {of_them}")
-    return VocabularyCase(None, of_them)
-
-
+@rule("vocabulary", "basic")
 def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     """Lower-casing with a cased vocabulary, and the reverse; the entries tell which it is."""
-    if facts.setting("do_basic_tokenize") is False:
-        return
-    told, lowers = case_told_by(facts), bool(facts.setting("do_lower_case"))
-    if told.lowers is None or told.lowers == lowers:
-        return
-    message = f"{told.said}, and do_lower_case is {str(lowers).lower()}"
-    if "do_lower_case" not in facts.files.config:
-        message += " where no file says otherwise"
-    code = "cased-vocabulary" if lowers else "uncased-vocabulary"
-    yield Finding("warning", code, message, file=TOKENIZER_CONFIG_FILE)
+    (told, said), lowers = facts.case, bool(facts.setting("do_lower_case"))
+    if told is (not lowers):
+        code = "cased-vocabulary" if lowers else "uncased-vocabulary"
+        message = f"{said}, and do_lower_case is {_json(lowers)}"
+        message += "" if "do_lower_case" in facts.files.config else " where no file says otherwise"
+        yield Finding("warning", code, message, TOKENIZER_CONFIG_FILE)
 
 
+@rule("vocabulary", "basic", "bert_stages")
 def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     """Stripping accents from the words of a vocabulary that has them, and keeping them where it has none."""
-    if facts.slow is None or facts.setting("do_basic_tokenize") is False or hasattr(facts.slow, "stage_settings"):
-        return
     lowers, strips = bool(facts.setting("do_lower_case")), facts.setting("strip_accents")
-    if strips is None and case_told_by(facts).lowers is not None and case_told_by(facts).lowers != lowers:
+    if strips is None and facts.case[0] is (not lowers):
         return  # it follows from lower-casing, which has a finding
-    value = {None: "null", True: "true", False: "false"}[strips]
     accented = [word for word in facts.words if not word.isascii() and unicodedata.normalize("NFD", word) != word]
-    known: dict[str, Any] = {"file": TOKENIZER_CONFIG_FILE}
     if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
-        message = (
-            f"strip_accents is {value}, which takes letters apart and accents off, and {len(accented):,} entries have "
-        )
-        message += f"such letters, as {', '.join(map(repr, accented[:3]))}: no text gives them"
-        yield Finding("warning", "accented-vocabulary", message, token=accented[0], **known)
+        message = f"strip_accents is {_json(strips)}, which takes letters apart and accents off, and {len(accented):,} "
+        message += f"entries have such letters, as {', '.join(map(repr, accented[:3]))}: no text gives them"
+        yield Finding("warning", "accented-vocabulary", message, TOKENIZER_CONFIG_FILE, token=accented[0])
     elif strips is False and not accented and sum(word.isascii() for word in facts.words) >= _FEWEST_ASCII:
         message = "strip_accents is false, so accents stay in texts, and no entry has one"
-        yield Finding("warning", "unaccented-vocabulary", message, **known)
+        yield Finding("warning", "unaccented-vocabulary", message, TOKENIZER_CONFIG_FILE)
 
 
+@rule("vocabulary", "basic", "bert_stages")
 def chinese_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     """Chinese characters as words of their own where the vocabulary has words of several, and the reverse."""
-    alone = several = 0
-    for word in facts.words:
-        if not word.isascii() and any(is_chinese_char(ord(char)) for char in word):
-            alone, several = alone + (len(word) == 1), several + (len(word) > 1)
-    splits = bool(facts.setting("tokenize_chinese_chars"))
-    if facts.setting("do_basic_tokenize") is False or alone + several < _FEWEST_CHINESE:
+    words = [word for word in facts.words if not word.isascii() and any(is_chinese_char(ord(char)) for char in word)]
+    alone = sum(len(word) == 1 for word in words)
+    several, splits = len(words) - alone, bool(facts.setting("tokenize_chinese_chars"))
+    if len(words) < _FEWEST_CHINESE or (several * 100 > alone) != splits:
         return
-    if facts.slow is None or hasattr(facts.slow, "stage_settings") or (several * 100 > alone) != splits:
-        return
-    if splits:
-        message = f"tokenize_chinese_chars is true, so no text gives the {several:,} entries of several characters"
-    else:
-        message = (
-            f"tokenize_chinese_chars is false, and the vocabulary has {alone:,} entries of one Chinese character and "
-        )
-        message += f"{several:,} of several: it was made with each character as a word"
-    yield Finding("warning", "chinese-vocabulary", message, file=TOKENIZER_CONFIG_FILE)
+    message = f"tokenize_chinese_chars is true, so no text gives the {several:,} entries of several characters"
+    if not splits:
+        message = f"tokenize_chinese_chars is false, and the vocabulary has {alone:,} entries of one Chinese character "
+        message += f"and {several:,} of several: it was made with each character as a word"
+    yield Finding("warning", "chinese-vocabulary", message, TOKENIZER_CONFIG_FILE)
 
 
+@rule("vocabulary", "basic")
 def words_never_split(facts: Facts) -> Iterator[Finding]:
     """Words in never_split that are no entries."""
     words = facts.files.config.get("never_split")
-    if not isinstance(words, list) or facts.setting("do_basic_tokenize") is False:
-        return
-    for word in words:
+    for word in words if isinstance(words, list) else ():
         if isinstance(word, str) and not facts.has(word):
             message = f"never_split holds {word!r}, which is no entry of the vocabulary and no added token"
-            yield Finding("warning", "never-split-unknown", message, file=TOKENIZER_CONFIG_FILE, token=word)
+            yield Finding("warning", "never-split-unknown", message, TOKENIZER_CONFIG_FILE, token=word)
 
 
+@rule()
 def model_inputs(facts: Facts) -> Iterator[Finding]:
     """model_input_names has to begin with input_ids, and to name what there is."""
     names = facts.files.config.get("model_input_names")
@@ -887,112 +772,87 @@ def model_inputs(facts: Facts) -> Iterator[Finding]:
         yield finding("note", f"does not have {' and '.join(map(repr, lacking))}, which {facts.kind.__name__} gives")
 
 
+@rule()
 def sides(facts: Facts) -> Iterator[Finding]:
     """Padding or truncation at the left, of models that count positions from there."""
-    cases: tuple[tuple[str, Severity, str], ...] = (
-        ("padding_side", "warning", "the first word of a padded text has another position than in training"),
-        ("truncation_side", "note", "long texts lose their beginning"),
-    )
-    for key, severity, why in cases:
+    for key, severity, why in (
+        ("padding_side", _WARNING, "the first word of a padded text has another position than in training"),
+        ("truncation_side", _NOTE, "long texts lose their beginning"),
+    ):
         if facts.files.config.get(key) == "left":
-            yield Finding(severity, "left-side", f"{key} is 'left': {why}", file=TOKENIZER_CONFIG_FILE)
+            yield Finding(severity, "left-side", f"{key} is 'left': {why}", TOKENIZER_CONFIG_FILE)
 
 
+@rule("vocabulary", "slow")
 def chat_templates(facts: Facts) -> Iterator[Finding]:
     """Chat templates that do not parse."""
-    templates = None if facts.slow is None else facts.slow.chat_template
+    templates = facts.slow.chat_template
     for name, template in templates.items() if isinstance(templates, dict) else (("", templates),):
         wrong = syntax_error(template) if isinstance(template, str) else None
         if wrong is not None:
+            which = f"the chat template {name!r}".removesuffix(" ''")
             file = TOKENIZER_CONFIG_FILE if "chat_template" in facts.files.config else CHAT_TEMPLATE_FILE
-            message = (
-                f"the chat template {name!r}".removesuffix(" ''") + f" does not parse: line {wrong[0]}: {wrong[1]}"
-            )
-            yield Finding("warning", "chat-template", message, file=file)
+            yield Finding("warning", "chat-template", f"{which} does not parse: line {wrong[0]}: {wrong[1]}", file)
 
 
 # Added tokens: against each other, against the vocabulary and against what they are said to be.
-
 
 _FEWEST_WORDS = 50  # fewer tell nothing
 _MANY_CUT = 20  # words: a name or a term that is chosen with care is part of fewer
 _SHOWN = 5  # words
 
 
+@rule("vocabulary")
 def contradictions(facts: Facts) -> Iterator[Finding]:
     """Added tokens against each other, and each against the vocabulary."""
-    by_id: dict[int, tuple[str, str]] = {}
-    by_content: dict[str, tuple[int, str]] = {}
+    ids = AddedIds()
     for token_id, token, name in facts.added:
-        content = token.content
-        other, other_file = by_id.setdefault(token_id, (content, name))
-        other_id, its_file = by_content.setdefault(content, (token_id, name))
+        content, clash = token.content, ids.add(token_id, token, name)
         known: dict[str, Any] = {"file": name, "token": content, "token_id": token_id}
-        if other != content:
-            code = "added-id-twice" if other_file == name else "added-tokens-contradiction"
-            message = f"{content!r} has the id {token_id}, and so has {other!r}{_in(other_file, name)}"
-            yield Finding("error", code, message, other_token=other, **known)
-        elif other_id != token_id:
-            code = "added-content-twice" if its_file == name else "added-tokens-contradiction"
-            message = f"{content!r} has the id {token_id}, and also {other_id}{_in(its_file, name)}"
-            yield Finding("error", code, message, other_id=other_id, **known)
+        if clash is not None:
+            is_id, in_one_file = isinstance(clash.other, int), clash.other_source == name
+            code = "added-content-twice" if is_id else "added-id-twice"
+            which = f"and also {clash.other}" if is_id else f"and so has {clash.other!r}"
+            message = f"{content!r} has the id {token_id}, {which}{'' if in_one_file else f' in {clash.other_source}'}"
+            other: dict[str, Any] = {"other_id" if is_id else "other_token": clash.other}
+            yield Finding("error", code if in_one_file else "added-tokens-contradiction", message, **known, **other)
         elif facts.decoder_counts and name == ADDED_TOKENS_FILE and facts.by_line.get(token_id) != content:
             message = f"{content!r}, id {token_id}, is not in {DECODER}, so for transformers it does not exist"
             yield Finding("warning", "added-tokens-contradiction", message, **known)
-        yield from _line_of(facts, content, token_id, known)
+        line, own_id = facts.by_line.get(token_id), facts.line_ids.get(content)
+        if line == content or (token_id in facts.holes and line == filling(token_id)):
+            continue
+        message = f"the added token {content!r} has the id {token_id}, "
+        if line is not None:
+            which = f"which is that of {line!r} on line {token_id + 1} of the vocabulary"
+            yield Finding("error", "id-clash", message + which, other_token=line, **known)
+        if own_id is not None:
+            which = f"and {own_id} in the vocabulary"
+            yield Finding("error", "added-id-differs", message + which, other_id=own_id, **known)
 
 
-def _line_of(facts: Facts, content: str, token_id: int, known: dict[str, Any]) -> Iterator[Finding]:
-    line = facts.by_line.get(token_id)
-    if line == content or (token_id in facts.holes and line == filling(token_id)):
-        return
-    if line is not None:
-        message = f"the added token {content!r} has the id {token_id}, which is that of {line!r} on line "
-        message += f"{token_id + 1} of the vocabulary"
-        yield Finding("error", "id-clash", message, other_token=line, **known)
-    own_id = facts.line_ids.get(content)
-    if own_id is not None:
-        message = f"the added token {content!r} has the id {token_id}, and {own_id} in the vocabulary"
-        yield Finding("error", "added-id-differs", message, other_id=own_id, **known)
-
-
-def _in(file: str, here: str) -> str:
-    return "" if file == here else f" in {file}"
-
-
+@rule("vocabulary")
 def special_flags(facts: Facts) -> Iterator[Finding]:
     """A special token that is not marked as one, and a word that is."""
     assigned = facts.files.record.get("assigned_unused")
-    chosen = set(map(str, assigned.values())) if isinstance(assigned, dict) else set()
-    special = {*facts.roles.values(), *facts.additional, *chosen}
+    special = {*facts.special, *map(str, assigned.values() if isinstance(assigned, dict) else ())}
     role_of = {token: role for role, token in facts.roles.items()}
-    for token_id, token, name in _with_flags(facts):
-        known: dict[str, Any] = {"file": name, "token": token.content, "token_id": token_id}
-        if token.content in role_of and not token.special:
-            role = role_of[token.content]
-            message = f"{token.content!r} is the {role} and has special: false"
+    marked: dict[tuple[int, str, bool], str] = {}  # as files with flags have them; what two files say alike, once
+    for name, pairs in ((TOKENIZER_CONFIG_FILE, facts.files.decoder), (TOKENIZER_FILE, facts.files.fast)):
+        for token_id, token in pairs:
+            marked.setdefault((token_id, token.content, token.special), name)
+    for (token_id, content, is_special), name in marked.items():
+        known: dict[str, Any] = {"file": name, "token": content, "token_id": token_id}
+        if content in role_of and not is_special:
+            role = role_of[content]
+            message = f"{content!r} is the {role} and has special: false"
             yield Finding("warning", "special-unmarked", message, role=role, **known)
-        elif token.special and token.content not in special and _is_word(facts, token.content):
-            message = f"{token.content!r} is a word, plays no role, and has special: true"
+        elif is_special and content not in special and content in facts.line_ids and is_ordinary(content):
+            message = f"{content!r} is a word, plays no role, and has special: true"
             yield Finding("warning", "word-marked-special", message, **known)
 
 
-def _with_flags(facts: Facts) -> Iterator[tuple[int, AddedToken, str]]:
-    """The added tokens as files with flags have them; a token that two files mark alike stands once."""
-    seen: set[tuple[int, str, bool]] = set()
-    in_config, in_json = facts.files.decoder, facts.files.fast
-    for name, pairs in ((TOKENIZER_CONFIG_FILE, in_config), (TOKENIZER_FILE, in_json)):
-        for token_id, token in pairs:
-            key = (token_id, token.content, token.special)
-            if key not in seen:
-                seen.add(key)
-                yield token_id, token, name
-
-
-def _is_word(facts: Facts, content: str) -> bool:
-    return content in facts.line_ids and is_ordinary(content)
-
-
+@rule("vocabulary")
 def tokens_that_cut_words(facts: Facts) -> Iterator[Finding]:
     """An added token that is part of the vocabulary's words, and is cut out of each; many of them are a mistake.
 
@@ -1016,7 +876,7 @@ def tokens_that_cut_words(facts: Facts) -> Iterator[Finding]:
         message = f"{token.content!r} is an added token and is cut out of every word that holds it: "
         message += f"{len(its_words)} of the vocabulary's {len(words)} words are never given whole, such as "
         message += ", ".join(map(repr, its_words[:_SHOWN]))
-        severity: Severity = "warning" if len(its_words) >= _MANY_CUT else "note"
+        severity = _WARNING if len(its_words) >= _MANY_CUT else _NOTE
         yield Finding(severity, "added-cuts-words", message, name, token=token.content, token_id=token_id)
 
 
@@ -1025,40 +885,32 @@ def _searched(facts: Facts, token: AddedToken) -> str:
     return token.content.lower() if facts.setting("do_lower_case") and not token.special else token.content
 
 
+@rule("vocabulary")
 def shadows(facts: Facts) -> Iterator[Finding]:
     """An added token that keeps an entry, or another added token, from being given; or that only whitespace tells."""
-    special = {*facts.roles.values(), *facts.additional}
     first: dict[str, tuple[str, int]] = {}
     for token_id, token, name in facts.added:
         content, searched = token.content, _searched(facts, token)
         known: dict[str, Any] = {"file": name, "token": content, "token_id": token_id}
         if content.strip() != content:
-            message = (
-                f"the added token {content!r} has whitespace before or after it, and is found only together with it"
-            )
-            yield Finding("warning", "added-edge-space", message, **known)
+            message = "has whitespace before or after it, and is found only together with it"
+            yield Finding("warning", "added-edge-space", f"the added token {content!r} {message}", **known)
         other, other_id = first.setdefault(searched, (content, token_id))
         entry_id = facts.line_ids.get(searched)
         if other != content and other_id != token_id:
-            message = (
-                f"the added tokens {other!r} and {content!r} are both searched as {searched!r}, so one is never given"
-            )
+            message = f"the added tokens {other!r} and {content!r} are both searched as {searched!r}"
+            message += ", so one is never given"
             yield Finding("warning", "added-shadows", message, other_token=other, other_id=other_id, **known)
         elif entry_id is not None and entry_id != token_id and searched != content:
-            message = (
-                f"the added token {content!r}, id {token_id}, is searched as {searched!r}, so the entry of that name"
-            )
-            message += f", id {entry_id}, is never given"
+            message = f"the added token {content!r}, id {token_id}, is searched as {searched!r}"
+            message += f", so the entry of that name, id {entry_id}, is never given"
             yield Finding("warning", "added-shadows", message, other_token=searched, other_id=entry_id, **known)
-        elif entry_id == token_id and content.startswith("##") and content not in special:
-            message = (
-                f"the added token {content!r} is a piece of the vocabulary, and is now found in texts as it is written"
-            )
-            yield Finding("note", "added-shadows", message, **known)
+        elif entry_id == token_id and content.startswith("##") and content not in facts.special:
+            message = "is a piece of the vocabulary, and is now found in texts as it is written"
+            yield Finding("note", "added-shadows", f"the added token {content!r} {message}", **known)
 
 
 # config.json and the weights of the model against the tokenizer.
-
 
 _WORD_EMBEDDINGS = "word_embeddings.weight"  # how the name ends in every model of the family
 _SUFFIX = ".safetensors"
@@ -1084,15 +936,14 @@ _OTHER_KINDS = frozenset(
 )
 
 
+@rule("vocabulary")
 def token_ids(facts: Facts) -> Iterator[Finding]:
     """`pad_token_id` and the like against the tokens of the roles."""
     generation = yield from _json_of(facts, _GENERATION_FILE, "model-token-id")
+    generation = generation if isinstance(generation, dict) else {}
+    files = {CONFIG_FILE: facts.files.model_config, TOKENIZER_CONFIG_FILE: facts.files.config}
     for role, token in facts.roles.items():
-        for file, config in (
-            (CONFIG_FILE, facts.files.model_config),
-            (TOKENIZER_CONFIG_FILE, facts.files.config),
-            (_GENERATION_FILE, generation if isinstance(generation, dict) else {}),
-        ):
+        for file, config in {**files, _GENERATION_FILE: generation}.items():
             said, token_id = config.get(f"{role}_id"), facts.id_of(token)
             if said is None or isinstance(said, list) or token_id is None or (type(said) is int and said == token_id):
                 continue
@@ -1105,16 +956,17 @@ def token_ids(facts: Facts) -> Iterator[Finding]:
             yield Finding("warning", "model-token-id", message, file=file, **known)
 
 
+@rule()
 def sizes(facts: Facts) -> Iterator[Finding]:
     """Sizes that are no numbers: all that is compared with them is passed over."""
     for key in ("vocab_size", "type_vocab_size", "max_position_embeddings"):
         value = facts.files.model_config.get(key)
         if value is not None and (type(value) is not int or value < 1):
-            yield Finding(
-                "error", "wrong-shape", f"{key} should be a whole number from 1, not {value!r}", file=CONFIG_FILE
-            )
+            message = f"{key} should be a whole number from 1, not {value!r}"
+            yield Finding("error", "wrong-shape", message, CONFIG_FILE)
 
 
+@rule()
 def lengths_and_types(facts: Facts) -> Iterator[Finding]:
     """How many positions and token types the model has, against what the tokenizer gives."""
     config = facts.files.model_config
@@ -1124,8 +976,8 @@ def lengths_and_types(facts: Facts) -> Iterator[Finding]:
         yield Finding("warning", "model-too-short", message + TOKENIZER_CONFIG_FILE, file=CONFIG_FILE)
     elif isinstance(longest, (int, float)) and facts.slow is not None:
         message = f"model_max_length is {longest}"
-        if longest < shortest_useful(facts):
-            message += f", and the special tokens around a pair are {special_places(facts)}: hardly a word is left"
+        if longest < facts.shortest_useful:
+            message += f", and the special tokens around a pair are {facts.special_places}: hardly a word is left"
             yield Finding("warning", "short-length", message, file=TOKENIZER_CONFIG_FILE)
         elif type(positions) is int and longest < positions:
             message += f", and the model takes {positions} (max_position_embeddings)"
@@ -1139,6 +991,7 @@ def lengths_and_types(facts: Facts) -> Iterator[Finding]:
         yield Finding("warning", "model-types", message, file=CONFIG_FILE)
 
 
+@rule()
 def model_type(facts: Facts) -> Iterator[Finding]:
     """A model whose tokenizer is another one than the class that tokenizer_config.json names."""
     named, kind = facts.files.config.get("tokenizer_class"), facts.files.model_config.get("model_type")
@@ -1147,22 +1000,20 @@ def model_type(facts: Facts) -> Iterator[Finding]:
     usual = class_of_model_type(kind)
     if kind in _OTHER_KINDS:
         message = f"model_type is {kind!r}, whose tokenizer has no WordPiece vocabulary"
-    elif named is None or usual is None or _is_alike(usual, facts.kind):
+    elif named is None or usual is None:
         return
+    elif (usual.template, usual.model_input_names) == (facts.kind.template, facts.kind.model_input_names):
+        return  # both put the same around texts, and give the same inputs
     else:
         message = f"model_type is {kind!r}, whose tokenizer is {usual.__name__}; {TOKENIZER_CONFIG_FILE} has {named!r}"
     yield Finding("warning", "model-type", message, file=CONFIG_FILE)
 
 
-def _is_alike(first: Any, second: Any) -> bool:
-    """Whether two classes put the same around texts, as those do that inherit `template`, and give the same inputs."""
-    return bool(first.template == second.template and first.model_input_names == second.model_input_names)
-
-
+@rule("vocabulary")
 def embedding_rows(facts: Facts) -> Iterator[Finding]:
     """The rows of the embeddings in .safetensors files against the ids."""
     path = facts.files.path
-    if not os.path.isdir(path) or facts.files.tokens is None:
+    if not os.path.isdir(path):
         return
     with os.scandir(path) as entries:
         names = sorted(entry.name for entry in entries if entry.name.endswith(_SUFFIX) and entry.is_file())
@@ -1170,11 +1021,9 @@ def embedding_rows(facts: Facts) -> Iterator[Finding]:
     for name in names:
         try:
             shapes = tensor_shapes(path / name)
-        except SafetensorsError as error:
-            yield Finding("error", "weights-unreadable", str(error), file=name)
-            continue
-        except OSError as error:
-            yield Finding("error", "weights-unreadable", f"cannot read it: {error.strerror}", file=name)
+        except (SafetensorsError, OSError) as error:
+            message = f"cannot read it: {error.strerror}" if isinstance(error, OSError) else str(error)
+            yield Finding("error", "weights-unreadable", message, file=name)
             continue
         held[name] = set(shapes)
         for tensor, shape in shapes.items():
@@ -1225,33 +1074,31 @@ def _index(facts: Facts, name: str, held: dict[str, set[str]]) -> Iterator[Findi
     shards = sorted(set(places.values()))
     # Without any shard the weights were left out, and beside a file with all of them the index is not read.
     is_read = _INDEXES[name] not in there and not there.isdisjoint(shards)
+    severity: Severity = "error" if is_read else "warning"
     for shard in shards:
-        lacking = [
-            tensor for tensor, place in places.items() if place == shard and tensor not in held.get(shard, places)
-        ]
+        of_shard = [tensor for tensor, place in places.items() if place == shard]
+        lacking = [tensor for tensor in of_shard if tensor not in held.get(shard, places)]
         if shard not in there:
-            message = f"it names {shard!r:.100}, which is not there"
+            yield Finding(severity, "weights-index", f"it names {shard!r:.100}, which is not there", name)
         elif lacking:
             message = f"it says that {lacking[0]!r:.100} is in {shard!r:.100}, which does not have it"
-        else:
-            continue
-        yield Finding("error" if is_read else "warning", "weights-index", message, file=name)
+            yield Finding(severity, "weights-index", message, name)
 
 
+@rule("vocabulary")
 def sentence_model(facts: Facts) -> Iterator[Finding]:
     """What sentence-transformers keeps beside the tokenizer."""
     settings = yield from _json_of(facts, _SENTENCE_FILE, "sentence-module")
     settings = settings if isinstance(settings, dict) else {}
     longest, positions = settings.get("max_seq_length"), facts.files.model_config.get("max_position_embeddings")
-    if longest is not None and (type(longest) is not int or longest < shortest_useful(facts)):
+    if longest is not None and (type(longest) is not int or longest < facts.shortest_useful):
         message = f"max_seq_length is {longest!r:.60}, which is no number that leaves something of a text"
         yield Finding("warning", "short-length", message, file=_SENTENCE_FILE)
     elif type(positions) is int and longest is not None and longest > positions:
         message = f"max_seq_length is {longest}, and max_position_embeddings is {positions}"
         yield Finding("warning", "model-too-short", message, file=_SENTENCE_FILE)
-    told = case_told_by(facts)
-    if settings.get("do_lower_case") is True and told.lowers is False:
-        message = f"{told.said}, and do_lower_case is true: sentence-transformers lower-cases texts first"
+    if settings.get("do_lower_case") is True and facts.case[0] is False:
+        message = f"{facts.case[1]}, and do_lower_case is true: sentence-transformers lower-cases texts first"
         yield Finding("warning", "cased-vocabulary", message, file=_SENTENCE_FILE)
     yield from _modules(facts)
 
@@ -1301,15 +1148,19 @@ def _json_of(facts: Facts, name: str, code: str) -> Generator[Finding, None, Any
     return value
 
 
+# tokenizer.json against vocab.txt and tokenizer_config.json: the fast classes read the one and the slow classes the
+# other, so they have to say the same.
+
 _SINGLY = 20  # so many tokens with other ids are findings of their own; more are another vocabulary
 _FLAGS = ("special", "lstrip", "rstrip", "single_word")
 _SETTINGS = {"lowercase": "do_lower_case", "handle_chinese_chars": "tokenize_chinese_chars"}
 
 
+@rule("vocabulary", "json")
 def vocabularies(facts: Facts) -> Iterator[Finding]:
     """The ids of tokenizer.json against those of vocab.txt and the added tokens."""
-    json = facts.files.fast_values
-    if json is None or facts.files.is_json_alone or facts.files.tokens is None:
+    json: TokenizerJson = facts.json
+    if facts.files.is_json_alone:
         return
     theirs = {**json.vocabulary, **{token.content: token_id for token_id, token in json.added_tokens.items()}}
     ours = {token: token_id for token, token_id in facts.line_ids.items() if token and not facts.is_filled(token_id)}
@@ -1332,47 +1183,39 @@ def vocabularies(facts: Facts) -> Iterator[Finding]:
         else:
             message = f"{token!r} has the id {token_id}, and {other_id} in {VOCAB_FILE}"
         known: dict[str, Any] = {"token": token, "token_id": token_id, "other_id": other_id}
-        yield Finding("error", "tokenizer-json-differs", message, file=TOKENIZER_FILE, **known)
+        yield Finding("error", "tokenizer-json-differs", message, TOKENIZER_FILE, **known)
 
 
+@rule("vocabulary", "json")
 def added_tokens(facts: Facts) -> Iterator[Finding]:
     """Added tokens that only one of tokenizer.json and tokenizer_config.json has, or that they mark differently."""
-    json, files = facts.files.fast_values, facts.files
-    if json is None or DECODER not in files.config:
+    files = facts.files
+    if not facts.decoder_counts:
         return
     config = {token.content: (token_id, token) for token_id, token in files.decoder}
     config.update({token.content: (token_id, token) for token_id, token in files.added if token.content not in config})
-    own = {token.content: (token_id, token) for token_id, token in json.added_tokens.items()}
+    own = {token.content: (token_id, token) for token_id, token in facts.json.added_tokens.items()}
     for content in {**own, **config}:
+        token_id, token = own.get(content) or config[content]
+        message = f"{content!r}, id {token_id}, is an added token in "
         if content not in config:
-            token_id, where, other = own[content][0], TOKENIZER_FILE, f"{TOKENIZER_CONFIG_FILE}, so slow tokenizers"
+            message += f"{TOKENIZER_FILE} and not in {TOKENIZER_CONFIG_FILE}, so slow tokenizers split it as any text"
         elif content not in own:
-            token_id, where, other = config[content][0], TOKENIZER_CONFIG_FILE, f"{TOKENIZER_FILE}, so `tokenizers`"
+            message += f"{TOKENIZER_CONFIG_FILE} and not in {TOKENIZER_FILE}, so `tokenizers` split it as any text"
         else:
-            yield from _other_flags(*own[content], config[content][1])
-            continue
-        message = f"{content!r}, id {token_id}, is an added token in {where} and not in {other}"
-        message += " split it as any text"
-        known: dict[str, Any] = {"token": content, "token_id": token_id}
-        yield Finding("warning", "tokenizer-json-added", message, file=TOKENIZER_FILE, **known)
+            flags = [flag for flag in _FLAGS if getattr(token, flag) != getattr(config[content][1], flag)]
+            if not flags:
+                continue
+            said = ", ".join(f"{flag} {_json(getattr(token, flag))}" for flag in flags)
+            message = f"{content!r} has {said} here, and the opposite in {TOKENIZER_CONFIG_FILE}"
+        yield Finding("warning", "tokenizer-json-added", message, TOKENIZER_FILE, token=content, token_id=token_id)
 
 
-def _other_flags(token_id: int, ours: AddedToken, theirs: AddedToken) -> Iterator[Finding]:
-    flags = [flag for flag in _FLAGS if getattr(ours, flag) != getattr(theirs, flag)]
-    if flags:
-        said = ", ".join(f"{flag} {str(getattr(ours, flag)).lower()}" for flag in flags)
-        message = f"{ours.content!r} has {said} here, and the opposite in {TOKENIZER_CONFIG_FILE}"
-        known: dict[str, Any] = {"token": ours.content, "token_id": token_id}
-        yield Finding("warning", "tokenizer-json-added", message, file=TOKENIZER_FILE, **known)
-
-
+@rule("vocabulary", "json")
 def settings(facts: Facts) -> Iterator[Finding]:
     """What tokenizer.json does to a text against what tokenizer_config.json, and the slow classes, do."""
-    json = facts.files.fast_values
-    if json is None:
-        return
-    for message in (*_normalizing(facts, json), *_word_pieces(facts, json), *_padding(facts, json)):
-        yield Finding("warning", "tokenizer-json-setting", message, file=TOKENIZER_FILE)
+    for message in (*_normalizing(facts), *_word_pieces(facts, facts.json), *_padding(facts, facts.json)):
+        yield Finding("warning", "tokenizer-json-setting", message, TOKENIZER_FILE)
 
 
 class Contradiction(NamedTuple):
@@ -1383,9 +1226,9 @@ class Contradiction(NamedTuple):
     message: str
 
 
-def json_contradictions(facts: Facts, json: TokenizerJson) -> Iterator[Contradiction]:
+def json_contradictions(facts: Facts) -> Iterator[Contradiction]:
     """The settings of the basic tokenizer for which the two files have different values."""
-    said = json.normalizer or NO_NORMALIZER
+    said = facts.json.normalizer or NO_NORMALIZER
     for ours, theirs in _SETTINGS.items():
         wanted = bool(facts.setting(theirs))
         if getattr(said, ours) != wanted:
@@ -1400,14 +1243,13 @@ def json_contradictions(facts: Facts, json: TokenizerJson) -> Iterator[Contradic
             yield Contradiction("strip_accents", said.strip_accents, message)
 
 
-def _normalizing(facts: Facts, json: TokenizerJson) -> Iterator[str]:
-    said = json.normalizer or NO_NORMALIZER
-    if facts.setting("do_basic_tokenize") is False:
+def _normalizing(facts: Facts) -> Iterator[str]:
+    if not facts.basic:
         yield f"its words are split at punctuation, and do_basic_tokenize is false in {TOKENIZER_CONFIG_FILE}"
         return
-    for each in json_contradictions(facts, json):
+    for each in json_contradictions(facts):
         yield each.message
-    if not said.clean_text:
+    if not (facts.json.normalizer or NO_NORMALIZER).clean_text:
         yield "normalizer.clean_text is false, and slow tokenizers always delete control characters"
     words = facts.files.config.get("never_split") if facts.fast is not None else None
     split = [word for word in words or () if facts.fast.tokenize(word) != [word]]
@@ -1450,12 +1292,11 @@ def _padding(facts: Facts, json: TokenizerJson) -> Iterator[str]:
         yield f"padding.pad_type_id is {said.pad_type_id}, and pad_token_type_id is {type_id}"
 
 
+@rule("vocabulary", "json", "slow")
 def lengths(facts: Facts) -> Iterator[Finding]:
     """Truncation and padding that the file keeps, which `tokenizers` applies to every text."""
-    json, positions = facts.files.fast_values, facts.files.model_config.get("max_position_embeddings")
-    if json is None or facts.slow is None:
-        return
-    longest = facts.slow.model_max_length
+    json: TokenizerJson = facts.json
+    positions, longest = facts.files.model_config.get("max_position_embeddings"), facts.slow.model_max_length
 
     def finding(message: str, odd: bool) -> Finding:
         return Finding("warning" if odd else "note", "tokenizer-json-length", message, file=TOKENIZER_FILE)
@@ -1473,25 +1314,24 @@ def lengths(facts: Facts) -> Iterator[Finding]:
         else:
             does = "every text is cut to" if what == "truncation" else "every text is filled up to"
             than = f"; model_max_length is {longest}" if length != longest < VERY_LARGE_INTEGER else ""
-            yield finding(f"{what}: {does} {length} tokens{than}", odd=length < shortest_useful(facts))
-        side = facts.setting_of(f"{what}_side", "right")
+            yield finding(f"{what}: {does} {length} tokens{than}", odd=length < facts.shortest_useful)
+        side = facts.files.config.get(f"{what}_side")
+        side = side if isinstance(side, str) else "right"
         if said.direction.lower() != side:
             yield finding(f"{what}.direction is {said.direction!r}, and {what}_side is {side!r}", odd=True)
-    if json.truncation is not None and 0 < json.truncation.stride >= json.truncation.max_length - special_places(facts):
+    if json.truncation is not None and 0 < json.truncation.stride >= json.truncation.max_length - facts.special_places:
         yield finding(f"truncation.stride is {json.truncation.stride}: too much for the length", odd=True)
 
 
+@rule("vocabulary", "json", "fast")
 def template(facts: Facts) -> Iterator[Finding]:
     """The special tokens around texts against those of the class."""
-    json = facts.files.fast_values
-    if json is None or facts.fast is None:
-        return
     if None in (facts.fast.cls_token, facts.fast.sep_token):
         return  # there is a finding about the role
     expected = template_processing_of(facts.fast, facts.fast.rust_template)
     with_types = "token_type_ids" in facts.fast.model_input_names
     for pair, what in ((False, "one text"), (True, "a pair")):
-        ours, theirs = (_shown(pieces, with_types) for pieces in (json.pieces(pair), expected.pieces(pair)))
+        ours, theirs = (_shown(said.pieces(pair), with_types) for said in (facts.json, expected))
         if ours != theirs:
             message = f"the template for {what} is {ours}, and {type(facts.fast).__name__} has {theirs}"
             yield Finding("warning", "tokenizer-json-template", message, file=TOKENIZER_FILE)
@@ -1511,3 +1351,72 @@ def _config_value(facts: Facts, name: str) -> str:
 
 def _json(value: Any) -> str:
     return {None: "null", True: "true", False: "false"}.get(value, repr(value))
+
+
+# What trietok itself has written: its record in tokenizer_config.json, and what a save has left behind.
+
+_REMOVED = 1000
+
+
+@rule("vocabulary")
+def false_records(facts: Facts) -> Iterator[Finding]:
+    """Keys of the record that say something else than the files."""
+    for message in (*_false_holes(facts), *_false_ids(facts), *_false_slots(facts)):
+        yield Finding("warning", "record-false", f"{RECORD}.{message}", file=TOKENIZER_CONFIG_FILE)
+
+
+def _false_holes(facts: Facts) -> Iterator[str]:
+    last = max(facts.by_line, default=-1)
+    size = max(last + 1, len(facts.files.tokens or ()))
+    for hole in sorted(facts.holes):
+        token = facts.by_line.get(hole)
+        if hole >= size:
+            yield f"vocab_holes has the id {hole}, and the vocabulary ends at {size - 1}"
+        elif token is not None and not facts.is_filled(hole) and facts.added_ids.get(token) != hole:
+            yield f"vocab_holes has the id {hole}, which is that of {token!r}"
+
+
+def _false_ids(facts: Facts) -> Iterator[str]:
+    record, highest = facts.files.record, highest_id(facts)
+    max_id = record.get("max_id")
+    if type(max_id) is int:
+        last_added = max(facts.added_ids.values(), default=-1)
+        if max_id < last_added:
+            yield f"max_id is {max_id}, and an added token has the id {last_added}"
+        elif max_id > 2 * highest + _REMOVED:  # ids of removed tokens stay reserved, but hardly so many
+            yield f"max_id is {max_id}, and the highest id is {highest}: a new token gets the id {max_id + 1}"
+    order = record.get("added_order")
+    known = set(facts.added_ids.values())
+    for token_id in order if isinstance(order, list) else ():
+        if token_id not in known:
+            yield f"added_order has the id {token_id!r}, which no added token has"
+
+
+def _false_slots(facts: Facts) -> Iterator[str]:
+    slots = facts.files.record.get("assigned_unused")
+    for slot, token in slots.items() if isinstance(slots, dict) else ():
+        if slot in facts.line_ids:
+            yield f"assigned_unused says that {slot!r} became {token!r}, and {slot!r} is an entry still"
+        elif not is_unused_slot(slot):
+            yield f"assigned_unused has {slot!r}, which is no unused slot"
+        elif token in facts.line_ids and token not in facts.added_ids:
+            yield f"assigned_unused says that {slot!r} became {token!r}, which is no added token"
+
+
+@rule()
+def leftovers(facts: Facts) -> Iterator[Finding]:
+    """Files and folders of saves that never counted."""
+    path = facts.files.path
+    if facts.files.pending is not None or not os.path.isdir(path):
+        return
+    for folder in left_folders(path):
+        name = folder.path.name
+        if folder.is_needed and not folder.is_running:
+            message = f"a save was cut short, and files of the directory lead into {name}, where they are whole"
+            yield Finding("warning", "save-cut-short", message, name)
+        elif not folder.is_running:
+            message = f"{name} is left of a save that was cut short; its files are not used"
+            yield Finding("warning", "save-abandoned", message, name)
+    for name in sorted(name for name in os.listdir(path) if name.startswith(UNFINISHED)):
+        message = f"{name} is left of a save that was cut short before it counted; its content is not used"
+        yield Finding("warning", "save-abandoned", message, name)
