@@ -516,6 +516,11 @@ class JsonPlace(NamedTuple):
             raise self.error(f"has the key {min(unknown)!r:.60}, which trietok does not know; known are {known}")
         return self
 
+    def members(self, required: Mapping[str, Reader], optional: Mapping[str, Reader] | None = None) -> dict[str, Any]:
+        """What the readers make of the members of an object with these keys and no other; a `type` is not read."""
+        place, readers = self.object(required, optional or ()), {**required, **(optional or {})}
+        return {key: read(place.member(key)) for key, read in readers.items() if key in place.value and key != "type"}
+
     def items(self) -> list[JsonPlace]:
         """The items of a list."""
         if not isinstance(self.value, list):
@@ -547,6 +552,9 @@ class JsonPlace(NamedTuple):
         if self.value not in names or not isinstance(self.value, str):
             raise self.wrong("one of " + ", ".join(names))
         return self.value
+
+
+Reader = Callable[[JsonPlace], Any]
 
 
 def _shown(value: Any) -> str:
