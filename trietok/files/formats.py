@@ -1,7 +1,8 @@
-"""Reading and writing the files of a tokenizer directory: each format to plain values and back.
+"""The files of a tokenizer directory: their names, and each format as plain values and back.
 
-In: paths. Out: lists of lines and dicts. Every error names the file, and the line where one is to blame. A file is
-written whole under a temporary name, flushed to the disk and then renamed, so a reader sees the old file or the new.
+In: paths. Out: lists of lines and dicts. Every error names the file, and the line, the key or the place in the JSON
+where one is to blame. Settings are checked here before a tokenizer is made of them. A file is written whole under a
+temporary name, flushed to the disk and then renamed, so a reader sees the old file or the new.
 """
 
 from __future__ import annotations
@@ -12,22 +13,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError
-
-if TYPE_CHECKING:
-    pass  # takes longer to import than most modules that encode
-
-
-# Checks the settings of a file before a tokenizer is made of them.
-#
-# In: the JSON object of tokenizer_config.json. Out: nothing, or an error with the file, the key, what it holds and what
-# it should hold.
-
-
-Check = Callable[[Any], bool]
+from trietok.errors import (
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    TrietokError,
+    VocabularyError,
+    as_file_error,
+)
 
 ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
 # The options of the analyzers of Japanese text, and those among them that may name a file.
@@ -50,10 +46,6 @@ ANY_KIND = ("TokenizersBackend", "PythonBackend")
 
 # What transformers calls a fast tokenizer without its own class; all that it is stands in its tokenizer.json.
 GENERIC_FAST = "PreTrainedTokenizerFast"
-
-
-def is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def is_id(value: Any) -> bool:
@@ -92,36 +84,35 @@ def _is_templates(value: Any) -> bool:
 def _is_record(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    lists = [value.get("vocab_holes", []), value.get("added_order", [])]
+    lists = [value.get("vocab_holes", []), value.get("added_order", []), [value.get("max_id", 0)]]
     assigned = value.get("assigned_unused", {})
     return (
-        is_id(value.get("max_id", 0))
-        and all(isinstance(ids, list) and all(map(is_id, ids)) for ids in lists)
+        all(isinstance(ids, list) and all(map(is_id, ids)) for ids in lists)
         and isinstance(assigned, dict)
         and all(isinstance(token, str) for token in assigned.values())
     )
 
 
-_SETTINGS: dict[str, tuple[Check, str]] = {
-    **dict.fromkeys(
-        ("do_lower_case", "do_basic_tokenize", "tokenize_chinese_chars", "strip_accents"), (is_bool, "true or false")
-    ),
-    **dict.fromkeys(("do_word_tokenize", "do_subword_tokenize"), (is_bool, "true or false")),
+_FLAGS = (
+    "do_lower_case do_basic_tokenize tokenize_chinese_chars strip_accents do_word_tokenize do_subword_tokenize "
+    "clean_up_tokenization_spaces split_special_tokens"
+).split()
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(_FLAGS, (lambda value: isinstance(value, bool), "true or false")),
     **dict.fromkeys(
         ("word_tokenizer_type", "subword_tokenizer_type"), (lambda value: isinstance(value, str), "a string")
     ),
     **dict.fromkeys(ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")),
-    **dict.fromkeys(("clean_up_tokenization_spaces", "split_special_tokens"), (is_bool, "true or false")),
     **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
     **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
     "never_split": (_is_list_of_str, "a list of strings"),
     "chat_template": (_is_templates, "a template, or a list of objects with a name and a template"),
     "model_input_names": (
-        lambda value: _is_list_of_str(value) and value != [],
+        lambda names: _is_list_of_str(names) and names != [],
         "a list of strings, the main input first",
     ),
     "max_embedding_rows": (lambda value: type(value) is int and value > 0, "a whole number from 1"),
-    "additional_special_tokens": (_is_list_of_tokens, "a list of tokens"),
+    ADDITIONAL: (_is_list_of_tokens, "a list of tokens"),
     "extra_special_tokens": (_is_roles_or_tokens, "an object role → token, or a list of tokens"),
     "added_tokens_decoder": (lambda value: isinstance(value, dict), "an object id → token"),
     "trietok": (_is_record, "what trietok wrote there"),
@@ -187,8 +178,8 @@ def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> N
 def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:
     """Raise if a user's role has a name that means something else."""
     known: set[str] = getattr(kind, "known_settings", set)()
-    taken = role in ROLES or role in known or hasattr(kind, role) or role.endswith(("_id", "_ids"))
-    if taken or role in (*_SETTINGS, *TOKEN_KEYS, "self"):
+    taken = {*ROLES, *known, *_SETTINGS, *TOKEN_KEYS, "self"}
+    if role in taken or hasattr(kind, role) or role.endswith(("_id", "_ids")):
         raise FileFormatError(
             f"{path}: extra_special_tokens cannot name a role {role!r:.60}: the name means something else", path=path
         )
@@ -245,9 +236,8 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     if not isinstance(value, dict):
-        raise FileFormatError(
-            f"{os.fspath(path)} holds a JSON {type(value).__name__}, not an object {{...}}", path=path
-        )
+        what = f"a JSON {type(value).__name__}, not an object {{...}}"
+        raise FileFormatError(f"{os.fspath(path)} holds {what}", path=path)
     return value
 
 
@@ -257,11 +247,9 @@ def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
     Raises:
         FileError, FileFormatError: as `read_json_object`; also when the list is missing.
     """
-    for key, value in top_level_members(path):
-        if key == "added_tokens":
-            if isinstance(value, list) and all(isinstance(token, dict) for token in value):
-                return value
-            break
+    found = next((value for key, value in top_level_members(path) if key == "added_tokens"), None)
+    if isinstance(found, list) and all(isinstance(token, dict) for token in found):
+        return found
     raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
 
 
@@ -411,7 +399,7 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
-_HALF_PAIRS = "[\ud800-\udfff]"  # of surrogates: JSON can write them, UTF-8 cannot
+HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
 
 
 def write_json(path: Path_, value: Any) -> None:
@@ -421,7 +409,7 @@ def write_json(path: Path_, value: Any) -> None:
         FileError: the file cannot be written; what was there before is untouched.
     """
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, re.sub(_HALF_PAIRS, lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
+    write_text(path, HALF_PAIR.sub(_escape, text) + "\n")
 
 
 # Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
@@ -430,8 +418,11 @@ _ESCAPED_IN_LINES = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def json_line(values: Any) -> str:
     """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
-    line = json.dumps(values, ensure_ascii=False)
-    return _ESCAPED_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    return _ESCAPED_IN_LINES.sub(_escape, json.dumps(values, ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def write_text(path: Path_, text: str) -> None:
@@ -451,27 +442,15 @@ def write_text(path: Path_, text: str) -> None:
             "nothing was written",
             path=path,
         )
-    try:
-        with replacing(path) as file:
-            file.write(content)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error
-
-
-# A value inside a JSON file together with its place, so that every error can name the place.
-#
-# In: a parsed JSON value, its path in the file, the file. Out: the same value with its type checked, or an error that
-# names the file, the JSON path, the value there and what it should be.
+    with as_file_error(f"cannot write {os.fspath(path)}", path), replacing(path) as file:
+        file.write(content)
 
 
 _PLAIN_KEY = re.compile(r"\w{1,60}")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates, which JSON can write and UTF-8 cannot
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value and its place.
+    """A JSON value and its place in a file, so that every error can name the place and what should be there.
 
     >>> place = JsonPlace({"stride": "2"}, "truncation", "tokenizer.json")
     >>> place.member("stride").number()
@@ -531,7 +510,7 @@ class JsonPlace(NamedTuple):
         """A string that UTF-8 can keep."""
         if not isinstance(self.value, str):
             raise self.wrong("a string")
-        if _HALF_PAIR.search(self.value):
+        if HALF_PAIR.search(self.value):
             raise self.error(f"is {_shown(self.value)}, which holds half of a surrogate pair; UTF-8 cannot keep it")
         return self.value
 
@@ -563,11 +542,6 @@ def _shown(value: Any) -> str:
     return constants[value] if value is None or isinstance(value, bool) else f"{value!r:.60}"
 
 
-# Directories that `trietok train bpe` fills: which they are, and errors about loading them as a WordPiece vocabulary.
-#
-# In: a path. Out: what made its files; or a sentence that says what the path holds and what reads it.
-
-
 BPE_VOCAB_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 RECIPE_LOG_FILE = "train.log"  # of the Chinese recipe, beside its vocab.txt
@@ -597,19 +571,22 @@ def other_kind(path: str) -> str | None:
         path: a directory, or a file in one.
     """
     directory, files = _files_at(path)
+    holds = f"{directory or '.'} holds a byte-pair encoding"
     if {BPE_VOCAB_FILE, MERGES_FILE} <= files and VOCAB_FILE not in files:
-        return _bpe(directory, files)
-    return _recipe(directory) if _is_of_recipe(directory, files) else None
-
-
-def _bpe(directory: str, files: set[str]) -> str:
-    what = f"{directory or '.'} holds a byte-pair encoding ({BPE_VOCAB_FILE} and {MERGES_FILE})"
-    if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
-        return (
-            f"{what}, made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer "
-            f"loads it, and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
-        )
-    return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
+        what = f"{holds} ({BPE_VOCAB_FILE} and {MERGES_FILE})"
+        if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
+            return (
+                f"{what}, made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer "
+                "loads it, and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its "
+                f"{TOKENIZER_FILE}"
+            )
+        return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
+    if not _is_of_recipe(directory, files):
+        return None
+    return (
+        f"{holds} of Chinese sentences ({VOCAB_FILE}), made by `trietok train bpe --recipe chinese`, and no WordPiece "
+        "vocabulary; trietok.AutoTokenizer loads it"
+    )
 
 
 def has_other_model(directory: str) -> bool:
@@ -643,18 +620,6 @@ def _is_of_recipe(directory: str, files: set[str]) -> bool:
         return "[UNK]" not in read_vocab_lines(os.path.join(directory, VOCAB_FILE))
     except (TrietokError, ValueError, RecursionError):
         return False
-
-
-def _recipe(directory: str) -> str:
-    return (
-        f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE}), "
-        "made by `trietok train bpe --recipe chinese`, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
-    )
-
-
-# The files of chat templates: chat_template.jinja, and the folder of those with other names.
-#
-# In: a directory. Out: the templates, as a str or a dict name → template; and back. Nothing here runs a template.
 
 
 DEFAULT = "default"  # the name of the template in chat_template.jinja

@@ -117,10 +117,9 @@ def check_layout(header: Header) -> None:
     Raises:
         SafetensorsError: two tensors overlap, bytes belong to no tensor, or a size is wrong.
     """
-    metadata, place = header.metadata, 0
-    if metadata is not None and not (
-        isinstance(metadata, dict) and all(type(value) is str for value in metadata.values())
-    ):
+    metadata: object = {} if header.metadata is None else header.metadata
+    place = 0
+    if not isinstance(metadata, dict) or any(type(value) is not str for value in metadata.values()):
         raise SafetensorsError("its metadata are not an object of strings")
     for name, tensor in sorted(header.tensors.items(), key=lambda item: item[1][2:]):
         needed = size_of(tensor.dtype, tensor.shape)
@@ -182,6 +181,6 @@ def _whole_numbers(value: Any) -> tuple[int, ...]:
     # Far more, and far larger, than any tensor has; the product of a million numbers would take for ever.
     if not isinstance(value, list) or len(value) > _MOST_DIMENSIONS:
         raise ValueError
-    if not all(type(number) is int and 0 <= number < ANY_SIZE for number in value):
+    if any(type(number) is not int or not 0 <= number < ANY_SIZE for number in value):
         raise ValueError
     return tuple(value)

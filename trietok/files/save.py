@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +48,8 @@ def save(
     """`tokenizer.save_pretrained(save_directory, ...)`."""
     if push_to_hub:
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
-    paths = save_files_of(
-        tokenizer,
-        save_directory,
-        legacy_format,
-        filename_prefix,
-        tokenizer_json=tokenizer_json,
-        save_jinja_files=save_jinja_files,
-    )
+    options = {"tokenizer_json": tokenizer_json, "save_jinja_files": save_jinja_files}
+    paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, **options)
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
     return paths
 
@@ -159,15 +153,14 @@ def _save_held(
         named_paths.extend(_save_templates(directory, prefix, named_templates))
 
     paths = save_files(directory, write, obsolete=obsolete)
-    first = [prefix + name for name in (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)]
-    last = [prefix + name for name in (ADDED_TOKENS_FILE, TOKENIZER_FILE)]
-    by_name = {path.name: path for path in paths}
-    between = [path for path in paths if path.name not in (*first, *last)]
-    return (*_named(first, by_name), *named_paths, *between, *_named(last, by_name))
-
-
-def _named(names: list[str], paths: dict[str, Path]) -> list[Path]:
-    return [paths[name] for name in names if name in paths]
+    first, last = (
+        (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE),
+        (ADDED_TOKENS_FILE, TOKENIZER_FILE),
+    )
+    rank = {prefix + name: number for number, name in enumerate((*first, "", *last))}
+    paths.sort(key=lambda path: rank.get(path.name, len(first)))
+    before = sum(rank.get(path.name, len(first)) < len(first) for path in paths)
+    return (*paths[:before], *named_paths, *paths[before:])
 
 
 def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
@@ -202,13 +195,8 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
 def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
     """Have the tokenizer.json beside the files of a slow tokenizer give the same ids, or raise.
 
-    Args:
-        tokenizer: what is saved.
-        there: the file; it may not exist, and stays as it is where it gives the ids already.
-        folder: where the new files are written.
-
-    Raises:
-        NotSupportedError: the file cannot be made to give them.
+    `there` is that file; it may not exist, and stays as it is where it gives the ids already. Else a new one is written
+    into `folder`.
     """
     if not there.is_file():
         return
@@ -302,16 +290,11 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
 
 
 def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
-    """Write the templates with names of their own to their folder, all or none; others that it holds are removed.
-
-    Returns:
-        Their paths.
-
-    Raises:
-        FileError: as `save_files`.
-    """
+    """Write the templates with names of their own to their folder, all or none; others that it holds are removed."""
     folder = directory / (prefix + CHAT_TEMPLATE_FOLDER)
-    there = _templates_in(folder)
+    there: list[str] = []
+    with contextlib.suppress(OSError):
+        there = [name for name in os.listdir(folder) if name.endswith(TEMPLATE_ENDING)]
     if not templates and not there:
         return []
 
@@ -324,9 +307,3 @@ def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) 
         with contextlib.suppress(OSError):  # it holds something else
             folder.rmdir()
     return [folder / (name + TEMPLATE_ENDING) for name in templates]
-
-
-def _templates_in(folder: Path) -> Iterable[str]:
-    with contextlib.suppress(OSError):
-        return [name for name in os.listdir(folder) if name.endswith(TEMPLATE_ENDING)]
-    return []

@@ -48,7 +48,7 @@ from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_
 from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
 from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet
-from trietok.training.word_counts import COUNTING_WORDS, MERGING, OnProgress, Progress, require_texts
+from trietok.training.word_counts import COUNTING_WORDS, MERGING, OnProgress, Progress, require_texts, require_whole
 
 UNKNOWN = "<unk>"
 VOCAB_SIZE = 10_000
@@ -123,13 +123,9 @@ def train_chinese_bpe(
         VocabularyError: the sentences have more different characters than `vocab_size`. No merge has been made.
     """
     report = on_progress or (lambda progress: None)
-    for name, value, least in (
-        ("vocab_size", vocab_size, 1),
-        ("num_merges", num_merges, 0),
-        ("limit_alphabet", limit_alphabet, 1),
-    ):
-        if value is not None and (type(value) is not int or value < least):
-            raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+    require_whole("vocab_size", vocab_size, 1, or_none=True)
+    require_whole("num_merges", num_merges, 0, or_none=True)
+    require_whole("limit_alphabet", limit_alphabet, 1, or_none=True)
     if vocab_size is None and num_merges is None:
         vocab_size = VOCAB_SIZE
     require_texts(sentences, "sentences", "sentence")
@@ -296,16 +292,11 @@ class _Merging:
         merges: list[ChineseMerge] = []
         line = ""
         most = sys.maxsize if num_merges is None else num_merges
-        while waiting and (vocab_size is None or size < vocab_size) and len(merges) < most:
-            noted, entry = waiting.pop()
-            left_name, right_name, pair = entry
-            count = pair_counts[pair]
-            if count != noted:  # changed since it was put there
-                if count > 1:
-                    waiting.push(count, entry)
-                continue
-            if count < 2:
+        while (vocab_size is None or size < vocab_size) and len(merges) < most:
+            best = waiting.best(pair_counts, 2, of=2, keeps=2)
+            if best is None:
                 break
+            count, (left_name, right_name, pair) = best
             merged = self._id(left_name + right_name)
             made, new = self.pairs.merge(pair, chr(merged), where.pop(pair), self.sizes.limit(merged))
             pair_counts[pair] = 0
@@ -338,16 +329,15 @@ class _Merging:
     def _moved(self, left: int, right: int, merged: int, made: int) -> int:
         """Count a merge made in so many places; return how much the number of sub-words that occur has grown."""
         counts = self.occurrences
-        was = sum(counts[symbol] > 0 for symbol in {left, right, merged})
+        symbols = {left, right, merged}
+        was = sum(counts[symbol] > 0 for symbol in symbols)
         counts[merged] += made
         counts[left] -= made
         counts[right] -= made
-        return sum(counts[symbol] > 0 for symbol in {left, right, merged}) - was
+        return sum(counts[symbol] > 0 for symbol in symbols) - was
 
 
-# Cutting a sentence into the tokens of a vocabulary, by two rules, without merges.
-#
-# In: a sentence without spaces. Out: its tokens; a character that no token covers is `<unk>`.
+# ---- cutting sentences by a vocabulary, without merges ---------------------------------------------------------------
 
 
 class Segmenter:
@@ -425,10 +415,7 @@ class Segmenter:
         return pieces
 
 
-# The files that the Chinese recipe writes: the vocabulary as text, the log, and a test file segmented by both rules.
-#
-# In: a `ChineseBpe`, its log, sentences to segment. Out: vocab.txt, train.log, and with sentences result.txt and
-# result_left_to_right.txt.
+# ---- the files -------------------------------------------------------------------------------------------------------
 
 
 LOG_FILE = RECIPE_LOG_FILE

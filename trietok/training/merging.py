@@ -28,16 +28,21 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.trie import bulk
-from trietok.training.word_counts import COUNTING_PAIRS, MERGING, OnProgress, Progress
+from trietok.training.word_counts import (
+    COUNTING_PAIRS,
+    MERGING,
+    OnProgress,
+    Progress,
+    as_word_counts,
+    require_whole,
+)
 
-# Pairs of neighbours in words: how often each occurs, in which words, and what a merge changes.
+# ---- pairs of neighbours in words ------------------------------------------------------------------------------------
 #
-# In: words, each with its count. A word is a str with one character for each of its tokens, `chr(id)`: it takes little
-# memory, and a merge in it is a `split` and a `join`. Out: the counts of pairs, kept up to date merge by merge.
-#
-# A merge is made in the words that hold the pair, from the left to the right of each. Each of these words is scanned as
-# a whole, so a word of more than `LONG` tokens is kept as a `LongWord` instead, in which a merge touches only the
-# places of the pair and their neighbours: all merges together take O(n) there for n tokens.
+# A word is a str with one character for each of its tokens, `chr(id)`: it takes little memory, and a merge in it is a
+# `split` and a `join`. A merge is made in the words that hold the pair, from the left to the right of each. Each of
+# these words is scanned as a whole, so a word of more than `LONG` tokens is kept as a `LongWord` instead, in which a
+# merge touches only the places of the pair and their neighbours: all merges together take O(n) there for n tokens.
 
 
 LONG = 1_000  # tokens
@@ -280,11 +285,11 @@ class LongWord:
             yield front, behind
 
 
-# The most frequent first: entries by their counts, of equal counts in the entries' own order.
+# ---- the most frequent first -----------------------------------------------------------------------------------------
 #
-# In: entries with counts. Out: the entries, one by one. Training puts in far more pairs than it takes out, and most of
-# them are rare. So the entries of one count lie in a list of their own, which becomes a heap when its turn comes.
-# Putting an entry in costs O(1), taking one out O(log n) for the n entries of its count.
+# Training puts in far more pairs than it takes out, and most of them are rare. So the entries of one count lie in a
+# list of their own, which becomes a heap when its turn comes. Putting an entry in costs O(1), taking one out O(log n)
+# for the n entries of its count.
 
 
 Entry = TypeVar("Entry", bound="tuple[Any, ...]")
@@ -305,9 +310,6 @@ class MostFrequent(Generic[Entry]):
         self._counts: list[int] = []  # a heap, each negative: the counts of which there are entries
         self._heap = 0  # the count whose list is a heap
 
-    def __bool__(self) -> bool:
-        return bool(self._counts)
-
     def push(self, count: int, entry: Entry) -> None:
         """Put an entry in; a count is at least 1."""
         alike = self._by_count.get(count)
@@ -320,11 +322,7 @@ class MostFrequent(Generic[Entry]):
             alike.append(entry)
 
     def pop(self) -> tuple[int, Entry]:
-        """Take the first entry out, with its count.
-
-        Raises:
-            IndexError: there is none.
-        """
+        """Take the first entry out, with its count."""
         count = -self._counts[0]
         alike = self._by_count[count]
         if count != self._heap:
@@ -336,10 +334,23 @@ class MostFrequent(Generic[Entry]):
             heapq.heappop(self._counts)
         return count, entry
 
+    def best(self, counts: Mapping[str, int], least: int, of: int = 0, keeps: int = 1) -> tuple[int, Entry] | None:
+        """Take out the first entry that has the count it was put in with; None where that is below `least`.
 
-# The start of training: the alphabet, the first tokens with their ids, every word spelled in them.
-#
-# In: word counts and the options. Out: a `Spelling`.
+        Entries whose count has changed are put in again on the way, unless it is below `keeps`. The counts are those of
+        the item number `of` of each entry.
+        """
+        while self._counts:
+            noted, entry = self.pop()
+            count = counts[entry[of]]
+            if count == noted:
+                return (count, entry) if count >= least else None
+            if count >= keeps:
+                self.push(count, entry)
+        return None
+
+
+# ---- the start: the alphabet, the first tokens, every word spelled in them -------------------------------------------
 
 
 _LARGEST_CHARACTER = 4  # bytes
@@ -358,18 +369,11 @@ class Options(NamedTuple):
     max_token_length: int | None
 
     def check(self) -> None:
-        """Raise for invalid options.
-
-        Raises:
-            InputError: an option is out of range, or a special token is empty or too long to be loaded.
-        """
-        numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 1, "max_token_length": 1}
-        for name, least in numbers.items():
-            value = getattr(self, name)
-            if value is None and name in ("limit_alphabet", "max_token_length"):
-                continue
-            if type(value) is not int or value < least:
-                raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+        """Raise for an option that is out of range, and a special token that is empty or too long to be loaded."""
+        require_whole("vocab_size", self.vocab_size, 1)
+        require_whole("min_frequency", self.min_frequency, 0)
+        require_whole("limit_alphabet", self.limit_alphabet, 1, or_none=True)
+        require_whole("max_token_length", self.max_token_length, 1, or_none=True)
         if isinstance(self.special_tokens, str):
             raise InputError(f"special_tokens is a list of tokens, not one string: {self.special_tokens!r}")
         if "" in map(str, self.special_tokens):
@@ -509,6 +513,9 @@ def _check_size(options: Options, special: int, characters: int, forms: int) -> 
     )
 
 
+# ---- the merges ------------------------------------------------------------------------------------------------------
+
+
 _MERGES_PER_REPORT = 100
 
 
@@ -521,15 +528,9 @@ class Merge(NamedTuple):
 
 
 def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[Merge]:
-    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times.
+    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times; the merges in their order.
 
-    Args:
-        spelling: is changed: `tokens` and `token_to_id` grow, `words` get shorter.
-        options: `vocab_size`, `min_frequency`, `continuing_subword_prefix` and `max_token_length` are used here.
-        on_progress: called with a `Progress` every now and then.
-
-    Returns:
-        The merges in order. O(n log n) for n pairs of neighbours in the words.
+    The spelling is changed: `tokens` and `token_to_id` grow, `words` get shorter. O(n log n) for n pairs of neighbours.
 
     Raises:
         VocabularyError: there would be more tokens than characters in Unicode.
@@ -538,15 +539,23 @@ def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | 
         return _Merging(spelling, options, on_progress or (lambda progress: None)).run()
 
 
+def learnt(
+    texts: Iterable[str] | Mapping[str, int], options: Options, on_progress: OnProgress | None, **counting: Any
+) -> tuple[Spelling, list[Merge]]:
+    """What training makes of texts, or of words counted before; `counting` are the options of `count_words`."""
+    options.check()
+    word_counts = as_word_counts(texts, on_progress=on_progress, **counting)
+    spelling = spell(word_counts, options)
+    return spelling, merge_pairs(spelling, options, on_progress)
+
+
 class _Merging:
     def __init__(self, spelling: Spelling, options: Options, report: OnProgress) -> None:
         self.tokens, self.token_to_id, words, counts = spelling
         self.pairs = Pairs(words, counts)
         self.options = options
         self.report = report
-        self.prefix = options.continuing_subword_prefix or ""
         self.lengths = [1] * len(self.tokens)  # in characters
-        self.longest = options.max_token_length
         self.sizes = Sizes(self.tokens)
 
     def run(self) -> list[Merge]:
@@ -558,16 +567,8 @@ class _Merging:
         vocab_size, least = self.options.vocab_size, max(self.options.min_frequency, 1)
         merges: dict[str, int] = {}
         serial = 0
-        while waiting and len(self.tokens) < vocab_size:
-            noted, entry = waiting.pop()
-            pair, _, positions = entry
-            count = pair_counts[pair]
-            if count != noted:  # changed since it was put there
-                if count > 0:
-                    waiting.push(count, entry)
-                continue
-            if count < least:
-                break
+        while len(self.tokens) < vocab_size and (best := waiting.best(pair_counts, least)):
+            pair, _, positions = best[1]
             merged = self._token(*map(ord, pair))
             merges.pop(pair, None)  # a pair merged once more goes to the end
             merges[pair] = merged
@@ -583,7 +584,7 @@ class _Merging:
 
     def _token(self, left: int, right: int) -> int:
         """The id of the token that a pair becomes; another merge may have made it before."""
-        token = self.tokens[left] + self.tokens[right].removeprefix(self.prefix)
+        token = self.tokens[left] + self.tokens[right].removeprefix(self.options.continuing_subword_prefix or "")
         merged = self.token_to_id.get(token)
         if merged is None:
             merged = self.token_to_id[token] = len(self.tokens)
@@ -603,7 +604,7 @@ class _Merging:
         As in tokenizers 0.22.2 `max_token_length` is one that a token stays below, and two characters are never too
         long.
         """
-        longest, lengths, too_large = self.longest, self.lengths, self.sizes.limit(merged)
+        longest, lengths, too_large = self.options.max_token_length, self.lengths, self.sizes.limit(merged)
         if longest is None:
             return too_large
         return lambda token: (

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-# The progress of a training, for a caller that shows it.
-#
-# In: nothing. Out: `Progress`, which training passes to the caller's `on_progress` every now and then.
-
-
 COUNTING_WORDS = "counting words"
 COUNTING_PAIRS = "counting pairs"
 MERGING = "merging"
@@ -146,9 +141,8 @@ def count_words(
         TrietokError: a process has died.
     """
     require_texts(texts, "texts", "text")
-    for name, value in (("processes", processes), ("max_words", max_words)):
-        if type(value) is not int or value < 1:
-            raise InputError(f"{name} is a whole number from 1, not {value!r}")
+    require_whole("processes", processes, 1)
+    require_whole("max_words", max_words, 1)
     count = _Count(words, do_lower_case)
     counts = WordCounts()
     for batch, counted in _counted(_batches(texts), count, processes):
@@ -207,6 +201,12 @@ def require_texts(texts: object, name: str, one: str) -> None:
         )
 
 
+def require_whole(name: str, value: object, least: int, or_none: bool = False) -> None:
+    """Raise for an option that is no whole number, or too low a one."""
+    if (type(value) is not int or value < least) and not (or_none and value is None):
+        raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+
+
 class _Count:
     """Counts the words of a batch; can be sent to another process."""
 
@@ -228,10 +228,7 @@ class _Count:
         """The words of chunks between spaces: chunks that occur equally often are split into words together."""
         chunks_of: dict[int, list[str]] = {}
         for chunk, count in chunks.items():
-            if count in chunks_of:
-                chunks_of[count].append(chunk)
-            else:
-                chunks_of[count] = [chunk]
+            chunks_of.setdefault(count, []).append(chunk)
         counts: Counter[str] = Counter()
         for count, alike in chunks_of.items():
             for start in range(0, len(alike), _CHUNKS_AT_ONCE):
