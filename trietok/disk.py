@@ -57,14 +57,11 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
 
 
 def checked_name(path: str | os.PathLike[str]) -> str:
-    """A path as a string, if the system can have such a path.
+    """A path as a string; FileError where it holds a NUL, or a character that the names of files cannot keep.
 
     >>> checked_name("a" + chr(0))
     Traceback (most recent call last):
     trietok.errors.FileError: no file or directory can have the name 'a\\x00': it holds a NUL
-
-    Raises:
-        FileError: it holds a NUL, or a character that the names of files cannot keep.
     """
     name = os.fspath(path)
     if "\0" in name:
@@ -79,11 +76,7 @@ def checked_name(path: str | os.PathLike[str]) -> str:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
-    """The bytes of a regular file.
-
-    Raises:
-        FileError, FileFormatError, OSError: as `open_regular`; also if the file grows beyond `limit` while it is read.
-    """
+    """The bytes of a regular file that has no more than `limit`, also where it grows while it is read."""
     with open_regular(path, limit) as file:
         raw = file.read(limit + 1)
     if len(raw) > limit:
@@ -130,12 +123,8 @@ def _decoded(raw: bytes, path: Path_) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(
-            f"{os.fspath(path)}, line {line}: byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; "
-            "convert the file to UTF-8",
-            path=path,
-            line_number=line,
-        ) from None
+        bad = f": byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; convert the file to UTF-8"
+        raise FileFormatError.at_line(path, line, bad) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # a lone one ends a line too, as it does for transformers
 
 
@@ -161,12 +150,8 @@ def read_vocab_bytes(path: Path_) -> bytes:
         end = max(raw.rfind(b"\n", start, stop), raw.rfind(b"\r", start, stop))
         if end < 0:
             line = raw.count(b"\n", 0, start) + 1
-            raise FileFormatError(
-                f"{os.fspath(path)}, line {line} has more than {LONGEST_LINE:,} bytes, the most an entry may have; a "
-                "vocabulary has one token a line",
-                path=path,
-                line_number=line,
-            )
+            most = f" has more than {LONGEST_LINE:,} bytes, the most an entry may have"
+            raise FileFormatError.at_line(path, line, f"{most}; a vocabulary has one token a line")
         start = end + 1
     return raw
 
@@ -236,27 +221,23 @@ def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
         FileError: it is write-protected, or this user may not write it; it is a directory, or no regular file.
         OSError: what the system says to a path that it cannot look up.
     """
-    cannot = f"cannot replace {os.fspath(path)}"
     try:
         status = os.stat(path)
     except FileNotFoundError:
         return None
+    mode, why = stat.S_IMODE(status.st_mode), ""
     if not stat.S_ISREG(status.st_mode):
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise FileError(f"{cannot}: it is {kind}; move it away, or save elsewhere", path=path)
-    mode = stat.S_IMODE(status.st_mode)
-    if not mode & 0o222:
-        raise FileError(
-            f"{cannot}: it is write-protected (mode {mode:04o}); make it writable (chmod u+w), or save "
-            "into another directory",
-            path=path,
+        why = f"it is {kind}; move it away, or save elsewhere"
+    elif not mode & 0o222:
+        why = f"it is write-protected (mode {mode:04o}); make it writable (chmod u+w), or save into another directory"
+    elif not os.access(path, os.W_OK):
+        why = (
+            f"this user may not write it (mode {mode:04o}, owner {status.st_uid}), or it is immutable (lsattr tells) "
+            "or on a read-only mount; change that, or save into another directory"
         )
-    if not os.access(path, os.W_OK):
-        raise FileError(
-            f"{cannot}: this user may not write it (mode {mode:04o}, owner {status.st_uid}), or it is "
-            "immutable (lsattr tells) or on a read-only mount; change that, or save into another directory",
-            path=path,
-        )
+    if why:
+        raise FileError(f"cannot replace {os.fspath(path)}: {why}", path=path)
     access_list = None
     with contextlib.suppress(OSError, AttributeError):  # it has none, or the system knows none
         access_list = os.getxattr(path, _ACCESS_LIST)
@@ -295,7 +276,7 @@ def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[
         _clear(folder or ".", name)
     try:
         with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
-            if rights is not None:
+            if rights is not None:  # before a byte is written: what the old file kept secret stays so
                 rights.give(temporary)
             yield cast(BinaryIO, file)
             file.flush()
@@ -371,12 +352,7 @@ def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
 
 
 def put_in_place(finished: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one that it replaces.
-
-    Raises:
-        FileError: as `replacing`.
-        OSError: it cannot be renamed.
-    """
+    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one that it replaces."""
     rights = rights_to_keep(path)
     if rights is not None:
         rights.give(finished)
@@ -404,11 +380,7 @@ def flush_file(path: str | os.PathLike[str]) -> None:
 
 
 def flush_directory(directory: str | os.PathLike[str]) -> None:
-    """Have the names in a directory on the disk, where the system can do that.
-
-    Raises:
-        OSError: the disk is full or damaged.
-    """
+    """Have the names in a directory on the disk, where the system can do that."""
     try:
         handle = os.open(directory, os.O_RDONLY)
         try:

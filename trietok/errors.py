@@ -171,6 +171,11 @@ class FileFormatError(TrietokError, ValueError):
         self.path = os.fspath(path)
         self.line_number = line_number
 
+    @classmethod
+    def at_line(cls, path: str | os.PathLike[str], line: int, problem: str) -> FileFormatError:
+        """An error that begins with the file and the line; `problem` goes on after the number."""
+        return cls(f"{os.fspath(path)}, line {line}{problem}", path=path, line_number=line)
+
 
 @contextmanager
 def as_file_error(what: str, path: str | os.PathLike[str]) -> Iterator[None]:

@@ -102,7 +102,7 @@ class Staging:
             return
         try:
             os.link(file, kept)
-        except OSError:  # the file system has none, or the file may have none
+        except OSError:  # FAT has no hard links, and an immutable file may get none
             shutil.copyfile(file, kept)
             rights.give(kept)
             shutil.copystat(file, kept)
@@ -124,18 +124,15 @@ class Staging:
             flush_directory(folder)
 
     def publish(self, names: Iterable[str]) -> None:
-        """Make the new files count in place of the old ones; `names` are those of both.
-
-        Raises:
-            FileError: a file cannot be replaced; every file is the old one again.
-        """
+        """Make the new files count in place of the old ones; an error leaves the old. `names` are those of both."""
         try:
+            # Killed within this loop: some names are pointers and some are files, and all of them lead to old content.
             for name in names:
                 self._replace(self._link(f"{self.path.name}/{_CURRENT}/{name}"), name)
             flush_directory(self.directory)
             self._switch(_NEW)
             flush_directory(self.path)  # the switch is on the disk before the pointers go
-        except BaseException:
+        except BaseException:  # Ctrl-C too: whoever catches it finds the directory as it was
             self._switch(_OLD)
             self.settle()
             raise
@@ -143,8 +140,7 @@ class Staging:
     def settle(self) -> None:
         """Replace each pointer by the file it leads to, or remove it where it leads to none.
 
-        Raises:
-            FileError: a pointer cannot be replaced; it leads to the right file as before.
+        One that cannot be replaced leads to the right file as before.
         """
         try:
             side = os.readlink(self.path / _CURRENT)
@@ -252,19 +248,13 @@ class DirectoryBusyError(Exception):
 
 @contextlib.contextmanager
 def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) -> Iterator[bool]:
-    """Let no other process or thread into a block like this one for the same directory.
+    """Let no other process or thread into a block like this one for the same directory, which has to exist.
 
-    Args:
-        directory: it has to exist.
-        longest_wait: seconds to wait for another block to end; None for `LONGEST_WAIT`.
+    Another block is waited for, `LONGEST_WAIT` unless `longest_wait` is given; then that is a DirectoryBusyError.
 
     Yields:
         Whether that is certain. It is not where the system has no such locks (Windows, some network file systems):
         there the block is entered at once, and two at a time are the caller's to avoid.
-
-    Raises:
-        DirectoryBusyError: the other block has not ended in that time.
-        OSError: the directory cannot be opened.
     """
     try:
         import fcntl
@@ -364,16 +354,12 @@ class Journal(NamedTuple):
 
 
 def publish(staging: Staging, names: Iterable[str]) -> None:
-    """Make the new files of a staging folder count in place of the old ones; `names` are those of both.
-
-    Raises:
-        FileError: a file cannot be replaced; every file is the old one again.
-    """
+    """Make the new files of a staging folder count in place of the old ones, as `Staging.publish` does it."""
     files = {name: (_checksum_or_none(staging.old / name), _checksum_or_none(staging.new / name)) for name in names}
     directory = staging.directory
     write_text(staging.path / JOURNAL, json.dumps({"staging": staging.path.name, "files": files}, indent=1))
     os.replace(staging.path / JOURNAL, directory / JOURNAL)
-    flush_directory(directory)
+    flush_directory(directory)  # else a power failure could keep a new file and lose the note that undoes it
     try:
         for name, (_, new) in files.items():
             with _telling_of(directory / name):
@@ -392,12 +378,7 @@ def publish(staging: Staging, names: Iterable[str]) -> None:
 
 
 def undo(directory: Path) -> None:
-    """Put the old files back that a save had replaced when it was cut short; nothing if there is no journal.
-
-    Raises:
-        FileError: one cannot be put back, or the journal cannot be read.
-        FileFormatError: as `old_files`.
-    """
+    """Put the old files back that a save had replaced when it was cut short; nothing if there is no journal."""
     journal = read_journal(directory)
     if journal is None:
         return
@@ -413,8 +394,7 @@ def undo(directory: Path) -> None:
 def old_files(directory: Path, journal: Journal) -> dict[str, Path | None]:
     """Where the files are that count: name → path; None for a name that had no file.
 
-    Raises:
-        FileFormatError: somebody else has changed or removed a file since; the error names them.
+    A file that is neither the old nor the new one was changed by somebody else, which is a FileFormatError.
     """
     found: dict[str, Path | None] = {}
     mixed: list[str] = []
@@ -439,12 +419,7 @@ def old_files(directory: Path, journal: Journal) -> dict[str, Path | None]:
 
 
 def read_journal(directory: Path) -> Journal | None:
-    """The journal of a directory; None if there is none.
-
-    Raises:
-        FileError: it cannot be read, or is no regular file.
-        FileFormatError: it is damaged.
-    """
+    """The journal of a directory; None if there is none."""
     path = directory / JOURNAL
     try:
         text = read_regular(path, LARGEST_JOURNAL).decode("utf-8")
@@ -570,13 +545,7 @@ def _tidy(staging: Staging) -> None:
 def finish_save(directory: Path, *, is_alone: bool = False) -> None:
     """Clear away what saves that were cut short have left: every file is then the old one, or every one the new.
 
-    Args:
-        directory: where they saved to.
-        is_alone: nobody else saves there now, so that every folder is one that was left; else those of processes that
-            run, other than this one, stay.
-
-    Raises:
-        FileError, FileFormatError: a file cannot be put in its place, or files were changed since.
+    With `is_alone` nobody else saves there now, so that every folder was left; else those of processes that run stay.
     """
     undo(directory)
     for folder in staging_folders(directory):
@@ -588,12 +557,7 @@ def finish_save(directory: Path, *, is_alone: bool = False) -> None:
 
 
 def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str, Path]:
-    """Where a reader finds these files of a directory in which a save may have been cut short: name → path.
-
-    Raises:
-        FileFormatError: its files were changed or removed since, so that old and new ones may be mixed; the error names
-            them.
-    """
+    """Where a reader finds these files of a directory in which a save may have been cut short: name → path."""
     found = {name: directory / name for name in names if (directory / name).is_file()}
     cut_short = read_journal(directory)
     if cut_short is not None:
@@ -629,9 +593,6 @@ def left_folders(directory: Path) -> list[LeftFolder]:
     >>> (directory / ".trietok-save-999999999").mkdir()
     >>> [(folder.path.name, folder.is_running, folder.is_needed) for folder in left_folders(directory)]
     [('.trietok-save-999999999', False, False)]
-
-    Raises:
-        OSError: the directory cannot be read.
     """
     return [
         LeftFolder(folder, pid, pid is not None and is_running(pid), bool(Staging(folder).pointers()))
@@ -668,15 +629,7 @@ _numbers = count()  # no two folders of a process have the same name, whichever 
 def save_into(directory: str | os.PathLike[str], save: Callable[[Path], Iterable[Path]]) -> list[Path]:
     """Have `save` write into a directory; one that is not there yet appears with all that is saved, or not at all.
 
-    Args:
-        directory: where to; one that is there is left to `save`, which replaces its files.
-        save: is given the directory or the folder that becomes it, and returns paths in it; it may be called again.
-
-    Returns:
-        The paths in the directory.
-
-    Raises:
-        FileError: something cannot be written.
+    `save` is given the directory or the folder that becomes it, and returns paths in it; it may be called again.
     """
     if not os.path.exists(checked_name(directory)):
         try:
@@ -711,7 +664,8 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = checked_new(path)
     with _told_of_new(target), made_while(target.parent):
         _clear(target)
-        staging = _free_name(target)
+        names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
+        staging = next(name for name in names if not os.path.lexists(name))
         process = os.getpid()
         try:
             staging.mkdir()
@@ -737,11 +691,7 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def checked_new(path: str | os.PathLike[str]) -> Path:
-    """The path itself, links resolved, if a new directory can take it; clears away what a killed save has left there.
-
-    Raises:
-        FileError: there is a file, or a directory that is not empty.
-    """
+    """The path, links resolved, if a new directory can take it; clears away what a killed save has left there."""
     target = Path(os.path.realpath(checked_name(path)))
     with as_file_error(f"cannot write to {os.fspath(path)}", path):
         if target.is_dir():
@@ -760,11 +710,6 @@ def checked_new(path: str | os.PathLike[str]) -> Path:
 
 def _beginning(target: Path) -> str:
     return f"{_STAGING}{target.name[:40]}-"  # a name may have 255 bytes
-
-
-def _free_name(target: Path) -> Path:
-    names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
-    return next(name for name in names if not os.path.lexists(name))
 
 
 def _clear(target: Path) -> None:

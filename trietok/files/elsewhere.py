@@ -64,12 +64,7 @@ def path_in(name: str) -> str:
 
 
 def open_bytes(name: str) -> BinaryIO:
-    """Open a file for reading, here or elsewhere.
-
-    Raises:
-        OSError: it cannot be opened. Reading may raise it too.
-        MissingDependencyError: what reads from there is not installed.
-    """
+    """Open a file for reading, here or elsewhere; OSError, which reading may raise too."""
     if not is_elsewhere(name):
         return open(name, "rb")
     files, path = _store(name)
@@ -83,10 +78,6 @@ def status(name: str, fresh: bool = False) -> Status:
     Args:
         name: of the file.
         fresh: ask the store, also where an answer of it is remembered.
-
-    Raises:
-        FileError: there is no such file, it is a directory, or its size is not known.
-        MissingDependencyError: what reads from there is not installed.
     """
     files, path = _store(name)
     with as_file_error(f"cannot read {name}", name), _as_os_error(name):
@@ -143,22 +134,14 @@ def _number_of(text: str) -> int:
 
 
 def first_bytes(name: str, number: int) -> bytes:
-    """How a file elsewhere begins.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """How a file elsewhere begins."""
     files, path = _store(name)
     with _as_os_error(name):
         return bytes(files.cat_file(path, start=0, end=number)[:number])
 
 
 def matches(name: str) -> list[str] | None:
-    """The files that a glob finds elsewhere, by name; None where the name is no glob.
-
-    Raises:
-        FileError: the store cannot be asked.
-    """
+    """The files that a glob finds elsewhere, by name; None where the name is no glob."""
     if not set("*[") & set(name):
         return None
     files, path = _store(name)

@@ -123,47 +123,36 @@ _TOKEN = (_is_token, "a token: a string, or an object with content and flags; no
 def check_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> None:
     """Raise for the first invalid setting; null is always valid, and so are unknown keys.
 
-    Args:
-        settings: the JSON object.
-        path: where it was read, for the error.
-        kind: the class to be made; the names of its methods cannot be settings.
-
-    Raises:
-        FileFormatError: a setting is invalid.
+    The names of the methods of `kind`, the class to be made, cannot be settings.
     """
+
+    def wrong(problem: str) -> FileFormatError:
+        return FileFormatError(f"{path}: {problem}", path=path)
+
     for key, value in settings.items():
         if key == "self" or callable(getattr(kind, key, None)):
-            raise FileFormatError(f"{path}: {key!r} cannot be a setting: it is a name of {kind.__name__}", path=path)
-        if value is None:
+            raise wrong(f"{key!r} cannot be a setting: it is a name of {kind.__name__}")
+        if value is None:  # as transformers writes what was not set
             if key in ("unk_token", "model_input_names"):
-                raise FileFormatError(f"{path}: {key} is null, which says nothing; leave it out or give it", path=path)
+                raise wrong(f"{key} is null, which says nothing; leave it out or give it")
             continue
-        if key == "init_inputs" and (
-            not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
-        ):
-            raise FileFormatError(
-                f"{path}: init_inputs is {value!r:.60}; it should be an empty list: no file says where others are",
-                path=path,
-            )
-        role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
+        if key == "init_inputs":
+            if not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None)):
+                empty = "an empty list: no file says where others are"
+                raise wrong(f"init_inputs is {value!r:.60}; it should be {empty}")
         if key == "extra_special_tokens" and isinstance(value, dict):
-            for own in value:
-                _check_own_role(own, path, kind)
-        check, wanted = _SETTINGS.get(key, _TOKEN if role else (None, ""))
+            for role in value:  # a user's role must not have a name that means something else
+                known = {*ROLES, *getattr(kind, "known_settings", set)(), *_SETTINGS, *TOKEN_KEYS, "self"}
+                if role in known or hasattr(kind, role) or role.endswith(("_id", "_ids")):
+                    raise wrong(f"extra_special_tokens cannot name a role {role!r:.60}: the name means something else")
+        is_role = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
+        check, wanted = _SETTINGS.get(key, _TOKEN if is_role else (None, ""))
         if check is not None and not check(value):
-            raise FileFormatError(f"{path}: {key} is {value!r:.60}; it should be {wanted}", path=path)
+            raise wrong(f"{key} is {value!r:.60}; it should be {wanted}")
 
 
 def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Raise where the options of an analyzer name a file to open: a path that a file names is never opened.
-
-    Args:
-        settings: those that a file gives, and the caller does not.
-        path: the file.
-
-    Raises:
-        FileFormatError: an option does.
-    """
+    """Raise where the options of an analyzer name a file to open: a path that a file names is never opened."""
     for key in ANALYZER_OPTIONS:
         options = settings.get(key) or {}
         for option in _OPTIONS_WITH_PATHS:
@@ -173,16 +162,6 @@ def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> N
                     f"machine; if you trust it, pass {key}={options!r:.200} yourself",
                     path=path,
                 )
-
-
-def _check_own_role(role: str, path: str | os.PathLike[str], kind: type) -> None:
-    """Raise if a user's role has a name that means something else."""
-    known: set[str] = getattr(kind, "known_settings", set)()
-    taken = {*ROLES, *known, *_SETTINGS, *TOKEN_KEYS, "self"}
-    if role in taken or hasattr(kind, role) or role.endswith(("_id", "_ids")):
-        raise FileFormatError(
-            f"{path}: extra_special_tokens cannot name a role {role!r:.60}: the name means something else", path=path
-        )
 
 
 TOKEN_KEYS = ("content", "__type")  # an object with one of them is a token, not roles
@@ -208,12 +187,7 @@ def has_tokenizer_json(directory: Path_) -> bool:
 
 
 def read_json_text(path: Path_) -> str:
-    """The text of a JSON file that holds no more values than fit into a common memory.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`; also if the file holds more than `MOST_VALUES` values, or more than
-            `MOST_CONTAINERS` lists and objects.
-    """
+    """The text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
     for what, signs, limit in (("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)):
         if len(text) > limit and sum(map(text.count, signs)) > limit:
@@ -242,11 +216,7 @@ def read_json_object(path: Path_) -> dict[str, Any]:
 
 
 def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
-    """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
-
-    Raises:
-        FileError, FileFormatError: as `read_json_object`; also when the list is missing.
-    """
+    """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it."""
     found = next((value for key, value in top_level_members(path) if key == "added_tokens"), None)
     if isinstance(found, list) and all(isinstance(token, dict) for token in found):
         return found
@@ -292,16 +262,9 @@ _Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 def _checked(text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, int]]) -> tuple[Any, int]:
-    """A JSON value in a text, and where it ends.
+    """A JSON value in a text, without a key twice in an object, and where it ends.
 
-    Args:
-        text: the text.
-        start: where the value begins.
-        parse: gives the value and where it ends; takes a function that makes objects of pairs, which costs time.
-
-    Raises:
-        ValueError: the value does not parse, or an object holds a key twice.
-        RecursionError: it is nested deeper than `DEEPEST`.
+    `parse` gives both; it takes a function that makes objects of pairs, which costs time.
     """
     try:
         value, end = parse(None)
@@ -370,11 +333,7 @@ def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
 
 def _bad_json(path: Path_, error: Exception) -> FileFormatError:
     if isinstance(error, json.JSONDecodeError):
-        return FileFormatError(
-            f"{os.fspath(path)}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}",
-            path=path,
-            line_number=error.lineno,
-        )
+        return FileFormatError.at_line(path, error.lineno, f", column {error.colno}: not JSON: {error.msg}")
     if isinstance(error, RecursionError):
         return FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path)
     return FileFormatError(f"{os.fspath(path)}: {error}", path=path)
@@ -389,13 +348,9 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     """
     for token_id, token in enumerate(tokens):
         if "\n" in token or "\r" in token:
-            raise VocabularyError(
-                f"token {token!r} (id {token_id}) holds a line break, which {VOCAB_FILE} cannot keep; nothing was "
-                "written",
-                path=path,
-                line_number=token_id + 1,
-                token=token,
-            )
+            problem = f"holds a line break, which {VOCAB_FILE} cannot keep; nothing was written"
+            told = f"token {token!r} (id {token_id}) {problem}"
+            raise VocabularyError(told, path=path, line_number=token_id + 1, token=token)
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
@@ -403,11 +358,7 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them,
 
 
 def write_json(path: Path_, value: Any) -> None:
-    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end.
-
-    Raises:
-        FileError: the file cannot be written; what was there before is untouched.
-    """
+    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
     write_text(path, HALF_PAIR.sub(_escape, text) + "\n")
 
@@ -426,12 +377,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def write_text(path: Path_, text: str) -> None:
-    """Replace a file by `text` in UTF-8, whole or not at all.
-
-    Raises:
-        FileError: the file cannot be written; what was there before is untouched.
-        FileFormatError: the file would be too large to be read again.
-    """
+    """Replace a file by `text` in UTF-8, whole or not at all."""
     from trietok.disk import replacing  # reading does without it
 
     checked_name(path)
@@ -478,11 +424,7 @@ class JsonPlace(NamedTuple):
         return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
 
     def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
-        """Itself, if it is an object with these keys and no other.
-
-        Raises:
-            FileFormatError: it is something else, lacks a required key, or has one that trietok does not know.
-        """
+        """Itself, if it is an object with these keys and no other."""
         required = tuple(required)
         if not isinstance(self.value, dict):
             raise self.wrong("an object with " + ", ".join(required))
@@ -565,11 +507,7 @@ def _files_at(path: str) -> tuple[str, set[str]]:
 
 
 def other_kind(path: str) -> str | None:
-    """A sentence: what a path without a WordPiece vocabulary holds, and what reads it; None if that is unknown.
-
-    Args:
-        path: a directory, or a file in one.
-    """
+    """A sentence: what a path without a WordPiece vocabulary holds, and what reads it; None if that is unknown."""
     directory, files = _files_at(path)
     holds = f"{directory or '.'} holds a byte-pair encoding"
     if {BPE_VOCAB_FILE, MERGES_FILE} <= files and VOCAB_FILE not in files:
@@ -628,11 +566,7 @@ TEMPLATE_ENDING = ".jinja"
 
 
 def template_files(directory: str | os.PathLike[str]) -> list[str]:
-    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder.
-
-    Raises:
-        FileFormatError: there are more than `MOST_TEMPLATES`.
-    """
+    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder."""
     folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
@@ -652,11 +586,7 @@ def checked_count(names: list[str], folder: str) -> list[str]:
 
 
 def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
-    """The templates among the files that were found: one alone as a str, several by their names; None for none.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`.
-    """
+    """The templates among the files that were found: one alone as a str, several by their names; None for none."""
     templates = {DEFAULT: read_text(found[CHAT_TEMPLATE_FILE])} if CHAT_TEMPLATE_FILE in found else {}
     for name, path in found.items():
         folder, _, file = name.rpartition("/")
@@ -666,12 +596,7 @@ def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
 
 
 def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
-    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of the others.
-
-    Raises:
-        InputTypeError: it is neither None, a str, nor a dict of them.
-        InputError: a name cannot be a file's.
-    """
+    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of the others."""
     if templates is None or isinstance(templates, str):
         return templates, {}
     if not isinstance(templates, dict) or not all(isinstance(text, str) for pair in templates.items() for text in pair):

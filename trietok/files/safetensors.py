@@ -63,20 +63,10 @@ class Header(NamedTuple):
     size: int
 
 
-def tensor_shapes(path: str | os.PathLike[str]) -> dict[str, tuple[int, ...]]:
-    """The shape of every tensor of a file.
-
-    Raises:
-        OSError: the file cannot be read.
-        SafetensorsError: it is cut off, or is no such file.
-
-    Cost: O(bytes of the header), about 100 for each tensor.
-    """
-    return {name: tensor.shape for name, tensor in read_header(path).tensors.items()}
-
-
 def read_header(path: str | os.PathLike[str]) -> Header:
     """The header of a file, as far as it can be understood; `check_layout` says whether it is consistent.
+
+    It costs O(bytes of the header), about 100 for each tensor.
 
     Raises:
         OSError: the file cannot be read, or is no regular file (FileError).
@@ -112,11 +102,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 
 
 def check_layout(header: Header) -> None:
-    """Raise where the tensors are not one after the other, each with as many bytes as its type and shape take.
-
-    Raises:
-        SafetensorsError: two tensors overlap, bytes belong to no tensor, or a size is wrong.
-    """
+    """Raise where the tensors are not one after the other, each with as many bytes as its type and shape take."""
     metadata: object = {} if header.metadata is None else header.metadata
     place = 0
     if not isinstance(metadata, dict) or any(type(value) is not str for value in metadata.values()):
@@ -141,9 +127,6 @@ def size_of(dtype: str, shape: Iterable[int]) -> int:
 
     >>> size_of("BF16", (30522, 768))
     46881792
-
-    Raises:
-        SafetensorsError: there is no such type.
     """
     if type(dtype) is not str or dtype not in ELEMENT_BYTES:
         raise SafetensorsError(f"a tensor has the type {dtype!r:.40}, which is none of {', '.join(ELEMENT_BYTES)}")

@@ -64,13 +64,13 @@ def save_files_of(
     save_jinja_files: bool = True,
 ) -> tuple[str, ...]:
     """`save` without a word on the model: for directories that are soon gone."""
-    fast = getattr(tokenizer, "_write_tokenizer_json", None)
-    if legacy_format is False and fast is None:
+    rust = getattr(tokenizer, "_write_tokenizer_json", None)
+    if legacy_format is False and rust is None:
         raise InputError(
             "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
             "for a tokenizer.json beside it"
         )
-    if tokenizer_json is False and fast is not None:
+    if tokenizer_json is False and rust is not None:
         if legacy_format is False:
             raise InputError("legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes none")
         legacy_format = True
@@ -78,27 +78,27 @@ def save_files_of(
         raise InputError(
             f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
         )
-    write_json_file = None if legacy_format is True else fast
+    write_json_file = None if legacy_format is True else rust
     if tokenizer_json and write_json_file is None:
-        write_json_file = fast or getattr(tokenizer, "_write_slow_tokenizer_json", None)
+        write_json_file = rust or getattr(tokenizer, "_write_slow_tokenizer_json", None)
         if write_json_file is None:
             raise NotSupportedError(
                 f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family have one",
                 name="tokenizer_json",
             )
-    unknown = tokenizer.unk_token
+    unknown, lost = tokenizer.unk_token, ""
     if unknown is not None and unknown not in tokenizer.get_vocab():
-        raise VocabularyError(
-            f"the unknown token {unknown!r} is neither in the vocabulary nor an added token, so what is saved could "
-            "not be loaded; add it with add_special_tokens({'unk_token': ...})",
-            token=unknown,
+        lost = (
+            "neither in the vocabulary nor an added token, so what is saved could not be loaded; add it with "
+            "add_special_tokens({'unk_token': ...})"
         )
-    if fast is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
-        raise VocabularyError(
-            f"the unknown token {unknown!r} is an added token, and with a vocab.txt alone an unknown word would have "
-            "no id; save the tokenizer.json too (legacy_format=None)",
-            token=unknown,
+    elif rust is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
+        lost = (
+            "an added token, and with a vocab.txt alone an unknown word would have no id; save the tokenizer.json too "
+            "(legacy_format=None)"
         )
+    if lost:
+        raise VocabularyError(f"the unknown token {unknown!r} is {lost}", token=unknown)
     if not isinstance(save_directory, (str, os.PathLike)):
         raise InputTypeError(
             f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory

@@ -61,11 +61,7 @@ class TextFile(NamedTuple):
 
     @classmethod
     def at(cls, path: str) -> TextFile:
-        """The file at a path.
-
-        Raises:
-            FileError: it cannot be found, or is a directory.
-        """
+        """The file at a path."""
         if is_elsewhere(path):
             size, version = elsewhere.status(path)
             return cls(path, *_kind_of(elsewhere.path_in(path), _first_bytes(path)), size, version)
@@ -83,11 +79,7 @@ class TextFile(NamedTuple):
         return cls(path, *_kind_of(path, first), status.st_size, status.st_mtime_ns)
 
     def is_changed(self) -> bool:
-        """Whether it is another one by now.
-
-        Raises:
-            FileError: it cannot be found.
-        """
+        """Whether it is another one by now."""
         if is_elsewhere(self.name):
             return not elsewhere.status(self.name, fresh=True).is_of(elsewhere.Status(self.size, self.mtime_ns))
         return TextFile.at(self.name) != self
@@ -133,11 +125,7 @@ def _first_bytes(path: str) -> bytes:
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
-    """The paths, and for each glob the files it finds, by name.
-
-    Raises:
-        FileError: from the iterator, where a glob finds none.
-    """
+    """The paths, and for each glob the files it finds, by name."""
     for given in paths:
         path, hint = os.fspath(given), ""
         if is_elsewhere(path):
@@ -213,12 +201,6 @@ def _json_name(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def choose_column(names: Iterable[str]) -> str:
-    """What a user can do where there is no such column: take one of these."""
-    known = _names(names)
-    return f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
-
-
 _BY_COLUMN = "with column=... (--column)"
 
 
@@ -230,11 +212,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
-    """pyarrow, or a module of it.
-
-    Raises:
-        MissingDependencyError: it is not installed; the extra says how it could be.
-    """
+    """pyarrow, or a module of it; where it is not installed, an error says that `extra` brings it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -279,12 +257,7 @@ def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[A
 
 
 def decompressed(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
-    """The content of a compressed file.
-
-    Raises:
-        FileFormatError: it is damaged, or ends too early.
-        MissingDependencyError: zstandard is not installed.
-    """
+    """The content of a compressed file."""
     if hasattr(raw, "peek") and not raw.peek(1):  # even nothing has some bytes when it is packed
         raise _cut_off(file)
     return _of_gzip(raw, file) if file.compression == "gzip" else _of_zstd(raw, file)
@@ -474,12 +447,7 @@ class TextReader:
         self._repair = repair
 
     def rows(self, path: str) -> Iterator[TextRow]:
-        """The texts of a file.
-
-        Raises:
-            FileError, FileFormatError: from the iterator, where the file cannot be read, is not UTF-8, not JSON, or
-                lacks the column.
-        """
+        """The texts of a file."""
         file = TextFile.at(path)
         before = self.bytes_read
         with as_file_error(f"cannot read {path}", path):
@@ -551,7 +519,11 @@ class TextReader:
 
 def _check_column(schema: Any, path: str, column: str) -> None:
     number = schema.names.count(column)
-    problem = f"has no column {column!r}; {choose_column(schema.names)}" if not number else ""
+    problem = ""
+    if not number:
+        known = _names(schema.names)
+        there = f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
+        problem = f"has no column {column!r}; {there}"
     if number > 1:
         several = f"has {number} columns named {column!r}, and which is meant cannot be told"
         problem = f"{several}; write the file anew with different names"

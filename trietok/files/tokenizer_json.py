@@ -175,11 +175,7 @@ class TokenizerJson:
 
 
 def check_ids(value: TokenizerJson, path: Path_) -> None:
-    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it has here.
-
-    Raises:
-        VocabularyError: they do not, or the unknown token is not in the vocabulary.
-    """
+    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it has here."""
     vocabulary = value.vocabulary
     if value.bpe is None and value.unk_token not in vocabulary:
         problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"
@@ -187,6 +183,8 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
     of_vocabulary = set(vocabulary.values()) if value.added_tokens else set()
     numbers = rust_ids(vocabulary, [token.content for token in value.added_tokens.values()])
     for place, ((token_id, token), number) in enumerate(zip(value.added_tokens.items(), numbers, strict=True)):
+        if number == token_id and (token_id not in of_vocabulary or token.content in vocabulary):
+            continue
         where = f"added_tokens[{place}] ({token.content!r:.60}) has the id {token_id}"
         if number != token_id:
             why = "that is its id in model.vocab"
@@ -197,13 +195,12 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
                 )
             problem = f"{where}, and the Rust tokenizer would give it {number}: {why}"
             raise _ids_error(path, problem, token.content, number, token_id)
-        if token_id in of_vocabulary and token.content not in vocabulary:
-            other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
-            problem = (
-                f"{where}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer numbers it so because "
-                "model.vocab leaves ids without a token; give every id a token"
-            )
-            raise _ids_error(path, problem, token.content, None, token_id)
+        other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
+        problem = (
+            f"{where}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer numbers it so because "
+            "model.vocab leaves ids without a token; give every id a token"
+        )
+        raise _ids_error(path, problem, token.content, None, token_id)
     added = {token.content: token_id for token_id, token in value.added_tokens.items()}
     for where, special, token_id in value.post_processor.special_ids() if value.post_processor else ():
         known_id = added.get(special, vocabulary.get(special))
@@ -274,11 +271,7 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
 
 
 def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding | None]:
-    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it.
-
-    Raises:
-        FileError, FileFormatError: as `read_tokenizer_json`.
-    """
+    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it."""
     found: dict[str, Any] = {}
     for key, value in top_level_members(path):
         if key in ("truncation", "padding"):
@@ -292,10 +285,7 @@ def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding |
 def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = True) -> None:
     """Write a tokenizer.json, byte for byte as the Rust tokenizer would save it. It is written whole or not at all.
 
-    Args:
-        path: where to.
-        value: what it says.
-        pretty: over many lines, as `Tokenizer.save` and transformers write it; else in one.
+    `pretty` is over many lines, as `Tokenizer.save` and transformers write it; else it is one line.
 
     Raises:
         FileError: the file cannot be written.
@@ -306,18 +296,11 @@ def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = Tr
 
 
 def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path_ = "tokenizer.json") -> str:
-    """The text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it.
-
-    Args:
-        value: what it says.
-        pretty: over many lines, else in one.
-        path: what errors call the file.
-
-    Raises:
-        FileFormatError, VocabularyError: as `write_tokenizer_json`.
-    """
+    """The text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it."""
     whole = tokenizer_json_object(value)
-    tokenizer_json_from_object(whole, path, bpe=True)  # it checks the values: every file written can be read
+    # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused here, before
+    # anything is written: the Rust tokenizer would load the file and give other ids without a word.
+    tokenizer_json_from_object(whole, path, bpe=True)
     if value.bpe is not None:
         return json.dumps(whole, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
     vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
@@ -389,11 +372,7 @@ def _component(kind: str, value: BertNormalizer | WordPieceDecoder | BpeDecoder 
 
 
 def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) -> TokenizerJson:
-    """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file.
-
-    Raises:
-        FileFormatError, VocabularyError: as `read_tokenizer_json`.
-    """
+    """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file."""
     optional = "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder".split()
     whole = JsonPlace(value, "", path).object(("model",), optional)
     if whole.value.get("version", VERSION) != VERSION:
@@ -677,13 +656,7 @@ _ROBERTA = _BERT | {"trim_offsets": JsonPlace.flag, "add_prefix_space": JsonPlac
 
 
 def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
-    """What a `tokenizers.Tokenizer` would save to its tokenizer.json.
-
-    Raises:
-        InputTypeError: it is no such object.
-        FileFormatError: it has a component that trietok does not have.
-        VocabularyError: tokens and ids contradict each other.
-    """
+    """What a `tokenizers.Tokenizer` would save to its tokenizer.json."""
     if isinstance(value, TokenizerJson):
         return value
     if not callable(getattr(value, "to_str", None)):
@@ -714,19 +687,8 @@ def write_anew(path: Path_, tokenizer: Any, there: Path_) -> bool:
     """Write the tokenizer.json of a directory into which a slow tokenizer is saved, unless it gives the ids already.
 
     The file stays as it is where it has the tokens, the added tokens with their flags, the settings and the template of
-    the tokenizer. Else it gets them, and keeps its truncation, its padding and its decoder.
-
-    Args:
-        path: where the new file goes.
-        tokenizer: what is saved.
-        there: the file of the directory.
-
-    Returns:
-        Whether the file had to change in more than tokens: in settings or the template.
-
-    Raises:
-        NotSupportedError, VocabularyError: as `write`.
-        FileFormatError, VocabularyError: the file cannot be read, so what it says is not known.
+    the tokenizer. Else it gets them, and keeps its truncation, its padding and its decoder. True is returned where it
+    had to change in more than tokens: in settings or the template.
     """
     kept, problems = read_tokenizer_json(there), list(_unsayable_options(tokenizer))
     if not problems:
@@ -857,8 +819,7 @@ def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator
 def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:
     """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags override the former.
 
-    Raises:
-        VocabularyError: the two give a token two ids, or an id two tokens.
+    They may not give a token two ids, or an id two tokens.
     """
     tokens = dict(file.added_tokens)
     ids = {token.content: token_id for token_id, token in tokens.items()}

@@ -54,36 +54,6 @@ _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MA
 _ROLES |= {"<pad>": "pad_token", "<s>": "bos_token", "</s>": "eos_token", "<mask>": "mask_token"}
 
 
-def save_bpe(bpe: BpeParts, special_tokens: Sequence[str], directory: Path, do_lower_case: bool | None) -> list[Path]:
-    """`Bpe.save`."""
-    marks = (bpe.continuing_subword_prefix or "", bpe.end_of_word_suffix or "")
-    require_utf8([*bpe.vocab, *marks])
-    for token in chain.from_iterable(bpe.merges):
-        if _SPACE.search(token):
-            told = f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written"
-            raise VocabularyError(told, token=token)
-
-    roles = {_ROLES[token]: token for token in special_tokens if token in _ROLES}
-    if bpe.unk_token is not None:
-        roles["unk_token"] = bpe.unk_token
-    config = {
-        "tokenizer_class": GENERIC_FAST,
-        "clean_up_tokenization_spaces": False,
-        "model_max_length": _LONGEST_INPUT,
-    }
-
-    def write(folder: Path) -> None:
-        write_text(folder / BPE_VOCAB_FILE, vocab_text(bpe.vocab))
-        write_text(folder / MERGES_FILE, merges_text(bpe.merges))
-        tokenizer = tokenizer_json_object(_values(bpe, special_tokens, do_lower_case))
-        write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
-        write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
-
-    # Files of another tokenizer would hide this one, or add their tokens to it.
-    others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
-    return save_into(directory, lambda folder: save_files(folder, write, others))
-
-
 def vocab_text(vocab: Mapping[str, int]) -> str:
     """vocab.json."""
     return json.dumps(by_id(vocab), ensure_ascii=False, separators=(",", ":"))
@@ -135,11 +105,8 @@ def _read_merges(path: Path) -> list[tuple[str, str]]:
             continue
         left, _, right = line.partition(" ")
         if not left or not right or " " in right:
-            raise FileFormatError(
-                f"{path}, line {number}: {line!r:.60} is not two tokens with a space between them",
-                path=path,
-                line_number=number,
-            )
+            problem = f": {line!r:.60} is not two tokens with a space between them"
+            raise FileFormatError.at_line(path, number, problem)
         merges.append((left, right))
     return merges
 
@@ -171,11 +138,7 @@ def _read_special_tokens(content: Mapping[str, Any], path: Path) -> list[str]:
 
 
 def require_utf8(tokens: Iterable[str]) -> None:
-    """Refuse tokens that no file can keep.
-
-    Raises:
-        VocabularyError: a token holds half of a surrogate pair, for which UTF-8 has no bytes.
-    """
+    """Refuse tokens that no file can keep."""
     for token in tokens:
         if half := HALF_PAIR.search(token):
             raise VocabularyError(
@@ -308,7 +271,31 @@ class Bpe:
             VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
                 surrogate pair.
         """
-        return save_bpe(self._splitter.parts, self.special_tokens, Path(directory), do_lower_case)
+        parts = self._splitter.parts
+        require_utf8([*self.vocab, parts.continuing_subword_prefix or "", parts.end_of_word_suffix or ""])
+        for token in chain.from_iterable(self.merges):
+            if _SPACE.search(token):
+                told = f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written"
+                raise VocabularyError(told, token=token)
+        roles = {_ROLES[token]: token for token in self.special_tokens if token in _ROLES}
+        if parts.unk_token is not None:
+            roles["unk_token"] = parts.unk_token
+        config = {
+            "tokenizer_class": GENERIC_FAST,
+            "clean_up_tokenization_spaces": False,
+            "model_max_length": _LONGEST_INPUT,
+        }
+
+        def write(folder: Path) -> None:
+            write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
+            write_text(folder / MERGES_FILE, merges_text(self.merges))
+            tokenizer = tokenizer_json_object(_values(parts, self.special_tokens, do_lower_case))
+            write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
+            write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
+
+        # Files of another tokenizer would hide this one, or add their tokens to it.
+        others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
+        return save_into(Path(directory), lambda folder: save_files(folder, write, others))
 
 
 def train_bpe(
@@ -376,10 +363,9 @@ def train_bpe(
     )
     counting = {"words": words, "do_lower_case": do_lower_case, "processes": processes, "max_words": max_words}
     spelling, merges = learnt(texts, options, on_progress, **counting)
-    tokens = spelling.tokens
     return Bpe(
         spelling.token_to_id,
-        [(tokens[left], tokens[right]) for left, right, _ in merges],
+        merges,
         unk_token=unk_token,
         continuing_subword_prefix=continuing_subword_prefix,
         end_of_word_suffix=end_of_word_suffix,

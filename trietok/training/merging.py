@@ -1,6 +1,7 @@
-"""The merges: join the most frequent pair of neighbours, everywhere, again and again.
+"""What WordPiece and byte-pair training share: words spelled in characters, then the most frequent pair joined.
 
-In: a `Spelling`. Out: the merges in their order; the spelling's tokens and words, grown and shortened in place.
+In: word counts and the options. Out: a `Spelling`, whose tokens have grown and whose words have become shorter, and the
+merges in their order: the most frequent pair of neighbours is joined, everywhere, again and again.
 
 `Pairs` keeps the counts of pairs up to date merge by merge, and `MostFrequent` hands out the best pair: a merge costs
 what it changes, the words that hold the pair. No merge looks at all words again. An entry whose count has changed since
@@ -20,7 +21,7 @@ from __future__ import annotations
 import heapq
 import sys
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -52,11 +53,7 @@ Found = dict[str, list[int]]  # a token beside merged pairs → how often it sta
 
 
 class Sizes:
-    """How many bytes each token has, so that no merge makes one that the readers of vocabularies refuse.
-
-    Args:
-        tokens: those there are, in the order of their ids.
-    """
+    """How many bytes each token has, so that no merge makes one that the readers of vocabularies refuse."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self._bytes: list[int] = []
@@ -409,20 +406,32 @@ def spell(word_counts: Mapping[str, int], options: Options) -> Spelling:
 
     The special tokens come first, in the order given; then the alphabet by code point; then the alphabet with
     a prefix or suffix, by code point too. A character that is not in the alphabet is left out of its words.
-
-    Raises:
-        VocabularyError: `vocab_size` has no room for all of these.
     """
     tokens: dict[str, None] = dict.fromkeys(str(token) for token in options.special_tokens)
     special = len(tokens)
     tokens.update(dict.fromkeys(alphabet(word_counts, options.limit_alphabet, options.initial_alphabet)))
     characters = len(tokens) - special
-    forms = _Forms(tokens, options.continuing_subword_prefix or "", options.end_of_word_suffix or "")
-    tokens.update(dict.fromkeys(sorted(forms.of_words(word_counts))))
-    _check_size(options, special, characters, len(tokens) - special - characters)
+    known, marks = frozenset(tokens), (options.continuing_subword_prefix or "", options.end_of_word_suffix or "")
+    tokens.update(dict.fromkeys(sorted(_forms(word_counts, known, *marks))))
+    parts = f"{special:,} special tokens, {characters:,} characters"
+    if forms := len(tokens) - special - characters:
+        parts += f", {forms:,} of their forms with {' or '.join(map(repr, filter(None, marks)))}"
+    require_room(options.vocab_size, len(tokens), f"tokens to start from ({parts})")
     token_to_id = {token: token_id for token_id, token in enumerate(tokens)}
-    words = list(map(forms.speller(token_to_id), word_counts))
+    words = list(map(_speller(token_to_id, known, *marks), word_counts))
     return Spelling(list(tokens), token_to_id, words, list(word_counts.values()))
+
+
+def characters_of(word_counts: Mapping[str, int]) -> Counter[str]:
+    """The characters of words, and how often they occur."""
+    words_of: dict[int, list[str]] = {}  # by their counts, of which there are few
+    for word, count in word_counts.items():
+        words_of.setdefault(count, []).append(word)
+    counts: Counter[str] = Counter()
+    for count, words in words_of.items():
+        for char, number in Counter("".join(words)).items():
+            counts[char] += count * number
+    return counts
 
 
 def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterable[str]) -> list[str]:
@@ -436,81 +445,56 @@ def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterabl
     >>> alphabet({"hug": 10, "pug": 5, "hi": 1}, 3, ["x"])
     ['g', 'u', 'x']
     """
-    words_of: dict[int, list[str]] = {}  # by their counts, of which there are few
-    for word, count in word_counts.items():
-        words_of.setdefault(count, []).append(word)
-    counts: Counter[str] = Counter()
-    for count, words in words_of.items():
-        for char, number in Counter("".join(words)).items():
-            counts[char] += count * number
+    counts = characters_of(word_counts)
     first = {string[0] for string in initial if string}
     chars = sorted(counts.keys() | first, key=lambda char: (char not in first, -counts[char], char))
     return sorted(chars if limit is None else chars[:limit])
 
 
-class _Forms:
-    """The token of each character of a word: with the prefix, unless it is the first; with the suffix, if the last."""
-
-    def __init__(self, known: Iterable[str], prefix: str, suffix: str) -> None:
-        self._known = frozenset(known)
-        self._prefix = prefix
-        self._suffix = suffix
-
-    def of_words(self, words: Iterable[str]) -> set[str]:
-        """The forms that the known characters of words have."""
-        only, first, inner, last = set[str](), set[str](), set[str](), set[str]()
-        for word in words:
-            if len(word) < 2:
-                only.add(word)
-            else:
-                first.add(word[0])
-                last.add(word[-1])
-                inner.update(word[1:-1])
-        prefix, suffix, known = self._prefix, self._suffix, self._known
-        forms = first & known
-        forms |= {char + suffix for char in only & known}
-        forms |= {prefix + char for char in inner & known}
-        return forms | {prefix + char + suffix for char in last & known}
-
-    def speller(self, token_to_id: Mapping[str, int]) -> Callable[[str], str]:
-        """A function from a word to its `chr(id)`s; characters that are not known are left out."""
-        prefix, suffix = self._prefix, self._suffix
-        only, first, inner, last = (
-            _Symbols(
-                (char, chr(token_to_id[form])) for char in self._known if (form := before + char + after) in token_to_id
-            )
-            for before, after in (("", suffix), ("", ""), (prefix, ""), (prefix, suffix))
-        )
-        of_inner = inner.__getitem__
-        if not prefix and not suffix:
-            return lambda word: "".join(map(of_inner, word))
-
-        def spelled(word: str) -> str:
-            if len(word) < 2:
-                return only[word] if word else ""
-            return f"{first[word[0]]}{''.join(map(of_inner, word[1:-1]))}{last[word[-1]]}"
-
-        return spelled
+# The token of a character has the prefix, unless the character is the first of its word, and the suffix, if the last.
 
 
-class _Symbols(dict[str, str]):
-    def __missing__(self, char: str) -> str:
-        return ""
+def _forms(words: Iterable[str], known: frozenset[str], prefix: str, suffix: str) -> set[str]:
+    """The tokens of the known characters of words."""
+    only, first, inner, last = set[str](), set[str](), set[str](), set[str]()
+    for word in words:
+        if len(word) < 2:
+            only.add(word)
+        else:
+            first.add(word[0])
+            last.add(word[-1])
+            inner.update(word[1:-1])
+    forms = first & known
+    forms |= {char + suffix for char in only & known}
+    forms |= {prefix + char for char in inner & known}
+    return forms | {prefix + char + suffix for char in last & known}
 
 
-def _check_size(options: Options, special: int, characters: int, forms: int) -> None:
-    needed = special + characters + forms
-    if needed <= options.vocab_size:
-        return
-    parts = f"{special:,} special tokens, {characters:,} characters"
-    if forms:
-        marks = filter(None, (options.continuing_subword_prefix, options.end_of_word_suffix))
-        parts += f", {forms:,} of their forms with {' or '.join(map(repr, marks))}"
-    raise VocabularyError(
-        f"a vocabulary of {options.vocab_size:,} has no room for the {needed:,} tokens to start from ({parts}); raise "
-        f"vocab_size (--vocab-size) to {needed:,} at least, or keep fewer characters with limit_alphabet "
-        "(--limit-alphabet)"
+def _speller(token_to_id: Mapping[str, int], known: frozenset[str], prefix: str, suffix: str) -> Callable[[str], str]:
+    """A function from a word to its `chr(id)`s; characters that are not known are left out."""
+    only, first, inner, last = (
+        defaultdict(str, ((c, chr(token_to_id[form])) for c in known if (form := before + c + after) in token_to_id))
+        for before, after in (("", suffix), ("", ""), (prefix, ""), (prefix, suffix))
     )
+    of_inner = inner.__getitem__
+    if not prefix and not suffix:
+        return lambda word: "".join(map(of_inner, word))
+
+    def spelled(word: str) -> str:
+        if len(word) < 2:
+            return only[word] if word else ""
+        return f"{first[word[0]]}{''.join(map(of_inner, word[1:-1]))}{last[word[-1]]}"
+
+    return spelled
+
+
+def require_room(vocab_size: int, needed: int, what: str) -> None:
+    """Raise where a vocabulary of this size does not hold what it has to begin with."""
+    if needed > vocab_size:
+        raise VocabularyError(
+            f"a vocabulary of {vocab_size:,} has no room for the {needed:,} {what}; raise vocab_size (--vocab-size) to "
+            f"{needed:,} at least, or keep fewer characters with limit_alphabet (--limit-alphabet)"
+        )
 
 
 # ---- the merges ------------------------------------------------------------------------------------------------------
@@ -519,16 +503,8 @@ def _check_size(options: Options, special: int, characters: int, forms: int) -> 
 _MERGES_PER_REPORT = 100
 
 
-class Merge(NamedTuple):
-    """Two neighbours and the token they become, as ids."""
-
-    left: int
-    right: int
-    merged: int
-
-
-def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[Merge]:
-    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times; the merges in their order.
+def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[tuple[str, str]]:
+    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times; the merges in order.
 
     The spelling is changed: `tokens` and `token_to_id` grow, `words` get shorter. O(n log n) for n pairs of neighbours.
 
@@ -541,7 +517,7 @@ def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | 
 
 def learnt(
     texts: Iterable[str] | Mapping[str, int], options: Options, on_progress: OnProgress | None, **counting: Any
-) -> tuple[Spelling, list[Merge]]:
+) -> tuple[Spelling, list[tuple[str, str]]]:
     """What training makes of texts, or of words counted before; `counting` are the options of `count_words`."""
     options.check()
     word_counts = as_word_counts(texts, on_progress=on_progress, **counting)
@@ -558,29 +534,29 @@ class _Merging:
         self.lengths = [1] * len(self.tokens)  # in characters
         self.sizes = Sizes(self.tokens)
 
-    def run(self) -> list[Merge]:
+    def run(self) -> list[tuple[str, str]]:
         pair_counts = self.pairs.counts
         where = self.pairs.count(self.report)
         waiting: MostFrequent[tuple[str, int, list[int]]] = MostFrequent()
         for pair, positions in where.items():
             waiting.push(pair_counts[pair], (pair, 0, positions))
         vocab_size, least = self.options.vocab_size, max(self.options.min_frequency, 1)
-        merges: dict[str, int] = {}
+        merges: dict[str, None] = {}
         serial = 0
         while len(self.tokens) < vocab_size and (best := waiting.best(pair_counts, least)):
             pair, _, positions = best[1]
             merged = self._token(*map(ord, pair))
             merges.pop(pair, None)  # a pair merged once more goes to the end
-            merges[pair] = merged
+            merges[pair] = None
             _, new = self.pairs.merge(pair, chr(merged), positions, self._limit(merged))
             for come_up, in_words in new.items():
                 if pair_counts[come_up] > 0:
-                    serial += 1
+                    serial += 1  # of two entries of one pair the older comes first
                     waiting.push(pair_counts[come_up], (come_up, serial, in_words))
             if not len(merges) % _MERGES_PER_REPORT:
                 self.report(Progress(MERGING, len(self.tokens), vocab_size, "tokens"))
         self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
-        return [Merge(ord(pair[0]), ord(pair[1]), merged) for pair, merged in merges.items()]
+        return [(self.tokens[ord(left)], self.tokens[ord(right)]) for left, right in merges]
 
     def _token(self, left: int, right: int) -> int:
         """The id of the token that a pair becomes; another merge may have made it before."""

@@ -36,7 +36,7 @@ from trietok.files.formats import (
     check_depth,
     read_json_text,
 )
-from trietok.files.safetensors import SafetensorsError, tensor_shapes
+from trietok.files.safetensors import SafetensorsError, read_header
 from trietok.files.tokenizer_json import NO_NORMALIZER, TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import template_processing_of
@@ -1169,7 +1169,7 @@ def embedding_rows(facts: Facts) -> Iterator[Finding]:
     held: dict[str, set[str]] = {}
     for name in names:
         try:
-            shapes = tensor_shapes(path / name)
+            shapes = {key: tensor.shape for key, tensor in read_header(path / name).tensors.items()}
         except SafetensorsError as error:
             yield Finding("error", "weights-unreadable", str(error), file=name)
             continue
