@@ -1,7 +1,9 @@
-"""Writing a file whole: a reader finds the old file or the new one, never a part of either.
+"""Files on the disk: opening what may be read, and writing a file whole.
 
-In: a path, and what is written in a `with` block. Out: the file in its place, on the disk, with the mode and the owner
-of the file that it replaces.
+In: a path. Out: the bytes or the text of a regular file of a limited size, and the lines of a vocab.txt; or a file in
+its place, on the disk, with the mode and the owner of the one that it replaces. A pipe, a device or a socket under the
+name of a tokenizer's file would keep a reader waiting for ever; it is refused before anything is read from it. Whoever
+reads a file that is being written finds the old one or the new one, never a part of either.
 """
 
 from __future__ import annotations
@@ -14,13 +16,7 @@ import stat
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from trietok.errors import FileError, FileFormatError, VocabularyError
-
-# Opening the files of a tokenizer or a model: regular files of a limited size, and nothing else.
-#
-# In: a path. Out: the open file, or its bytes. A pipe, a device or a socket under the name of a tokenizer's file would
-# keep a reader waiting for ever or never end; it is refused before anything is read from it.
-
+from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 ANY_SIZE = 1 << 62
@@ -50,7 +46,7 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
     """
     name = checked_name(path)
     _check(os.stat(path), name, limit)  # before it is opened: opening a device may have effects by itself
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
     handle = os.open(path, flags)
     try:
         _check(os.fstat(handle), name, limit)  # it may have been replaced since
@@ -61,14 +57,11 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
 
 
 def checked_name(path: str | os.PathLike[str]) -> str:
-    """A path as a string, if the system can have such a path.
+    """A path as a string; FileError where it holds a NUL, or a character that the names of files cannot keep.
 
     >>> checked_name("a" + chr(0))
     Traceback (most recent call last):
     trietok.errors.FileError: no file or directory can have the name 'a\\x00': it holds a NUL
-
-    Raises:
-        FileError: it holds a NUL, or a character that the names of files cannot keep.
     """
     name = os.fspath(path)
     if "\0" in name:
@@ -83,11 +76,7 @@ def checked_name(path: str | os.PathLike[str]) -> str:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
-    """The bytes of a regular file.
-
-    Raises:
-        FileError, FileFormatError, OSError: as `open_regular`; also if the file grows beyond `limit` while it is read.
-    """
+    """The bytes of a regular file that has no more than `limit`, also where it grows while it is read."""
     with open_regular(path, limit) as file:
         raw = file.read(limit + 1)
     if len(raw) > limit:
@@ -110,12 +99,6 @@ def _too_large(name: str, size: int, limit: int) -> FileFormatError:
     )
 
 
-# Reading a text file whole, and the lines of a vocab.txt in it.
-#
-# In: a path. Out: its text, or the tokens of a vocabulary in the order of their ids. Every error names the file, and
-# the line where one is to blame.
-
-
 LARGEST_VOCAB = 1 << 27  # bytes
 MOST_ENTRIES = 2_000_000  # the largest published vocabularies have half of it
 LONGEST_LINE = 100_000  # bytes
@@ -130,16 +113,9 @@ def read_text(path: Path_) -> str:
         FileError: the file is missing, may not be read, or is no regular file.
         FileFormatError: it is too large, or a byte is not UTF-8; then the error has the line.
     """
-    return _decoded(_read_bytes(path, LARGEST_FILE), path)
-
-
-def _read_bytes(path: Path_, limit: int) -> bytes:
-    try:
-        return read_regular(path, limit)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot read {os.fspath(path)}: {error.strerror}", path=path) from error
+    with as_file_error(f"cannot read {os.fspath(path)}", path):
+        raw = read_regular(path)
+    return _decoded(raw, path)
 
 
 def _decoded(raw: bytes, path: Path_) -> str:
@@ -147,15 +123,9 @@ def _decoded(raw: bytes, path: Path_) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(
-            f"{os.fspath(path)}, line {line}: byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; "
-            "convert the file to UTF-8",
-            path=path,
-            line_number=line,
-        ) from None
-    if "\r" in text:  # a lone carriage return ends a line too, as it does for transformers
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
+        bad = f": byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; convert the file to UTF-8"
+        raise FileFormatError.at_line(path, line, bad) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # a lone one ends a line too, as it does for transformers
 
 
 def read_vocab_bytes(path: Path_) -> bytes:
@@ -166,7 +136,8 @@ def read_vocab_bytes(path: Path_) -> bytes:
         FileFormatError: the file is larger than `LARGEST_VOCAB`, has more lines than `MOST_ENTRIES`, or a line longer
             than `LONGEST_LINE`.
     """
-    raw = _read_bytes(path, LARGEST_VOCAB)
+    with as_file_error(f"cannot read {os.fspath(path)}", path):
+        raw = read_regular(path, LARGEST_VOCAB)
     count = raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
     if count > MOST_ENTRIES:
         raise FileFormatError(
@@ -179,12 +150,8 @@ def read_vocab_bytes(path: Path_) -> bytes:
         end = max(raw.rfind(b"\n", start, stop), raw.rfind(b"\r", start, stop))
         if end < 0:
             line = raw.count(b"\n", 0, start) + 1
-            raise FileFormatError(
-                f"{os.fspath(path)}, line {line} has more than {LONGEST_LINE:,} bytes, the most an entry may have; a "
-                "vocabulary has one token a line",
-                path=path,
-                line_number=line,
-            )
+            most = f" has more than {LONGEST_LINE:,} bytes, the most an entry may have"
+            raise FileFormatError.at_line(path, line, f"{most}; a vocabulary has one token a line")
         start = end + 1
     return raw
 
@@ -209,16 +176,11 @@ def read_vocab_lines(path: Path_) -> list[str]:
     return lines
 
 
-# What a new file takes over from the file it replaces: its mode, its owner and its access list.
-#
-# In: the path of a file that is to be replaced. Out: its rights, or an error that says why it must not be replaced.
-
-
 _ACCESS_LIST = "system.posix_acl_access"  # the name under which Linux keeps a file's access list
 
 
 class Rights(NamedTuple):
-    """The rights of a file: `path` names it, `mode` is what chmod sets, `access_list` as the system stores it."""
+    """What a new file takes over from the one it replaces: `mode` is what chmod sets, `access_list` as it is stored."""
 
     path: str
     mode: int
@@ -259,31 +221,27 @@ def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
         FileError: it is write-protected, or this user may not write it; it is a directory, or no regular file.
         OSError: what the system says to a path that it cannot look up.
     """
-    name = os.fspath(path)
     try:
         status = os.stat(path)
     except FileNotFoundError:
         return None
+    mode, why = stat.S_IMODE(status.st_mode), ""
     if not stat.S_ISREG(status.st_mode):
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise FileError(f"cannot replace {name}: it is {kind}; move it away, or save elsewhere", path=path)
-    mode = stat.S_IMODE(status.st_mode)
-    if not mode & 0o222:
-        raise FileError(
-            f"cannot replace {name}: it is write-protected (mode {mode:04o}); make it writable (chmod u+w), or save "
-            "into another directory",
-            path=path,
+        why = f"it is {kind}; move it away, or save elsewhere"
+    elif not mode & 0o222:
+        why = f"it is write-protected (mode {mode:04o}); make it writable (chmod u+w), or save into another directory"
+    elif not os.access(path, os.W_OK):
+        why = (
+            f"this user may not write it (mode {mode:04o}, owner {status.st_uid}), or it is immutable (lsattr tells) "
+            "or on a read-only mount; change that, or save into another directory"
         )
-    if not os.access(path, os.W_OK):
-        raise FileError(
-            f"cannot replace {name}: this user may not write it (mode {mode:04o}, owner {status.st_uid}), or it is "
-            "immutable (lsattr tells) or on a read-only mount; change that, or save into another directory",
-            path=path,
-        )
+    if why:
+        raise FileError(f"cannot replace {os.fspath(path)}: {why}", path=path)
     access_list = None
     with contextlib.suppress(OSError, AttributeError):  # it has none, or the system knows none
         access_list = os.getxattr(path, _ACCESS_LIST)
-    return Rights(name, mode, status.st_uid, status.st_gid, access_list)
+    return Rights(os.fspath(path), mode, status.st_uid, status.st_gid, access_list)
 
 
 TEMPORARY = ".temporary-"  # how the names of files begin that are not in their place yet
@@ -318,7 +276,7 @@ def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[
         _clear(folder or ".", name)
     try:
         with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
-            if rights is not None:
+            if rights is not None:  # before a byte is written: what the old file kept secret stays so
                 rights.give(temporary)
             yield cast(BinaryIO, file)
             file.flush()
@@ -351,9 +309,14 @@ def _clear(folder: str, name: str) -> None:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             process, _, of = entry.name.removeprefix(TEMPORARY).partition("-")
-            if entry.name.startswith(TEMPORARY) and of == name and process.isascii() and process.isdigit():
-                if len(process) < 10 and not is_running(int(process)):
+            if entry.name.startswith(TEMPORARY) and of == name:
+                if (pid := process_number(process)) is not None and not is_running(pid):
                     os.unlink(entry.path)
+
+
+def process_number(name: str) -> int | None:
+    """The number of a process that stands in a file's name; None where none does."""
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else None
 
 
 def is_running(process: int) -> bool:
@@ -389,12 +352,7 @@ def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
 
 
 def put_in_place(finished: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one that it replaces.
-
-    Raises:
-        FileError: as `replacing`.
-        OSError: it cannot be renamed.
-    """
+    """Rename a finished file, which is on the disk already; it gets the mode and the owner of one that it replaces."""
     rights = rights_to_keep(path)
     if rights is not None:
         rights.give(finished)
@@ -422,11 +380,7 @@ def flush_file(path: str | os.PathLike[str]) -> None:
 
 
 def flush_directory(directory: str | os.PathLike[str]) -> None:
-    """Have the names in a directory on the disk, where the system can do that.
-
-    Raises:
-        OSError: the disk is full or damaged.
-    """
+    """Have the names in a directory on the disk, where the system can do that."""
     try:
         handle = os.open(directory, os.O_RDONLY)
         try:

@@ -87,16 +87,17 @@ def shorten_traceback(error: BaseException) -> None:
     """
     if sys.flags.dev_mode or error.__traceback__ is None:
         return
-    first = error.__traceback__
-    _link([first, *(each for each in _steps(first.tb_next) if each.tb_next is None or not _is_inner(each))])
-    seen = {id(error)}
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    steps = _steps(error.__traceback__)
+    _link([steps[0], *_outer(steps[1:])])
+    seen, cause = {id(error)}, _cause_of(error)
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
-        cause.__traceback__ = _link(
-            [each for each in _steps(cause.__traceback__) if each.tb_next is None or not _is_inner(each)]
-        )
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+        cause.__traceback__ = _link(_outer(_steps(cause.__traceback__)))
+        cause = _cause_of(cause)
+
+
+def _cause_of(error: BaseException) -> BaseException | None:
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _steps(traceback: TracebackType | None) -> list[TracebackType]:
@@ -107,19 +108,23 @@ def _steps(traceback: TracebackType | None) -> list[TracebackType]:
     return steps
 
 
+def _outer(steps: list[TracebackType]) -> list[TracebackType]:
+    """The last step, and those whose frames are neither trietok's nor the standard library's."""
+
+    def is_inner(step: TracebackType) -> bool:
+        path = step.tb_frame.f_code.co_filename
+        return path.startswith((_OURS, "<frozen ")) or (
+            path.startswith(_STANDARD) and not any(package in path for package in _PACKAGES)
+        )
+
+    return [step for step in steps if step.tb_next is None or not is_inner(step)]
+
+
 def _link(steps: list[TracebackType]) -> TracebackType | None:
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         if step.tb_next is not after:
             step.tb_next = after
     return steps[0] if steps else None
-
-
-def _is_inner(step: TracebackType) -> bool:
-    """Whether a frame is one of trietok, or of the standard library."""
-    path = step.tb_frame.f_code.co_filename
-    return path.startswith((_OURS, "<frozen ")) or (
-        path.startswith(_STANDARD) and not any(package in path for package in _PACKAGES)
-    )
 
 
 class Brief:
@@ -142,8 +147,7 @@ def told_as(folder: str | os.PathLike[str], known: str | os.PathLike[str]) -> It
     try:
         yield
     except TrietokError as error:
-        gone = os.path.join(folder, "")
-        known = os.path.join(known, "")
+        gone, known = os.path.join(folder, ""), os.path.join(known, "")
         error.args = tuple(arg.replace(gone, known) if isinstance(arg, str) else arg for arg in error.args)
         path = getattr(error, "path", None)
         if isinstance(path, str):
@@ -166,6 +170,22 @@ class FileFormatError(TrietokError, ValueError):
         super().__init__(message, os.fspath(path))
         self.path = os.fspath(path)
         self.line_number = line_number
+
+    @classmethod
+    def at_line(cls, path: str | os.PathLike[str], line: int, problem: str) -> FileFormatError:
+        """An error that begins with the file and the line; `problem` goes on after the number."""
+        return cls(f"{os.fspath(path)}, line {line}{problem}", path=path, line_number=line)
+
+
+@contextmanager
+def as_file_error(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Have an error of the system be a `FileError` that says what cannot be done: "cannot read a.txt: ..."."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{what}: {error.strerror or error}", path=path) from error
 
 
 class TokenizerClassError(FileError):

@@ -82,9 +82,6 @@ def refuse_while_starting(option: str) -> None:
     """See that this process is not just being started for another one, which makes it import the program's script.
 
     What the script would do then has been begun by the other one.
-
-    Raises:
-        InputError: it is; the script calls without a main guard.
     """
     import multiprocessing
 
@@ -169,11 +166,7 @@ def _written(value: Any, option: str, folder: Path | None) -> Iterator[str]:
 
 
 def _start(executor: Executor, workers: int) -> None:
-    """Start processes, and wait for the first that is ready.
-
-    Raises:
-        BrokenProcessPool: one has ended.
-    """
+    """Start processes, and wait for the first that is ready."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     # Each of these starts a process, unless one that was started before is ready. Work starts those that are missing.
@@ -198,7 +191,7 @@ def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) ->
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started this process says when it is to stop
     watched = _Stop(stop)
     signal.signal(signal.SIGTERM, watched.terminate)
-    with open(path, "rb") as file:
+    with open(path, "rb") as file:  # of `_written`, which only this user can write
         value = pickle.load(file)
     make_ready(value, watched)
 

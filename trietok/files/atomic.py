@@ -1,13 +1,14 @@
-"""Replacing several files of a directory at once: a reader finds all the old ones or all the new ones.
+"""Saving several files at once: a reader of the directory finds all the old ones or all the new ones.
 
-In: a function that writes files into a directory. Out: those files in place.
+In: a directory, and a function that writes files into a folder. Out: those files in place, or the old ones.
 
 A save goes through three states. (1) The new files are written to a staging folder inside the directory, read back and
 flushed to the disk, and the old ones are kept there too; no file of the directory has changed. (2) The new files come
-to count in one step: `saves.staging` does that for every program that reads them; where the system has no symbolic
-links, `saves.journal` does it for readers that ask `files_of_interrupted_save`. An error before that step leaves the
-old files. (3) The staging folder is removed. A process killed at any moment leaves the old files or the new ones, and
-the next save clears away what else it left.
+to count in one step: `Staging.publish` does that for every program that reads them; where the system has no symbolic
+links, `publish` does it for readers that ask `files_of_interrupted_save`. An error before that step leaves the old
+files. (3) The staging folder is removed. A process killed at any moment leaves the old files or the new ones, and the
+next save clears away what else it left. Saves into one directory wait for each other (`alone`); a directory that is not
+there yet is filled beside its path and renamed (`new_directory`).
 """
 
 from __future__ import annotations
@@ -31,22 +32,21 @@ from trietok.disk import (
     flush_directory,
     flush_file,
     is_running,
+    process_number,
     read_regular,
     rights_to_keep,
 )
-from trietok.errors import FileError, FileFormatError, told_as
+from trietok.errors import FileError, FileFormatError, as_file_error, told_as
 from trietok.files.formats import JOURNAL, write_text
 
-# The folder inside a directory in which a save is prepared, and from which all its files come to count in one step.
-#
-# In: a directory, new files. Out: the new files in place, or the old ones.
+# ---- the staging folder ----------------------------------------------------------------------------------------------
 #
 #     .trietok-save-PID/
 #         new/NAME       the new files
 #         old/NAME       the old files: hard links where the system has them, else copies
 #         current        a symbolic link to `old`, later to `new`
 #
-# `publish` first replaces each file of the directory by a *pointer*, the symbolic link
+# `Staging.publish` first replaces each file of the directory by a *pointer*, the symbolic link
 # `NAME -> .trietok-save-PID/current/NAME`. As long as `current` leads to `old`, whoever opens NAME reads what was there
 # before. One rename makes `current` lead to `new`, and whoever opens any NAME reads the new file. At last the files
 # replace their pointers. So at every moment all files of the directory are the old ones or all are the new ones, for
@@ -57,8 +57,8 @@ STAGING = ".trietok-save-"  # and the number of the process
 _OLD, _NEW, _CURRENT = "old", "new", "current"
 _UP = os.path.join("..", "..", "")  # from a file in `old` to the directory
 _REASONS = {
-    "EBUSY": "it is a mount point",
-    "EPERM": "the file is immutable (lsattr tells), or it is another user's in a sticky directory",
+    errno.EBUSY: "; it is a mount point",
+    errno.EPERM: "; the file is immutable (lsattr tells), or it is another user's in a sticky directory",
 }
 
 
@@ -102,15 +102,11 @@ class Staging:
             return
         try:
             os.link(file, kept)
-        except OSError:  # the file system has none, or the file may have none
+        except OSError:  # FAT has no hard links, and an immutable file may get none
             shutil.copyfile(file, kept)
             rights.give(kept)
             shutil.copystat(file, kept)
             flush_file(kept)
-
-    def put_back(self, name: str) -> None:
-        """Put a file of `old` in its place."""
-        self._put(self.old / name, name)
 
     def can_point(self) -> bool:
         """Whether pointers are possible here; makes `current`, which leads to `old`."""
@@ -128,18 +124,15 @@ class Staging:
             flush_directory(folder)
 
     def publish(self, names: Iterable[str]) -> None:
-        """Make the new files count in place of the old ones; `names` are those of both.
-
-        Raises:
-            FileError: a file cannot be replaced; every file is the old one again.
-        """
+        """Make the new files count in place of the old ones; an error leaves the old. `names` are those of both."""
         try:
+            # Killed within this loop: some names are pointers and some are files, and all of them lead to old content.
             for name in names:
                 self._replace(self._link(f"{self.path.name}/{_CURRENT}/{name}"), name)
             flush_directory(self.directory)
             self._switch(_NEW)
             flush_directory(self.path)  # the switch is on the disk before the pointers go
-        except BaseException:
+        except BaseException:  # Ctrl-C too: whoever catches it finds the directory as it was
             self._switch(_OLD)
             self.settle()
             raise
@@ -147,8 +140,7 @@ class Staging:
     def settle(self) -> None:
         """Replace each pointer by the file it leads to, or remove it where it leads to none.
 
-        Raises:
-            FileError: a pointer cannot be replaced; it leads to the right file as before.
+        One that cannot be replaced leads to the right file as before.
         """
         try:
             side = os.readlink(self.path / _CURRENT)
@@ -156,17 +148,17 @@ class Staging:
             return
         if side not in (_OLD, _NEW) or self.leads_elsewhere():  # not made by `publish`
             return
-        for name in sorted({name for folder in (self.old, self.new) for name in _names_in(folder)}):
-            if self._is_pointer(name):
-                if os.path.lexists(self.path / side / name):
-                    self._put(self.path / side / name, name)
-                else:
-                    (self.directory / name).unlink()
+        for name in self.pointers():
+            if os.path.lexists(self.path / side / name):
+                self.put(self.path / side / name)
+            else:
+                (self.directory / name).unlink()
         flush_directory(self.directory)
 
-    def has_pointers(self) -> bool:
-        """Whether a file of the directory leads through this folder, so that removing it would lose that file."""
-        return any(self._is_pointer(name) for folder in (self.old, self.new) for name in _names_in(folder))
+    def pointers(self) -> list[str]:
+        """The files of the directory that lead through this folder, so that removing it would lose them."""
+        folders = [folder for folder in (self.old, self.new) if folder.is_dir() and not folder.is_symlink()]
+        return sorted(filter(self._is_pointer, {name for folder in folders for name in os.listdir(folder)}))
 
     def leads_elsewhere(self) -> bool:
         """Whether somebody made links of its folders, by which files outside of the directory would be moved."""
@@ -174,7 +166,7 @@ class Staging:
 
     def remove(self) -> None:
         """Remove the folder, as far as this user may, unless files lead through it."""
-        if not self.has_pointers():
+        if not self.pointers():
             shutil.rmtree(self.path, ignore_errors=True)
 
     def _is_pointer(self, name: str) -> bool:
@@ -183,19 +175,17 @@ class Staging:
         except OSError:  # no link, or nothing
             return False
 
-    def _put(self, source: Path, name: str) -> None:
+    def put(self, source: Path) -> None:
+        """Put a file of `old` or `new` in its place."""
         if source.is_symlink():  # of `keep_old`
-            target = os.readlink(source)
-            self._replace(self._link(target.removeprefix(_UP)), name)
+            self._replace(self._link(os.readlink(source).removeprefix(_UP)), source.name)
             source.unlink()
         else:
-            self._replace(source, name)
+            self._replace(source, source.name)
 
     def _replace(self, source: Path, name: str) -> None:
-        try:
+        with _telling_of(self.directory / name):
             os.replace(source, self.directory / name)
-        except OSError as error:
-            raise not_replaced(self.directory / name, error) from error
 
     def _link(self, target: str) -> Path:
         """A symbolic link that is not in its place yet."""
@@ -208,49 +198,43 @@ class Staging:
         os.replace(self._link(side), self.path / _CURRENT)
 
 
-def not_replaced(path: Path, error: OSError) -> FileError:
-    """What to tell of a file that the system does not let be replaced."""
-    import errno
-
-    reason = _REASONS.get(errno.errorcode.get(error.errno or 0, ""), "")
-    return FileError(
-        f"cannot replace {path}: {error.strerror}{f'; {reason}' if reason else ''}. The old files are as they were; "
-        "save into another directory, or make the file replaceable",
-        path=path,
-    )
+@contextlib.contextmanager
+def _telling_of(path: Path) -> Iterator[None]:
+    """Say what can be done about a file that the system does not let be replaced."""
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, "")
+        raise FileError(
+            f"cannot replace {path}: {error.strerror}{reason}. The old files are as they were; save into another "
+            "directory, or make the file replaceable",
+            path=path,
+        ) from error
 
 
 def staging_folders(directory: str | os.PathLike[str]) -> list[Path]:
     """The staging folders in a directory; real folders only, no links to some."""
+    return sorted(_folders(directory, STAGING))
+
+
+def _folders(directory: str | os.PathLike[str], prefix: str) -> list[Path]:
     with os.scandir(directory) as entries:
-        folders = [
-            Path(entry.path)
-            for entry in entries
-            if entry.name.startswith(STAGING) and entry.is_dir(follow_symlinks=False)
-        ]
-    return sorted(folders)
+        found = [entry for entry in entries if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False)]
+    return [Path(entry.path) for entry in found]
 
 
 def pid_of(folder: Path) -> int | None:
     """The process that made a staging folder; None where its name tells none."""
-    process = folder.name.removeprefix(STAGING)
-    return int(process) if process.isascii() and process.isdigit() and len(process) < 10 else None
+    return process_number(folder.name.removeprefix(STAGING))
 
 
-def _names_in(folder: Path) -> list[str]:
-    return [] if folder.is_symlink() or not folder.is_dir() else os.listdir(folder)
-
-
-# One process, and one thread of it, at a time in a directory.
-#
-# In: a directory. Out: a `with` block that no other such block on the same directory overlaps.
+# ---- one process, and one thread of it, at a time in a directory -----------------------------------------------------
 #
 # The lock belongs to an open directory, so it ends with its process, and a directory gets no file for it. A forked
 # process inherits what is open: there it is closed at once, so that a child that goes on keeps nobody waiting.
 
 
 LONGEST_WAIT = 30.0  # seconds
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.1  # seconds between two attempts
 _LONGEST_COMMAND = 120  # characters of a command line in an error
 # A file system answers with one of these where directories cannot be locked.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -264,19 +248,13 @@ class DirectoryBusyError(Exception):
 
 @contextlib.contextmanager
 def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) -> Iterator[bool]:
-    """Let no other process or thread into a block like this one for the same directory.
+    """Let no other process or thread into a block like this one for the same directory, which has to exist.
 
-    Args:
-        directory: it has to exist.
-        longest_wait: seconds to wait for another block to end; None for `LONGEST_WAIT`.
+    Another block is waited for, `LONGEST_WAIT` unless `longest_wait` is given; then that is a DirectoryBusyError.
 
     Yields:
         Whether that is certain. It is not where the system has no such locks (Windows, some network file systems):
         there the block is entered at once, and two at a time are the caller's to avoid.
-
-    Raises:
-        DirectoryBusyError: the other block has not ended in that time.
-        OSError: the directory cannot be opened.
     """
     try:
         import fcntl
@@ -298,22 +276,21 @@ def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) 
 def _locked(handle: int, directory: str | os.PathLike[str], longest_wait: float) -> bool:
     import fcntl
 
-    end, pause = time.monotonic() + longest_wait, _FIRST_PAUSE
+    end, pause = time.monotonic() + longest_wait, 0.001
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
         except BlockingIOError:
             left = end - time.monotonic()
             if left <= 0:
                 raise DirectoryBusyError(_described(_holder(handle, directory))) from None
             time.sleep(min(pause, left))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, 0.1)
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
             return False
-        else:
-            return True
 
 
 def _holder(handle: int, directory: str | os.PathLike[str]) -> int | None:
@@ -357,9 +334,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_close_in_child)
 
 
-# Replacing the files of a directory where the system has no symbolic links: by renames, and by a note to undo them.
-#
-# In: a staging folder with the old and the new files. Out: the new files in place, or the old ones.
+# ---- where the system has no symbolic links: renames, and a note to undo them ----------------------------------------
 #
 # The journal, `.trietok-save.json`, says which files are being replaced. As long as it is there, the old files count:
 # trietok reads them from the staging folder where they are no longer in place, and `undo` puts them back. Taking the
@@ -379,25 +354,19 @@ class Journal(NamedTuple):
 
 
 def publish(staging: Staging, names: Iterable[str]) -> None:
-    """Make the new files of a staging folder count in place of the old ones; `names` are those of both.
-
-    Raises:
-        FileError: a file cannot be replaced; every file is the old one again.
-    """
+    """Make the new files of a staging folder count in place of the old ones, as `Staging.publish` does it."""
     files = {name: (_checksum_or_none(staging.old / name), _checksum_or_none(staging.new / name)) for name in names}
     directory = staging.directory
     write_text(staging.path / JOURNAL, json.dumps({"staging": staging.path.name, "files": files}, indent=1))
     os.replace(staging.path / JOURNAL, directory / JOURNAL)
-    flush_directory(directory)
+    flush_directory(directory)  # else a power failure could keep a new file and lose the note that undoes it
     try:
         for name, (_, new) in files.items():
-            try:
+            with _telling_of(directory / name):
                 if new is None:
                     (directory / name).unlink(missing_ok=True)
                 else:
                     os.replace(staging.new / name, directory / name)
-            except OSError as error:
-                raise not_replaced(directory / name, error) from error
         flush_directory(directory)
         os.replace(directory / JOURNAL, staging.path / JOURNAL)
         flush_directory(directory)
@@ -409,12 +378,7 @@ def publish(staging: Staging, names: Iterable[str]) -> None:
 
 
 def undo(directory: Path) -> None:
-    """Put the old files back that a save had replaced when it was cut short; nothing if there is no journal.
-
-    Raises:
-        FileError: one cannot be put back, or the journal cannot be read.
-        FileFormatError: as `old_files`.
-    """
+    """Put the old files back that a save had replaced when it was cut short; nothing if there is no journal."""
     journal = read_journal(directory)
     if journal is None:
         return
@@ -422,7 +386,7 @@ def undo(directory: Path) -> None:
         if path is None:
             (directory / name).unlink(missing_ok=True)
         elif path.parent != directory:
-            journal.staging.put_back(name)
+            journal.staging.put(path)
     flush_directory(directory)
     (directory / JOURNAL).unlink(missing_ok=True)
 
@@ -430,8 +394,7 @@ def undo(directory: Path) -> None:
 def old_files(directory: Path, journal: Journal) -> dict[str, Path | None]:
     """Where the files are that count: name → path; None for a name that had no file.
 
-    Raises:
-        FileFormatError: somebody else has changed or removed a file since; the error names them.
+    A file that is neither the old nor the new one was changed by somebody else, which is a FileFormatError.
     """
     found: dict[str, Path | None] = {}
     mixed: list[str] = []
@@ -456,12 +419,7 @@ def old_files(directory: Path, journal: Journal) -> dict[str, Path | None]:
 
 
 def read_journal(directory: Path) -> Journal | None:
-    """The journal of a directory; None if there is none.
-
-    Raises:
-        FileError: it cannot be read, or is no regular file.
-        FileFormatError: it is damaged.
-    """
+    """The journal of a directory; None if there is none."""
     path = directory / JOURNAL
     try:
         text = read_regular(path, LARGEST_JOURNAL).decode("utf-8")
@@ -472,14 +430,15 @@ def read_journal(directory: Path) -> Journal | None:
     try:
         content = json.loads(text)
         folder, files = content["staging"], content["files"]
-        if not (folder.startswith(STAGING) and all(map(_is_plain_name, [folder, *files]))):
-            raise ValueError
-        if not all(name.endswith(_SAVED) for name in files):  # a journal from elsewhere takes no weights away
-            raise ValueError
-        if not all(isinstance(value, str | None) for old, new in files.values() for value in (old, new)):
-            raise ValueError
+        checksums = [checksum for both in files.values() for checksum in both]
+        is_ours = (
+            folder.startswith(STAGING)
+            and all(map(_is_plain_name, [folder, *files]))
+            and all(name.endswith(_SAVED) for name in files)  # a journal from elsewhere takes no weights away
+            and all(isinstance(checksum, str | None) for checksum in checksums)
+        )
         staging = Staging(directory / folder)
-        if staging.leads_elsewhere():
+        if not is_ours or staging.leads_elsewhere():
             raise ValueError
         return Journal(staging, {name: (old, new) for name, (old, new) in files.items()})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -517,7 +476,7 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
         FileError: something cannot be written or replaced, or another save into the directory does not end; the old
             files are as they were.
     """
-    with made_while(directory), _told(directory), alone(directory) as is_alone:
+    with made_while(directory), _waiting(directory) as is_alone:
         finish_save(directory, is_alone=is_alone)
         process = os.getpid()
         try:
@@ -538,20 +497,14 @@ def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterabl
 
 @contextlib.contextmanager
 def made_while(directory: Path) -> Iterator[None]:
-    """Make a directory, if need be, for the block to fill; where that fails, what was made is gone again.
-
-    Raises:
-        FileError: it cannot be made.
-    """
+    """Make a directory, if need be, for the block to fill; where that fails, what was made is gone again."""
     process = os.getpid()
     missing = [folder for folder in (directory, *directory.parents) if not folder.exists()]
     try:
-        try:
+        with as_file_error(f"cannot make the directory {directory}", directory):
             directory.mkdir(parents=True, exist_ok=True)
             for folder in missing:
                 flush_directory(folder.parent)
-        except OSError as error:
-            raise FileError(f"cannot make the directory {directory}: {error.strerror}", path=directory) from error
         yield
     except BaseException:
         with contextlib.suppress(OSError):  # one that holds something by now
@@ -592,13 +545,7 @@ def _tidy(staging: Staging) -> None:
 def finish_save(directory: Path, *, is_alone: bool = False) -> None:
     """Clear away what saves that were cut short have left: every file is then the old one, or every one the new.
 
-    Args:
-        directory: where they saved to.
-        is_alone: nobody else saves there now, so that every folder is one that was left; else those of processes that
-            run, other than this one, stay.
-
-    Raises:
-        FileError, FileFormatError: a file cannot be put in its place, or files were changed since.
+    With `is_alone` nobody else saves there now, so that every folder was left; else those of processes that run stay.
     """
     undo(directory)
     for folder in staging_folders(directory):
@@ -610,12 +557,7 @@ def finish_save(directory: Path, *, is_alone: bool = False) -> None:
 
 
 def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str, Path]:
-    """Where a reader finds these files of a directory in which a save may have been cut short: name → path.
-
-    Raises:
-        FileFormatError: its files were changed or removed since, so that old and new ones may be mixed; the error names
-            them.
-    """
+    """Where a reader finds these files of a directory in which a save may have been cut short: name → path."""
     found = {name: directory / name for name in names if (directory / name).is_file()}
     cut_short = read_journal(directory)
     if cut_short is not None:
@@ -651,39 +593,33 @@ def left_folders(directory: Path) -> list[LeftFolder]:
     >>> (directory / ".trietok-save-999999999").mkdir()
     >>> [(folder.path.name, folder.is_running, folder.is_needed) for folder in left_folders(directory)]
     [('.trietok-save-999999999', False, False)]
-
-    Raises:
-        OSError: the directory cannot be read.
     """
-    left = []
-    for folder in staging_folders(directory):
-        pid = pid_of(folder)
-        left.append(LeftFolder(folder, pid, pid is not None and is_running(pid), Staging(folder).has_pointers()))
-    return left
+    return [
+        LeftFolder(folder, pid, pid is not None and is_running(pid), bool(Staging(folder).pointers()))
+        for folder in staging_folders(directory)
+        for pid in [pid_of(folder)]
+    ]
 
 
 @contextlib.contextmanager
-def _told(directory: Path) -> Iterator[None]:
-    """Say in every error where the save was to go."""
-    try:
-        yield
-    except FileError:
-        raise
-    except DirectoryBusyError as error:
-        raise FileError(
-            f"cannot save to {directory}: {error} is saving there and has not ended within {LONGEST_WAIT:g} s; "
-            "let it go on or end it, and save again",
-            path=directory,
-        ) from None
-    except OSError as error:
-        raise FileError(f"cannot save to {directory}: {error.strerror or error}", path=directory) from error
+def _waiting(directory: Path) -> Iterator[bool]:
+    """`alone` in a directory to save to; every error says where the save was to go."""
+    with as_file_error(f"cannot save to {directory}", directory):
+        try:
+            with alone(directory) as is_alone:
+                yield is_alone
+        except DirectoryBusyError as error:
+            raise FileError(
+                f"cannot save to {directory}: {error} is saving there and has not ended within {LONGEST_WAIT:g} s; "
+                "let it go on or end it, and save again",
+                path=directory,
+            ) from None
 
 
-# A directory that appears with all its files or not at all.
+# ---- a directory that appears with all its files or not at all -------------------------------------------------------
 #
-# In: a path that is free, and what is written in a `with` block. Out: the directory, on the disk. It is filled inside a
-# folder beside that path and renamed, so a process killed at any moment leaves nothing under the path; what it
-# leaves beside it the next one clears away.
+# It is filled inside a folder beside its path and renamed, so a process killed at any moment leaves nothing under the
+# path; what it leaves beside it the next one clears away.
 
 
 _STAGING = ".trietok-new-"  # then the name of the directory, the number of the process and another number
@@ -693,15 +629,7 @@ _numbers = count()  # no two folders of a process have the same name, whichever 
 def save_into(directory: str | os.PathLike[str], save: Callable[[Path], Iterable[Path]]) -> list[Path]:
     """Have `save` write into a directory; one that is not there yet appears with all that is saved, or not at all.
 
-    Args:
-        directory: where to; one that is there is left to `save`, which replaces its files.
-        save: is given the directory or the folder that becomes it, and returns paths in it; it may be called again.
-
-    Returns:
-        The paths in the directory.
-
-    Raises:
-        FileError: something cannot be written.
+    `save` is given the directory or the folder that becomes it, and returns paths in it; it may be called again.
     """
     if not os.path.exists(checked_name(directory)):
         try:
@@ -736,7 +664,8 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = checked_new(path)
     with _told_of_new(target), made_while(target.parent):
         _clear(target)
-        staging = _free_name(target)
+        names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
+        staging = next(name for name in names if not os.path.lexists(name))
         process = os.getpid()
         try:
             staging.mkdir()
@@ -762,13 +691,9 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def checked_new(path: str | os.PathLike[str]) -> Path:
-    """The path itself, links resolved, if a new directory can take it; clears away what a killed save has left there.
-
-    Raises:
-        FileError: there is a file, or a directory that is not empty.
-    """
+    """The path, links resolved, if a new directory can take it; clears away what a killed save has left there."""
     target = Path(os.path.realpath(checked_name(path)))
-    try:
+    with as_file_error(f"cannot write to {os.fspath(path)}", path):
         if target.is_dir():
             unfinished = (FileError, FileFormatError, DirectoryBusyError)  # then it is not empty
             with contextlib.suppress(*unfinished), alone(target, longest_wait=0) as is_alone:
@@ -780,10 +705,6 @@ def checked_new(path: str | os.PathLike[str]) -> Path:
                 "or is empty",
                 path=path,
             )
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot write to {os.fspath(path)}: {error.strerror}", path=path) from error
     return target
 
 
@@ -791,27 +712,18 @@ def _beginning(target: Path) -> str:
     return f"{_STAGING}{target.name[:40]}-"  # a name may have 255 bytes
 
 
-def _free_name(target: Path) -> Path:
-    names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
-    return next(name for name in names if not os.path.lexists(name))
-
-
 def _clear(target: Path) -> None:
     """Remove what processes have left that were to make the same directory and were killed."""
     prefix = _beginning(target)
-    with os.scandir(target.parent) as entries:
-        left = [
-            (Path(entry.path), entry.name.removeprefix(prefix).split("-"))
-            for entry in entries
-            if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False)
-        ]
-    for folder, numbers in left:
+    for folder in _folders(target.parent, prefix):
+        numbers = folder.name.removeprefix(prefix).split("-")
         if len(numbers) != 2 or not all(number.isascii() and number.isdigit() for number in numbers):
             continue  # of a directory whose name begins like this one's
-        if len(numbers[0]) < 10 and is_running(int(numbers[0])) and int(numbers[0]) != os.getpid():
+        pid = process_number(numbers[0])
+        if pid is not None and pid != os.getpid() and is_running(pid):
             continue
         with contextlib.suppress(OSError, DirectoryBusyError), alone(folder, longest_wait=0) as is_alone:
-            if is_alone or int(numbers[0]) != os.getpid():
+            if is_alone or pid != os.getpid():
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.errors import FileError, MissingDependencyError
+from trietok.errors import FileError, MissingDependencyError, as_file_error
 
 _CHAIN = "::"  # between the parts of a name that fsspec reads one through the other
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
@@ -64,12 +64,7 @@ def path_in(name: str) -> str:
 
 
 def open_bytes(name: str) -> BinaryIO:
-    """Open a file for reading, here or elsewhere.
-
-    Raises:
-        OSError: it cannot be opened. Reading may raise it too.
-        MissingDependencyError: what reads from there is not installed.
-    """
+    """Open a file for reading, here or elsewhere; OSError, which reading may raise too."""
     if not is_elsewhere(name):
         return open(name, "rb")
     files, path = _store(name)
@@ -83,20 +78,13 @@ def status(name: str, fresh: bool = False) -> Status:
     Args:
         name: of the file.
         fresh: ask the store, also where an answer of it is remembered.
-
-    Raises:
-        FileError: there is no such file, it is a directory, or its size is not known.
-        MissingDependencyError: what reads from there is not installed.
     """
     files, path = _store(name)
-    try:
-        with _as_os_error(name):
-            if fresh:
-                files.invalidate_cache()
-            found = files.info(path)
-            version = _version(found) or _number_of(files.ukey(path))
-    except OSError as error:
-        raise FileError(f"cannot read {name}: {error.strerror}", path=name) from error
+    with as_file_error(f"cannot read {name}", name), _as_os_error(name):
+        if fresh:
+            files.invalidate_cache()
+        found = files.info(path)
+        version = _version(found) or _number_of(files.ukey(path))
     if found["type"] == "directory":
         raise FileError(f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt", path=name)
     if found.get("size") is None:
@@ -136,7 +124,7 @@ def _nanoseconds(time: Any) -> int:
     if isinstance(time, datetime):
         time = time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
         microseconds: int = (time - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
-        return microseconds * 1000
+        return 1000 * microseconds
     return round(time * 1_000_000) * 1000 if isinstance(time, (int, float)) else _number_of(str(time))
 
 
@@ -147,32 +135,20 @@ def _number_of(text: str) -> int:
 
 
 def first_bytes(name: str, number: int) -> bytes:
-    """How a file elsewhere begins.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """How a file elsewhere begins."""
     files, path = _store(name)
     with _as_os_error(name):
-        begin: bytes = files.cat_file(path, start=0, end=number)
-    return begin[:number]
+        return bytes(files.cat_file(path, start=0, end=number)[:number])
 
 
 def matches(name: str) -> list[str] | None:
-    """The files that a glob finds elsewhere, by name; None where the name is no glob.
-
-    Raises:
-        FileError: the store cannot be asked.
-    """
+    """The files that a glob finds elsewhere, by name; None where the name is no glob."""
     if not set("*[") & set(name):
         return None
     files, path = _store(name)
-    try:
-        with _as_os_error(name):
-            found = files.glob(path, detail=True)
-            return [files.unstrip_protocol(each) for each in sorted(found) if found[each]["type"] != "directory"]
-    except OSError as error:
-        raise FileError(f"cannot read {name}: {error.strerror}", path=name) from error
+    with as_file_error(f"cannot read {name}", name), _as_os_error(name):
+        found = files.glob(path, detail=True)
+        return [files.unstrip_protocol(each) for each in sorted(found) if found[each]["type"] != "directory"]
 
 
 def identity(name: str) -> str:
@@ -181,8 +157,7 @@ def identity(name: str) -> str:
         return os.path.realpath(name)
     files, path = _store(name)
     protocol = files.protocol if isinstance(files.protocol, str) else files.protocol[0]
-    full: str = os.path.realpath(path) if protocol == "file" else files.unstrip_protocol(path)
-    return full
+    return str(os.path.realpath(path) if protocol == "file" else files.unstrip_protocol(path))
 
 
 def _store(name: str) -> tuple[Any, str]:
@@ -243,12 +218,10 @@ class _Elsewhere(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         with _as_os_error(self._name):
-            place: int = self._file.seek(offset, whence)
-        return place
+            return int(self._file.seek(offset, whence))
 
     def tell(self) -> int:
-        place: int = self._file.tell()
-        return place
+        return int(self._file.tell())
 
     def close(self) -> None:
         if not self.closed:

@@ -1,7 +1,8 @@
-"""Reading and writing the files of a tokenizer directory: each format to plain values and back.
+"""The files of a tokenizer directory: their names, and each format as plain values and back.
 
-In: paths. Out: lists of lines and dicts. Every error names the file, and the line where one is to blame. A file is
-written whole under a temporary name, flushed to the disk and then renamed, so a reader sees the old file or the new.
+In: paths. Out: lists of lines and dicts. Every error names the file, and the line, the key or the place in the JSON
+where one is to blame. Settings are checked here before a tokenizer is made of them. A file is written whole under a
+temporary name, flushed to the disk and then renamed, so a reader sees the old file or the new.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError
-
-# The settings of a file are checked before a tokenizer is made of them.
+from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError, as_file_error
 
 Check = Callable[[Any], bool]
 
@@ -42,10 +41,6 @@ ANY_KIND = ("TokenizersBackend", "PythonBackend")
 
 # What transformers calls a fast tokenizer without its own class; all that it is stands in its tokenizer.json.
 GENERIC_FAST = "PreTrainedTokenizerFast"
-
-
-def is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def is_id(value: Any) -> bool:
@@ -84,11 +79,10 @@ def _is_templates(value: Any) -> bool:
 def _is_record(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    lists = [value.get("vocab_holes", []), value.get("added_order", [])]
+    lists = [value.get("vocab_holes", []), value.get("added_order", []), [value.get("max_id", 0)]]
     assigned = value.get("assigned_unused", {})
     return (
-        is_id(value.get("max_id", 0))
-        and all(isinstance(ids, list) and all(map(is_id, ids)) for ids in lists)
+        all(isinstance(ids, list) and all(map(is_id, ids)) for ids in lists)
         and isinstance(assigned, dict)
         and all(isinstance(token, str) for token in assigned.values())
     )
@@ -99,7 +93,7 @@ _FLAGS = (
     "clean_up_tokenization_spaces split_special_tokens"
 ).split()
 _SETTINGS: dict[str, tuple[Check, str]] = {
-    **dict.fromkeys(_FLAGS, (is_bool, "true or false")),
+    **dict.fromkeys(_FLAGS, (lambda value: isinstance(value, bool), "true or false")),
     **dict.fromkeys(
         ("word_tokenizer_type", "subword_tokenizer_type"), (lambda text: isinstance(text, str), "a string")
     ),
@@ -113,7 +107,7 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
         "a list of strings, the main input first",
     ),
     "max_embedding_rows": (lambda value: type(value) is int and value > 0, "a whole number from 1"),
-    "additional_special_tokens": (_is_list_of_tokens, "a list of tokens"),
+    ADDITIONAL: (_is_list_of_tokens, "a list of tokens"),
     "extra_special_tokens": (_is_roles_or_tokens, "an object role → token, or a list of tokens"),
     "added_tokens_decoder": (lambda value: isinstance(value, dict), "an object id → token"),
     "trietok": (_is_record, "what trietok wrote there"),
@@ -188,12 +182,7 @@ def has_tokenizer_json(directory: Path_) -> bool:
 
 
 def read_json_text(path: Path_) -> str:
-    """The text of a JSON file that holds no more values than fit into a common memory.
-
-    Raises:
-        FileError, FileFormatError: as `read_text`; also if the file holds more than `MOST_VALUES` values, or more than
-            `MOST_CONTAINERS` lists and objects.
-    """
+    """The text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
     for what, signs, limit in (("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)):
         if len(text) > limit and sum(map(text.count, signs)) > limit:
@@ -359,17 +348,13 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
-_HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
+HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
 
 
 def write_json(path: Path_, value: Any) -> None:
-    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end.
-
-    Raises:
-        FileError: the file cannot be written; what was there before is untouched.
-    """
+    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, _HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
+    write_text(path, HALF_PAIR.sub(_escape, text) + "\n")
 
 
 # Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
@@ -378,17 +363,15 @@ _ESCAPED_IN_LINES = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def json_line(values: Any) -> str:
     """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
-    line = json.dumps(values, ensure_ascii=False)
-    return _ESCAPED_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    return _ESCAPED_IN_LINES.sub(_escape, json.dumps(values, ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def write_text(path: Path_, text: str) -> None:
-    """Replace a file by `text` in UTF-8, whole or not at all.
-
-    Raises:
-        FileError: the file cannot be written; what was there before is untouched.
-        FileFormatError: the file would be too large to be read again.
-    """
+    """Replace a file by `text` in UTF-8, whole or not at all."""
     from trietok.disk import replacing  # reading does without it
 
     checked_name(path)
@@ -396,13 +379,8 @@ def write_text(path: Path_, text: str) -> None:
     if len(content) > LARGEST_FILE:
         size = f"{len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again"
         raise FileFormatError(f"{os.fspath(path)} would have {size}; nothing was written", path=path)
-    try:
-        with replacing(path) as file:
-            file.write(content)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot write {os.fspath(path)}: {error.strerror}", path=path) from error
+    with as_file_error(f"cannot write {os.fspath(path)}", path), replacing(path) as file:
+        file.write(content)
 
 
 _PLAIN_KEY = re.compile(r"\w{1,60}")
@@ -437,11 +415,7 @@ class JsonPlace(NamedTuple):
         return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
 
     def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
-        """Itself, if it is an object with these keys and no other.
-
-        Raises:
-            FileFormatError: it is something else, lacks a required key, or has one that trietok does not know.
-        """
+        """Itself, if it is an object with these keys and no other."""
         required = tuple(required)
         if not isinstance(self.value, dict):
             raise self.wrong("an object with " + ", ".join(required))
@@ -454,6 +428,11 @@ class JsonPlace(NamedTuple):
             raise self.error(f"has the key {min(unknown)!r:.60}, which trietok does not know; known are {known}")
         return self
 
+    def members(self, required: Mapping[str, Reader], optional: Mapping[str, Reader] | None = None) -> dict[str, Any]:
+        """What the readers make of the members of an object with these keys and no other; a `type` is not read."""
+        place, readers = self.object(required, optional or ()), {**required, **(optional or {})}
+        return {key: read(place.member(key)) for key, read in readers.items() if key in place.value and key != "type"}
+
     def items(self) -> list[JsonPlace]:
         """The items of a list."""
         if not isinstance(self.value, list):
@@ -464,7 +443,7 @@ class JsonPlace(NamedTuple):
         """A string that UTF-8 can keep."""
         if not isinstance(self.value, str):
             raise self.wrong("a string")
-        if _HALF_PAIR.search(self.value):
+        if HALF_PAIR.search(self.value):
             raise self.error(f"is {_shown(self.value)}, which holds half of a surrogate pair; UTF-8 cannot keep it")
         return self.value
 
@@ -485,6 +464,9 @@ class JsonPlace(NamedTuple):
         if self.value not in names or not isinstance(self.value, str):
             raise self.wrong("one of " + ", ".join(names))
         return self.value
+
+
+Reader = Callable[[JsonPlace], Any]
 
 
 def _shown(value: Any) -> str:
@@ -610,12 +592,7 @@ def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
 
 
 def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
-    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of the others.
-
-    Raises:
-        InputTypeError: it is neither None, a str, nor a dict of them.
-        InputError: a name cannot be a file's.
-    """
+    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of the others."""
     if templates is None or isinstance(templates, str):
         return templates, {}
     if not isinstance(templates, dict) or not all(isinstance(text, str) for pair in templates.items() for text in pair):

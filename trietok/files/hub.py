@@ -91,7 +91,9 @@ class _Model:
         self._asked_revision = self._options.pop("revision", None)
         self._suggest = suggest
         self._commit: str | None = None
-        self._asks = not (options.get("local_files_only") or hub.constants.HF_HUB_OFFLINE or _is_offline())
+        # huggingface_hub looks into the environment only when it is imported, and that may have been long ago.
+        is_offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+        self._asks = not (options.get("local_files_only") or hub.constants.HF_HUB_OFFLINE or is_offline)
         if not self._asks:
             self._options["local_files_only"] = True
         self._looked = False  # whether the hub can be reached
@@ -194,10 +196,8 @@ class _Model:
         elif why in (_NOT_OPEN, _NOT_IN_THE_CACHE):
             why += self._suggest()
         said = "".join(f": {line}" for line in str(error).strip().splitlines()[:1])
-        unknown = (
-            f"fetching {file} failed ({type(error).__name__}{said}); try again, or check the network and the proxy"
-        )
-        self._fail(why or unknown)
+        failed = f"fetching {file} failed ({type(error).__name__}{said})"
+        self._fail(why or f"{failed}; try again, or check the network and the proxy")
 
     def _fail(self, why: str) -> NoReturn:
         raise FileError(f"cannot load {self._name} from the HuggingFace hub: {why}", path=self._name) from None
@@ -211,11 +211,6 @@ class _Model:
         if self.found:
             return f"{why}check the network, or pass local_files_only=True to take only what is in the cache"
         return f"{why}check the name and the network{self._suggest()}"
-
-
-def _is_offline() -> bool:
-    """Whether the environment says so now; huggingface_hub asks it only when it is imported."""
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def _unreachable(hub: Any) -> str | None:
@@ -295,25 +290,23 @@ def _why(file: str, revision: str | None, error: BaseException, errors: Any) -> 
     reason = error.__cause__ if wrapped and error.__cause__ is not None else error
     status = getattr(getattr(reason, "response", None), "status_code", None)
     if isinstance(reason, errors.RevisionNotFoundError):
-        why = f"it has no revision {revision}; check `revision`, a branch, tag or commit"
-    elif isinstance(reason, errors.GatedRepoError):
-        why = "its owner wants to be asked first; ask on the model's page, then pass token=..."
-    elif isinstance(reason, errors.RepositoryNotFoundError) or status in (401, 403):
-        why = _NOT_OPEN
-    elif status == 404:  # from what is not the hub itself: that says what it is that it does not find
-        why = f"the server answers with HTTP status 404 for {file}; check the name and HF_ENDPOINT"
-    elif status is not None:
-        why = f"{_TROUBLED}{status} for {file}; try again later"
-    elif isinstance(reason, errors.FileMetadataError):
-        why = f"what answers for {file} is not the hub; check HF_ENDPOINT and the proxy"
-    elif offline and not_cached:
-        why = _NOT_IN_THE_CACHE
-    elif reason is not error:
-        why = _UNREACHABLE
-    elif isinstance(error, errors.LocalTokenNotFoundError):
-        why = "token=True, and no token is stored here; log in with huggingface_hub, or pass token='...'"
-    elif isinstance(error, (ValueError, TypeError)) or getattr(error, "errno", None):  # an option, the disk
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    else:
-        return None
-    return why
+        return f"it has no revision {revision}; check `revision`, a branch, tag or commit"
+    if isinstance(reason, errors.GatedRepoError):
+        return "its owner wants to be asked first; ask on the model's page, then pass token=..."
+    if isinstance(reason, errors.RepositoryNotFoundError) or status in (401, 403):
+        return _NOT_OPEN
+    if status == 404:  # from what is not the hub itself: that says what it is that it does not find
+        return f"the server answers with HTTP status 404 for {file}; check the name and HF_ENDPOINT"
+    if status is not None:
+        return f"{_TROUBLED}{status} for {file}; try again later"
+    if isinstance(reason, errors.FileMetadataError):
+        return f"what answers for {file} is not the hub; check HF_ENDPOINT and the proxy"
+    if offline and not_cached:
+        return _NOT_IN_THE_CACHE
+    if reason is not error:
+        return _UNREACHABLE
+    if isinstance(error, errors.LocalTokenNotFoundError):
+        return "token=True, and no token is stored here; log in with huggingface_hub, or pass token='...'"
+    if isinstance(error, (ValueError, TypeError)) or getattr(error, "errno", None):  # an option, the disk
+        return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return None

@@ -63,20 +63,10 @@ class Header(NamedTuple):
     size: int
 
 
-def tensor_shapes(path: str | os.PathLike[str]) -> dict[str, tuple[int, ...]]:
-    """The shape of every tensor of a file.
-
-    Raises:
-        OSError: the file cannot be read.
-        SafetensorsError: it is cut off, or is no such file.
-
-    Cost: O(bytes of the header), about 100 for each tensor.
-    """
-    return {name: tensor.shape for name, tensor in read_header(path).tensors.items()}
-
-
 def read_header(path: str | os.PathLike[str]) -> Header:
     """The header of a file, as far as it can be understood; `check_layout` says whether it is consistent.
+
+    It costs O(bytes of the header), about 100 for each tensor.
 
     Raises:
         OSError: the file cannot be read, or is no regular file (FileError).
@@ -112,15 +102,10 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 
 
 def check_layout(header: Header) -> None:
-    """Raise where the tensors are not one after the other, each with as many bytes as its type and shape take.
-
-    Raises:
-        SafetensorsError: two tensors overlap, bytes belong to no tensor, or a size is wrong.
-    """
-    metadata, place = header.metadata, 0
-    if metadata is not None and not (
-        isinstance(metadata, dict) and all(type(value) is str for value in metadata.values())
-    ):
+    """Raise where the tensors are not one after the other, each with as many bytes as its type and shape take."""
+    metadata: object = {} if header.metadata is None else header.metadata
+    place = 0
+    if not isinstance(metadata, dict) or any(type(value) is not str for value in metadata.values()):
         raise SafetensorsError("its metadata are not an object of strings")
     for name, tensor in sorted(header.tensors.items(), key=lambda item: item[1][2:]):
         needed = size_of(tensor.dtype, tensor.shape)
@@ -142,9 +127,6 @@ def size_of(dtype: str, shape: Iterable[int]) -> int:
 
     >>> size_of("BF16", (30522, 768))
     46881792
-
-    Raises:
-        SafetensorsError: there is no such type.
     """
     if type(dtype) is not str or dtype not in ELEMENT_BYTES:
         raise SafetensorsError(f"a tensor has the type {dtype!r:.40}, which is none of {', '.join(ELEMENT_BYTES)}")
@@ -182,6 +164,6 @@ def _whole_numbers(value: Any) -> tuple[int, ...]:
     # Far more, and far larger, than any tensor has; the product of a million numbers would take for ever.
     if not isinstance(value, list) or len(value) > _MOST_DIMENSIONS:
         raise ValueError
-    if not all(type(number) is int and 0 <= number < ANY_SIZE for number in value):
+    if any(type(number) is not int or not 0 <= number < ANY_SIZE for number in value):
         raise ValueError
     return tuple(value)

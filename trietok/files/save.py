@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,13 +70,13 @@ def save_files_of(
     save_jinja_files: bool = True,
 ) -> tuple[str, ...]:
     """`save` without a word on the model: for directories that are soon gone."""
-    fast = getattr(tokenizer, "_write_tokenizer_json", None)
-    if legacy_format is False and fast is None:
+    rust = getattr(tokenizer, "_write_tokenizer_json", None)
+    if legacy_format is False and rust is None:
         raise InputError(
             "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
             "for a tokenizer.json beside it"
         )
-    if tokenizer_json is False and fast is not None:
+    if tokenizer_json is False and rust is not None:
         if legacy_format is False:
             raise InputError("legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes none")
         legacy_format = True
@@ -84,27 +84,27 @@ def save_files_of(
         raise InputError(
             f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
         )
-    write_json_file = None if legacy_format is True else fast
+    write_json_file = None if legacy_format is True else rust
     if tokenizer_json and write_json_file is None:
-        write_json_file = fast or getattr(tokenizer, "_write_slow_tokenizer_json", None)
+        write_json_file = rust or getattr(tokenizer, "_write_slow_tokenizer_json", None)
         if write_json_file is None:
             raise NotSupportedError(
                 f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family have one",
                 name="tokenizer_json",
             )
-    unknown = tokenizer.unk_token
+    unknown, lost = tokenizer.unk_token, ""
     if unknown is not None and unknown not in tokenizer.get_vocab():
-        raise VocabularyError(
-            f"the unknown token {unknown!r} is neither in the vocabulary nor an added token, so what is saved could "
-            "not be loaded; add it with add_special_tokens({'unk_token': ...})",
-            token=unknown,
+        lost = (
+            "neither in the vocabulary nor an added token, so what is saved could not be loaded; add it with "
+            "add_special_tokens({'unk_token': ...})"
         )
-    if fast is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
-        raise VocabularyError(
-            f"the unknown token {unknown!r} is an added token, and with a vocab.txt alone an unknown word would have "
-            "no id; save the tokenizer.json too (legacy_format=None)",
-            token=unknown,
+    elif rust is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
+        lost = (
+            "an added token, and with a vocab.txt alone an unknown word would have no id; save the tokenizer.json too "
+            "(legacy_format=None)"
         )
+    if lost:
+        raise VocabularyError(f"the unknown token {unknown!r} is {lost}", token=unknown)
     if not isinstance(save_directory, (str, os.PathLike)):
         raise InputTypeError(
             f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory
@@ -159,15 +159,14 @@ def _save_held(
         named_paths.extend(_save_templates(directory, prefix, named_templates))
 
     paths = save_files(directory, write, obsolete=obsolete)
-    first = [prefix + name for name in (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)]
-    last = [prefix + name for name in (ADDED_TOKENS_FILE, TOKENIZER_FILE)]
-    by_name = {path.name: path for path in paths}
-    between = [path for path in paths if path.name not in (*first, *last)]
-    return (*_named(first, by_name), *named_paths, *between, *_named(last, by_name))
-
-
-def _named(names: list[str], paths: dict[str, Path]) -> list[Path]:
-    return [paths[name] for name in names if name in paths]
+    first, last = (
+        (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE),
+        (ADDED_TOKENS_FILE, TOKENIZER_FILE),
+    )
+    rank = {prefix + name: number for number, name in enumerate((*first, "", *last))}
+    paths.sort(key=lambda path: rank.get(path.name, len(first)))
+    before = sum(rank.get(path.name, len(first)) < len(first) for path in paths)
+    return (*paths[:before], *named_paths, *paths[before:])
 
 
 def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
@@ -202,13 +201,8 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
 def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
     """Have the tokenizer.json beside the files of a slow tokenizer give the same ids, or raise.
 
-    Args:
-        tokenizer: what is saved.
-        there: the file; it may not exist, and stays as it is where it gives the ids already.
-        folder: where the new files are written.
-
-    Raises:
-        NotSupportedError: the file cannot be made to give them.
+    `there` is that file; it may not exist, and stays as it is where it gives the ids already. Else a new one is written
+    into `folder`.
     """
     if not there.is_file():
         return
@@ -302,16 +296,11 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
 
 
 def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
-    """Write the templates with names of their own to their folder, all or none; others that it holds are removed.
-
-    Returns:
-        Their paths.
-
-    Raises:
-        FileError: as `save_files`.
-    """
+    """Write the templates with names of their own to their folder, all or none; others that it holds are removed."""
     folder = directory / (prefix + CHAT_TEMPLATE_FOLDER)
-    there = _templates_in(folder)
+    there: list[str] = []
+    with contextlib.suppress(OSError):
+        there = [name for name in os.listdir(folder) if name.endswith(TEMPLATE_ENDING)]
     if not templates and not there:
         return []
 
@@ -324,9 +313,3 @@ def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) 
         with contextlib.suppress(OSError):  # it holds something else
             folder.rmdir()
     return [folder / (name + TEMPLATE_ENDING) for name in templates]
-
-
-def _templates_in(folder: Path) -> Iterable[str]:
-    with contextlib.suppress(OSError):
-        return [name for name in os.listdir(folder) if name.endswith(TEMPLATE_ENDING)]
-    return []

@@ -1,6 +1,8 @@
 """Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also packed.
 
-In: paths and globs. Out: the texts, one after the other; a line is held at a time, or a thousand rows of a table.
+In: paths and globs. Out: a `TextFile` each; the texts, one after the other; or for a row `BadRow`, where it holds none.
+A line is held at a time, or a thousand rows of a table. A compressed file that is damaged or cut off is an error, never
+a short file.
 """
 
 from __future__ import annotations
@@ -15,16 +17,10 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError
+from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError, as_file_error
 from trietok.files import elsewhere
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
 from trietok.showing.characters import first_few
-
-# What all readers of files with texts share: which files, of which kind, and what a row of one holds.
-#
-# In: paths and globs, or the bytes of a row. Out: a `TextFile` each; or a text, None for a null, `BadRow` for what is
-# none. A row is a line of a .txt, a line of a .jsonl, or a row of a column of a .parquet.
-
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -65,18 +61,15 @@ class TextFile(NamedTuple):
 
     @classmethod
     def at(cls, path: str) -> TextFile:
-        """The file at a path.
-
-        Raises:
-            FileError: it cannot be found, or is a directory.
-        """
+        """The file at a path."""
         if is_elsewhere(path):
             size, version = elsewhere.status(path)
             return cls(path, *_kind_of(elsewhere.path_in(path), _first_bytes(path)), size, version)
         try:
-            status = os.stat(path)
-        except OSError as error:
-            raise FileError(f"cannot read {path or repr(path)}: {error.strerror}", path=path) from error
+            with as_file_error(f"cannot read {path or repr(path)}", path):
+                status = os.stat(path)
+        except FileError:
+            raise
         except ValueError:  # a NUL in the name
             raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
         if os.path.isdir(path):
@@ -86,11 +79,7 @@ class TextFile(NamedTuple):
         return cls(path, *_kind_of(path, first), status.st_size, status.st_mtime_ns)
 
     def is_changed(self) -> bool:
-        """Whether it is another one by now.
-
-        Raises:
-            FileError: it cannot be found.
-        """
+        """Whether it is another one by now."""
         if is_elsewhere(self.name):
             return not elsewhere.status(self.name, fresh=True).is_of(elsewhere.Status(self.size, self.mtime_ns))
         return TextFile.at(self.name) != self
@@ -136,27 +125,19 @@ def _first_bytes(path: str) -> bytes:
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
-    """The paths, and for each glob the files it finds, by name.
-
-    Raises:
-        FileError: from the iterator, where a glob finds none.
-    """
+    """The paths, and for each glob the files it finds, by name."""
     for given in paths:
-        path = os.fspath(given)
+        path, hint = os.fspath(given), ""
         if is_elsewhere(path):
             found = elsewhere.matches(path)
-            if found == []:
-                hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
-                raise FileError(f"no file matches {path}{hint}", path=path)
-            yield from [path] if found is None else found
-            continue
-        if os.path.exists(path) or not glob.has_magic(path):
-            yield path
-            continue
-        matches = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
-        if not matches:
-            raise FileError(f"no file matches {path}", path=path)
-        yield from matches
+            hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
+        elif os.path.exists(path) or not glob.has_magic(path):
+            found = None
+        else:
+            found = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
+        if found == []:
+            raise FileError(f"no file matches {path}{hint}", path=path)
+        yield from [path] if found is None else found
 
 
 # ---- lines ----------------------------------------------------------------------------------------------------------
@@ -220,12 +201,6 @@ def _json_name(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def choose_column(names: Iterable[str]) -> str:
-    """What a user can do where there is no such column: take one of these."""
-    known = _names(names)
-    return f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
-
-
 _BY_COLUMN = "with column=... (--column)"
 
 
@@ -237,11 +212,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
-    """pyarrow, or a module of it.
-
-    Raises:
-        MissingDependencyError: it is not installed; the extra says how it could be.
-    """
+    """pyarrow, or a module of it; where it is not installed, an error says that `extra` brings it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -258,15 +229,13 @@ def open_parquet(path: str, extra: str = "corpus") -> Any:
         MissingDependencyError: pyarrow is not installed.
     """
     pyarrow = import_pyarrow(extra=extra)
+    parquet = import_pyarrow("pyarrow.parquet", extra)
     try:
-        source = elsewhere.open_bytes(path) if is_elsewhere(path) else path
-        return import_pyarrow("pyarrow.parquet", extra).ParquetFile(
-            source, buffer_size=_BLOCK, pre_buffer=False, page_checksum_verification=True
-        )
+        with as_file_error(f"cannot read {path}", path):
+            source = elsewhere.open_bytes(path) if is_elsewhere(path) else path
+            return parquet.ParquetFile(source, buffer_size=_BLOCK, pre_buffer=False, page_checksum_verification=True)
     except pyarrow.ArrowInvalid as error:
         raise FileFormatError(f"{path} is not a Parquet file: {error}", path=path) from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
 
 
 def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[Any]:
@@ -284,18 +253,11 @@ def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[A
     return [None if raw is None else decoded(raw, errors, of=of) for raw in rows]
 
 
-# Compressed files as blocks of bytes; one that is damaged or cut off is an error, never a short file.
-#
-# In: an open .gz or .zst file. Out: what it holds, block by block, and the lines of that.
+# ---- compressed files -----------------------------------------------------------------------------------------------
 
 
 def decompressed(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
-    """The content of a compressed file.
-
-    Raises:
-        FileFormatError: it is damaged, or ends too early.
-        MissingDependencyError: zstandard is not installed.
-    """
+    """The content of a compressed file."""
     if hasattr(raw, "peek") and not raw.peek(1):  # even nothing has some bytes when it is packed
         raise _cut_off(file)
     return _of_gzip(raw, file) if file.compression == "gzip" else _of_zstd(raw, file)
@@ -417,25 +379,19 @@ class TextFiles:
         if errors not in ("strict", "replace"):
             raise InputError(f"errors is 'strict' or 'replace', not {errors!r}")
         given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-        self.paths = sorted(set(expanded(given)))
-        if not self.paths:
+        names = sorted(set(expanded(given)))
+        if not names:
             raise InputError("there is no file to read; name at least one")
         self.column = column
         self.errors = errors
         self._reader = TextReader(column, errors)
         self._standard_input = standard_input
-        self._files = {path: TextFile.at(path) for path in self.paths if not self._is_standard_input(path)}
-        self.paths = self._each_once()
-        self.total_bytes = (
-            sum(self._files[path].size for path in self.paths) if self._files.keys() >= set(self.paths) else None
-        )
-
-    def _each_once(self) -> list[str]:
-        """The paths without those that lead to a file another one leads to; its shortest name stays."""
-        named: dict[str, str] = {}
-        for path in sorted(self.paths, key=lambda path: (len(path), path)):
-            named.setdefault(path if self._is_standard_input(path) else identity(path), path)
-        return sorted(named.values())
+        sizes = {path: TextFile.at(path).size for path in names if not self._is_standard_input(path)}
+        named: dict[str, str] = {}  # of several names of one file the shortest stays
+        for path in sorted(names, key=lambda path: (len(path), path)):
+            named.setdefault(identity(path) if path in sizes else path, path)
+        self.paths = sorted(named.values())
+        self.total_bytes = sum(map(sizes.__getitem__, self.paths)) if sizes.keys() >= set(self.paths) else None
 
     @property
     def bytes_read(self) -> int:
@@ -491,24 +447,15 @@ class TextReader:
         self._repair = repair
 
     def rows(self, path: str) -> Iterator[TextRow]:
-        """The texts of a file.
-
-        Raises:
-            FileError, FileFormatError: from the iterator, where the file cannot be read, is not UTF-8, not JSON, or
-                lacks the column.
-        """
+        """The texts of a file."""
         file = TextFile.at(path)
         before = self.bytes_read
-        try:
+        with as_file_error(f"cannot read {path}", path):
             if file.kind == "parquet" and self._column is not None:
                 yield from self._rows_of_table(file, self._column)
             else:
                 with open_bytes(path) as raw:
                     yield from self._rows_of_lines(raw, file, path)
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise FileError(f"cannot read {path}: {error.strerror or error}", path=path) from error
         self.bytes_read = before + file.size
 
     def rows_of_stream(self, raw: BinaryIO, name: str) -> Iterator[TextRow]:
@@ -572,14 +519,16 @@ class TextReader:
 
 def _check_column(schema: Any, path: str, column: str) -> None:
     number = schema.names.count(column)
+    problem = ""
     if not number:
-        raise FileFormatError(f"{path} has no column {column!r}; {choose_column(schema.names)}", path=path)
+        known = _names(schema.names)
+        there = f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
+        problem = f"has no column {column!r}; {there}"
     if number > 1:
-        raise FileFormatError(
-            f"{path} has {number} columns named {column!r}, and which is meant cannot be told; write the file "
-            "anew with different names",
-            path=path,
-        )
+        several = f"has {number} columns named {column!r}, and which is meant cannot be told"
+        problem = f"{several}; write the file anew with different names"
+    if problem:
+        raise FileFormatError(f"{path} {problem}", path=path)
     types, kind = import_pyarrow().types, schema.field(column).type
     if not (types.is_string(kind) or types.is_large_string(kind)):
         raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)

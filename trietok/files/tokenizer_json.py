@@ -1,13 +1,15 @@
-"""tokenizer.json of a tokenizer of the fast profile: the added tokens that it gives, and writing it.
+"""tokenizer.json, the one file of tokenizers' Rust tokenizer that holds a whole tokenizer: reading and writing it.
 
-In: a path, or a tokenizer. Out: a `TokenizerJson`.
+In: a path, an object of the package tokenizers, or a tokenizer of either profile. Out: a `TokenizerJson`, or the file
+as tokenizers 0.22.2 itself would save it. A file is read only if trietok supports all of it exactly, and written only
+if it can hold all of the tokenizer; else the error names what it is, and its place in the file.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -20,6 +22,7 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     VOCAB_FILE,
     JsonPlace,
+    Reader,
     read_json_object,
     top_level_members,
     write_text,
@@ -39,9 +42,7 @@ from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken, order_counts
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.bpe import BpeParts
 
-# The content of a tokenizer.json as plain values: `TokenizerJson` and its parts.
-#
-# In: the values. Out: the same values by name. Nothing here reads, writes or checks.
+# ---- what a file says, as plain values ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class BertNormalizer:
     handle_chinese_chars: bool = True
     strip_accents: bool | None = None
     lowercase: bool = True
+
+    @property
+    def strips(self) -> bool:
+        return self.lowercase if self.strip_accents is None else self.strip_accents
 
 
 NO_NORMALIZER = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
@@ -166,166 +171,21 @@ class TokenizerJson:
         return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
 
 
-# Reading the post-processor of a tokenizer.json.
-#
-# In: the JSON object of `post_processor` and its place in the file. Out: a `PostProcessor`.
-
-
-def template_processing(place: JsonPlace) -> TemplateProcessing:
-    """Read an object of type TemplateProcessing.
-
-    Raises:
-        FileFormatError: a value is not what it should be, a special token of a template is not listed, or a template
-            has not every text once.
-    """
-    value = place.object(("single", "pair", "special_tokens"), ("type",))
-    listed = value.member("special_tokens")
-    if not isinstance(listed.value, dict):
-        raise listed.wrong("an object name → special token")
-    tokens = {key: _template_token(listed.member(key)) for key in listed.value}
-    return TemplateProcessing(
-        _template(value.member("single"), "A", tokens), _template(value.member("pair"), "AB", tokens), tokens
-    )
-
-
-def bert_processing(place: JsonPlace) -> BertProcessing:
-    """Read an object of type BertProcessing."""
-    value = place.object(("sep", "cls"), ("type",))
-    return BertProcessing(_token_and_id(value.member("sep")), _token_and_id(value.member("cls")))
-
-
-def roberta_processing(place: JsonPlace) -> RobertaProcessing:
-    """Read an object of type RobertaProcessing."""
-    value = place.object(("sep", "cls", "trim_offsets", "add_prefix_space"), ("type",))
-    return RobertaProcessing(
-        _token_and_id(value.member("sep")),
-        _token_and_id(value.member("cls")),
-        value.member("trim_offsets").flag(),
-        value.member("add_prefix_space").flag(),
-    )
-
-
-READERS: dict[str, Callable[[JsonPlace], PostProcessor]] = {
-    "TemplateProcessing": template_processing,
-    "BertProcessing": bert_processing,
-    "RobertaProcessing": roberta_processing,
-}
-
-
-def _template(place: JsonPlace, sequences: str, tokens: Mapping[str, TemplateToken]) -> tuple[TemplatePiece, ...]:
-    pieces = tuple(_template_piece(item, tokens) for item in place.items())
-    used = sorted(name for name, _, is_sequence in pieces if is_sequence)
-    if used != list(sequences):
-        raise place.error(
-            f"has the texts {', '.join(used) or 'none'}; a template that trietok can fill has "
-            f"{' and '.join(sequences)} once each"
-        )
-    return pieces
-
-
-def _template_piece(place: JsonPlace, tokens: Mapping[str, TemplateToken]) -> TemplatePiece:
-    if not isinstance(place.value, dict) or place.value.keys() not in ({"Sequence"}, {"SpecialToken"}):
-        raise place.wrong('an object {"Sequence": ...} or {"SpecialToken": ...}')
-    kind = next(iter(place.value))
-    value = place.member(kind).object(("id", "type_id"))
-    type_id = value.member("type_id").number()
-    if kind == "Sequence":
-        return TemplatePiece(value.member("id").choice("A", "B"), type_id, is_sequence=True)
-    name = value.member("id")
-    if name.text() not in tokens:
-        raise name.error(f"is {name.value!r:.60}, which post_processor.special_tokens does not list; add it there")
-    return TemplatePiece(name.value, type_id)
-
-
-def _template_token(place: JsonPlace) -> TemplateToken:
-    value = place.object(("id", "ids", "tokens"))
-    ids = tuple(item.number() for item in value.member("ids").items())
-    tokens = tuple(item.text() for item in value.member("tokens").items())
-    if len(ids) != len(tokens):
-        raise place.error(f"has {len(ids)} ids and {len(tokens)} tokens; there should be as many of both")
-    return TemplateToken(value.member("id").text(), ids, tokens)
-
-
-def _token_and_id(place: JsonPlace) -> tuple[str, int]:
-    if not isinstance(place.value, list) or len(place.value) != 2:
-        raise place.wrong("a list of a token and its id")
-    token, token_id = place.items()
-    return token.text(), token_id.number()
-
-
-# A byte-pair encoding in a tokenizer.json: its model, and what stands around it.
-#
-# In: places in the JSON. Out: plain values, of what `Bpe.save` writes; or an error that names what trietok does not do.
-
-
-MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
-_OFF = ("dropout", "fuse_unk", "byte_fallback", "ignore_merges")  # what the model could do besides
-
-
-def bpe_of(place: JsonPlace, vocab: dict[str, int]) -> BpeParts:
-    """The model.
-
-    Raises:
-        FileFormatError: it has an option that trietok does not have, or a merge is not two tokens of the vocabulary.
-    """
-    model = place.object(("vocab", "merges"), ("type", *MARKS, *_OFF))
-    for name in _OFF:
-        if model.value.get(name):
-            raise model.member(name).error(f"is {model.value[name]!r:.60}, which trietok does not do")
-    marks = (None if model.value.get(name) is None else model.member(name).text() for name in MARKS)
-    parts = BpeParts(vocab, [_merge(item) for item in model.member("merges").items()], *marks)
-    try:
-        parts.ranks()
-    except VocabularyError as error:
-        raise FileFormatError(f"{place.file}: {place.path}: {error}", path=place.file) from None
-    return parts
-
-
-def _merge(place: JsonPlace) -> tuple[str, str]:
-    value = place.value
-    if isinstance(value, str):  # as tokenizers wrote it before 0.20
-        value = value.split(" ")
-    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(token, str) and token for token in value)):
-        raise place.wrong("a list of two tokens")
-    return value[0], value[1]
-
-
-def bpe_object(parts: BpeParts) -> dict[str, Any]:
-    """The JSON object of the model."""
-    return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": parts.unk_token,
-        "continuing_subword_prefix": parts.continuing_subword_prefix,
-        "end_of_word_suffix": parts.end_of_word_suffix,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": False,
-        "vocab": dict(sorted(parts.vocab.items(), key=lambda entry: entry[1])),
-        "merges": [list(pair) for pair in parts.merges],
-    }
-
-
-# Whether the tokens and ids of a tokenizer.json agree, and are those the Rust tokenizer would give.
-#
-# In: a `TokenizerJson`. Out: nothing, or an error with the token, both ids and the place in the file.
+# ---- tokens and ids --------------------------------------------------------------------------------------------------
 
 
 def check_ids(value: TokenizerJson, path: Path_) -> None:
-    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it has here.
-
-    Raises:
-        VocabularyError: they do not, or the unknown token is not in the vocabulary.
-    """
+    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it has here."""
     vocabulary = value.vocabulary
     if value.bpe is None and value.unk_token not in vocabulary:
-        raise ids_error(
-            path, f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it", value.unk_token
-        )
+        problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"
+        raise _ids_error(path, problem, value.unk_token)
     of_vocabulary = set(vocabulary.values()) if value.added_tokens else set()
     numbers = rust_ids(vocabulary, [token.content for token in value.added_tokens.values()])
     for place, ((token_id, token), number) in enumerate(zip(value.added_tokens.items(), numbers, strict=True)):
-        where = f"added_tokens[{place}] ({token.content!r:.60})"
+        if number == token_id and (token_id not in of_vocabulary or token.content in vocabulary):
+            continue
+        where = f"added_tokens[{place}] ({token.content!r:.60}) has the id {token_id}"
         if number != token_id:
             why = "that is its id in model.vocab"
             if token.content not in vocabulary:
@@ -333,24 +193,23 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
                     f"tokens that are not in model.vocab are numbered in their order from {len(vocabulary)}, the "
                     "number of its entries, whatever ids they have (ids without a token are not counted)"
                 )
-            raise ids_error(
-                path,
-                f"{where} has the id {token_id}, and the Rust tokenizer would give it {number}: {why}",
-                token.content,
-                expected_id=number,
-                found_id=token_id,
-            )
-        if token_id in of_vocabulary and token.content not in vocabulary:
-            other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
-            raise ids_error(
-                path,
-                f"{where} has the id {token_id}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer "
-                "numbers it so because model.vocab leaves ids without a token; give every id a token",
-                token.content,
-                found_id=token_id,
-            )
-    if value.post_processor is not None:
-        _check_special_ids(value, value.post_processor, path)
+            problem = f"{where}, and the Rust tokenizer would give it {number}: {why}"
+            raise _ids_error(path, problem, token.content, number, token_id)
+        other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
+        problem = (
+            f"{where}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer numbers it so because "
+            "model.vocab leaves ids without a token; give every id a token"
+        )
+        raise _ids_error(path, problem, token.content, None, token_id)
+    added = {token.content: token_id for token_id, token in value.added_tokens.items()}
+    for where, special, token_id in value.post_processor.special_ids() if value.post_processor else ():
+        known_id = added.get(special, vocabulary.get(special))
+        problem = f"post_processor.{where} gives {special!r:.60} the id {token_id}"
+        if known_id is not None and known_id != token_id:
+            problem += f"; everywhere else it has {known_id}"
+            raise _ids_error(path, problem, special, known_id, token_id)
+        if known_id is None and token_id not in value.added_tokens and token_id not in vocabulary.values():
+            raise _ids_error(path, f"{problem}, which no token has", special, None, token_id)
 
 
 def rust_ids(vocabulary: Mapping[str, int], contents: Iterable[str]) -> Iterator[int]:
@@ -364,54 +223,28 @@ def rust_ids(vocabulary: Mapping[str, int], contents: Iterable[str]) -> Iterator
     """
     next_id = len(vocabulary)
     for content in contents:
-        own_id = vocabulary.get(content)
-        if own_id is None:
-            yield next_id
-            next_id += 1
-        else:
-            yield own_id
+        yield vocabulary.get(content, next_id)
+        next_id += content not in vocabulary
 
 
-def _check_special_ids(value: TokenizerJson, processor: PostProcessor, path: Path_) -> None:
-    added = {token.content: token_id for token_id, token in value.added_tokens.items()}
-    for where, token, token_id in processor.special_ids():
-        known_id = added.get(token, value.vocabulary.get(token))
-        if known_id is not None and known_id != token_id:
-            raise ids_error(
-                path,
-                f"post_processor.{where} gives {token!r:.60} the id {token_id}; everywhere else it has {known_id}",
-                token,
-                expected_id=known_id,
-                found_id=token_id,
-            )
-        if known_id is None and token_id not in value.added_tokens and token_id not in value.vocabulary.values():
-            raise ids_error(
-                path,
-                f"post_processor.{where} gives {token!r:.60} the id {token_id}, which no token has",
-                token,
-                found_id=token_id,
-            )
-
-
-def ids_error(
-    path: Path_, problem: str, token: str | None, *, expected_id: int | None = None, found_id: int | None = None
+def _ids_error(
+    path: Path_, problem: str, token: str, expected_id: int | None = None, found_id: int | None = None
 ) -> VocabularyError:
-    return VocabularyError(
-        f"{os.fspath(path)}: {problem}", path=path, token=token, expected_id=expected_id, found_id=found_id
-    )
+    where = f"{os.fspath(path)}: {problem}"
+    return VocabularyError(where, path=path, token=token, expected_id=expected_id, found_id=found_id)
 
 
-# tokenizer.json ⇄ plain values: the one file of tokenizers' Rust tokenizer that holds a whole tokenizer.
-#
-# In: a path, or a `TokenizerJson`. Out: a `TokenizerJson`, or the file as tokenizers 0.22.2 itself would save it. A
-# file is read only if trietok supports all of it exactly; else the error names the component and its place in the file.
+# ---- reading and writing ---------------------------------------------------------------------------------------------
 
 
 VERSION = "1.0"
 MOST_HOLES = 100_000  # ids without a token: a model keeps some free, a damaged file names an id far beyond
 HIGHEST_LENGTH = 2**64 - 1  # the highest number Rust can read as a length
 
+MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
+OFF = ("dropout", "fuse_unk", "byte_fallback", "ignore_merges")  # what the model of a byte-pair encoding could do too
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_GIVE_ANOTHER = "give one of them another id"
 
 
 def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
@@ -438,11 +271,7 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
 
 
 def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding | None]:
-    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it.
-
-    Raises:
-        FileError, FileFormatError: as `read_tokenizer_json`.
-    """
+    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it."""
     found: dict[str, Any] = {}
     for key, value in top_level_members(path):
         if key in ("truncation", "padding"):
@@ -456,10 +285,7 @@ def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding |
 def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = True) -> None:
     """Write a tokenizer.json, byte for byte as the Rust tokenizer would save it. It is written whole or not at all.
 
-    Args:
-        path: where to.
-        value: what it says.
-        pretty: over many lines, as `Tokenizer.save` and transformers write it; else in one.
+    `pretty` is over many lines, as `Tokenizer.save` and transformers write it; else it is one line.
 
     Raises:
         FileError: the file cannot be written.
@@ -470,18 +296,11 @@ def write_tokenizer_json(path: Path_, value: TokenizerJson, *, pretty: bool = Tr
 
 
 def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path_ = "tokenizer.json") -> str:
-    """The text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it.
-
-    Args:
-        value: what it says.
-        pretty: over many lines, else in one.
-        path: what errors call the file.
-
-    Raises:
-        FileFormatError, VocabularyError: as `write_tokenizer_json`.
-    """
+    """The text of a tokenizer.json, as `Tokenizer.to_str(pretty)` has it."""
     whole = tokenizer_json_object(value)
-    tokenizer_json_from_object(whole, path, bpe=True)  # it checks the values: every file written can be read
+    # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused here, before
+    # anything is written: the Rust tokenizer would load the file and give other ids without a word.
+    tokenizer_json_from_object(whole, path, bpe=True)
     if value.bpe is not None:
         return json.dumps(whole, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
     vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
@@ -498,6 +317,9 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
     padding = None if value.padding is None else asdict(value.padding)
     if padding is not None and padding["strategy"] != "BatchLongest":
         padding["strategy"] = {"Fixed": padding["strategy"]}
+    normalizer = _component("BertNormalizer", value.normalizer)
+    if value.composes:
+        normalizer = {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
     return {
         "version": VERSION,
         "truncation": None if value.truncation is None else asdict(value.truncation),
@@ -506,27 +328,31 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
             {"id": token_id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
             for token_id, token in _in_saved_order(value)
         ],
-        "normalizer": _normalizer_object(value),
+        "normalizer": normalizer,
         "pre_tokenizer": {"type": BPE_SPLITTING[value.splits_punctuation]},
         "post_processor": None if value.post_processor is None else value.post_processor.to_json(),
         "decoder": _component("BPEDecoder" if isinstance(value.decoder, BpeDecoder) else "WordPiece", value.decoder),
-        "model": _model_object(value) if value.bpe is None else bpe_object(value.bpe),
+        "model": _model_object(value),
     }
 
 
 def _model_object(value: TokenizerJson) -> dict[str, Any]:
+    if value.bpe is None:
+        own = {name: getattr(value, name) for name in _WORDPIECE}
+        return {"type": "WordPiece", **own, "vocab": by_id(value.vocabulary)}
     return {
-        "type": "WordPiece",
-        "unk_token": value.unk_token,
-        "continuing_subword_prefix": value.continuing_subword_prefix,
-        "max_input_chars_per_word": value.max_input_chars_per_word,
-        "vocab": dict(sorted(value.vocabulary.items(), key=lambda entry: entry[1])),
+        "type": "BPE",
+        "dropout": None,
+        **{name: getattr(value.bpe, name) for name in MARKS},
+        **dict.fromkeys(OFF[1:], False),
+        "vocab": by_id(value.bpe.vocab),
+        "merges": [list(pair) for pair in value.bpe.merges],
     }
 
 
-def _normalizer_object(value: TokenizerJson) -> dict[str, Any] | None:
-    normalizer = _component("BertNormalizer", value.normalizer)
-    return {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]} if value.composes else normalizer
+def by_id(vocabulary: Mapping[str, int]) -> dict[str, int]:
+    """A vocabulary in the order of its ids, as files have it."""
+    return dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
 
 
 def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
@@ -546,11 +372,7 @@ def _component(kind: str, value: BertNormalizer | WordPieceDecoder | BpeDecoder 
 
 
 def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) -> TokenizerJson:
-    """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file.
-
-    Raises:
-        FileFormatError, VocabularyError: as `read_tokenizer_json`.
-    """
+    """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file."""
     optional = "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder".split()
     whole = JsonPlace(value, "", path).object(("model",), optional)
     if whole.value.get("version", VERSION) != VERSION:
@@ -567,34 +389,33 @@ def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) ->
     is_bpe = model.value["type"] == "BPE"
     splitting = _kind(parts["pre_tokenizer"], *(reversed(BPE_SPLITTING) if is_bpe else BPE_SPLITTING[1:]))
     splitting.object(("type",))
-    post_processor = None
-    if "post_processor" in parts:
-        place = _kind(parts["post_processor"], *READERS)
-        post_processor = READERS[place.value["type"]](place)
-    normalizer, composes = None, False
-    if "normalizer" in parts:
-        normalizer, composes = (
-            _normalizing(parts["normalizer"]) if is_bpe else (_normalizer(parts["normalizer"]), False)
-        )
+
+    def read(part: str, reader: Reader, missing: Any = None) -> Any:
+        return reader(parts[part]) if part in parts else missing
+
+    post_processor = read("post_processor", _post_processor)
+    normalizer, composes = read("normalizer", lambda place: _normalizing(place, is_bpe), (None, False))
     splits_punctuation = splitting.value["type"] == BPE_SPLITTING[1]
     if normalizer is not None and not splits_punctuation:
         raise splitting.error(f"is {BPE_SPLITTING[0]} after a normalizer, which trietok does not do")
     vocabulary = _vocabulary(model.member("vocab"))
-    own: dict[str, Any] = {"bpe": bpe_of(model, vocabulary)} if is_bpe else _of_wordpiece(model)
-    read = TokenizerJson(
+    own: dict[str, Any] = {"bpe": _bpe(model, vocabulary)} if is_bpe else {}
+    if not is_bpe:
+        own = {name: of_member(model.member(name)) for name, of_member in _WORDPIECE.items()}
+    result = TokenizerJson(
         vocabulary=vocabulary,
         normalizer=normalizer,
         post_processor=post_processor,
-        decoder=_decoder(parts["decoder"], is_bpe) if "decoder" in parts else None,
-        added_tokens=_added_tokens(parts["added_tokens"]) if "added_tokens" in parts else {},
-        truncation=_truncation(parts["truncation"]) if "truncation" in parts else None,
-        padding=_padding(parts["padding"]) if "padding" in parts else None,
+        decoder=read("decoder", lambda place: _decoder(place, is_bpe)),
+        added_tokens=read("added_tokens", _added_tokens, {}),
+        truncation=read("truncation", _truncation),
+        padding=read("padding", _padding),
         composes=composes,
         splits_punctuation=splits_punctuation,
         **own,
     )
-    check_ids(read, path)
-    return read
+    check_ids(result, path)
+    return result
 
 
 def _kind(place: JsonPlace, *known: str) -> JsonPlace:
@@ -610,12 +431,20 @@ def _kind(place: JsonPlace, *known: str) -> JsonPlace:
     return place
 
 
-def _of_wordpiece(model: JsonPlace) -> dict[str, Any]:
-    return {
-        "unk_token": model.member("unk_token").text(),
-        "continuing_subword_prefix": model.member("continuing_subword_prefix").text(),
-        "max_input_chars_per_word": model.member("max_input_chars_per_word").number(HIGHEST_LENGTH),
-    }
+def _length(place: JsonPlace) -> int:
+    return place.number(HIGHEST_LENGTH)
+
+
+def _side(place: JsonPlace) -> str:
+    return place.choice("Right", "Left")
+
+
+def _or_null(read: Reader) -> Reader:
+    return lambda place: None if place.value is None else read(place)
+
+
+def _list_of(read: Reader) -> Reader:
+    return lambda place: tuple(map(read, place.items()))
 
 
 def _model(place: JsonPlace, bpe: bool) -> JsonPlace:
@@ -623,10 +452,31 @@ def _model(place: JsonPlace, bpe: bool) -> JsonPlace:
         kind = "BPE" if "merges" in place.value else "Unigram" if "unk_id" in place.value else "WordPiece"
         place = place._replace(value={"type": kind, **place.value})
     place = _kind(place, "WordPiece", *(["BPE"] if bpe else []))
-    if place.value["type"] == "BPE":
-        return place
-    keys = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab")
-    return place.object(keys, ("type",))
+    return place if place.value["type"] == "BPE" else place.object((*_WORDPIECE, "vocab"), ("type",))
+
+
+def _bpe(model: JsonPlace, vocab: dict[str, int]) -> BpeParts:
+    """The model of a byte-pair encoding, if it has no option that trietok does not have."""
+    model.object(("vocab", "merges"), ("type", *MARKS, *OFF))
+    for name in OFF:
+        if model.value.get(name):
+            raise model.member(name).error(f"is {model.value[name]!r:.60}, which trietok does not do")
+    marks = (None if model.value.get(name) is None else model.member(name).text() for name in MARKS)
+    parts = BpeParts(vocab, [_merge(item) for item in model.member("merges").items()], *marks)
+    try:
+        parts.ranks()
+    except VocabularyError as error:
+        raise FileFormatError(f"{model.file}: {model.path}: {error}", path=model.file) from None
+    return parts
+
+
+def _merge(place: JsonPlace) -> tuple[str, str]:
+    value = place.value
+    if isinstance(value, str):  # as tokenizers wrote it before 0.20
+        value = value.split(" ")
+    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(token, str) and token for token in value)):
+        raise place.wrong("a list of two tokens")
+    return value[0], value[1]
 
 
 def _vocabulary(place: JsonPlace) -> dict[str, int]:
@@ -648,17 +498,11 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
             f"the {MOST_HOLES:,} that may be; each would be a line of a vocab.txt",
             path=place.file,
         )
-    if len(set(ids)) < len(value):
-        owners: dict[int, str] = {}
-        for token, token_id in value.items():
-            if owners.setdefault(token_id, token) != token:
-                raise ids_error(
-                    place.file,
-                    f"{place.path} gives the id {token_id} to both {owners[token_id]!r:.60} and {token!r:.60}; give "
-                    "one of them another id",
-                    token,
-                    found_id=token_id,
-                )
+    owners: dict[int, str] = {}
+    for token, token_id in value.items() if len(set(ids)) < len(value) else ():
+        if owners.setdefault(token_id, token) != token:
+            both = f"{owners[token_id]!r:.60} and {token!r:.60}; {_GIVE_ANOTHER}"
+            raise _ids_error(place.file, f"{place.path} gives the id {token_id} to both {both}", token, None, token_id)
     longest = max(value, key=len)
     if len(longest) > LONGEST_TOKEN:
         raise place.error(f"has a token of {len(longest):,} code points; one may have at most {LONGEST_TOKEN:,}")
@@ -681,13 +525,9 @@ def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
         if not content:
             raise entry.member("content").wrong("at least one character")
         if token_id in tokens:
-            raise ids_error(
-                place.file,
-                f"{item.path} gives {content!r:.60} the id {token_id}, which {tokens[token_id].content!r:.60} has; "
-                "give one of them another id",
-                content,
-                found_id=token_id,
-            )
+            other = f"which {tokens[token_id].content!r:.60} has; {_GIVE_ANOTHER}"
+            problem = f"{item.path} gives {content!r:.60} the id {token_id}, {other}"
+            raise _ids_error(place.file, problem, content, None, token_id)
         if content in contents:
             raise entry.member("content").error(f"is {content!r:.60}, which stands in the list twice")
         contents.add(content)
@@ -695,80 +535,128 @@ def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     return tokens
 
 
-def _normalizer(place: JsonPlace) -> BertNormalizer:
-    value = _kind(place, "BertNormalizer").object(
-        ("type", "clean_text", "handle_chinese_chars", "lowercase"), ("strip_accents",)
-    )
-    strip_accents = None if value.value.get("strip_accents") is None else value.member("strip_accents").flag()
-    clean, chinese, lower = (value.member(k).flag() for k in ("clean_text", "handle_chinese_chars", "lowercase"))
-    return BertNormalizer(clean, chinese, strip_accents, lower)
-
-
-def _normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
-    """The normalizer of a byte-pair encoding, and whether NFC comes after it."""
-    if not (isinstance(place.value, dict) and place.value.get("type") == "Sequence"):
-        return _normalizer(place), False
-    steps = list(place.object(("type", "normalizers")).member("normalizers").items())
-    if len(steps) != 2:
-        raise place.error("is a sequence of other steps than BertNormalizer and NFC, which trietok does not do")
-    _kind(steps[1], "NFC").object(("type",))
-    return _normalizer(steps[0]), True
+def _normalizing(place: JsonPlace, bpe: bool) -> tuple[BertNormalizer, bool]:
+    """The normalizer, and whether NFC comes after it, as it may for a byte-pair encoding."""
+    composes = bpe and isinstance(place.value, dict) and place.value.get("type") == "Sequence"
+    if composes:
+        steps = place.object(("type", "normalizers")).member("normalizers").items()
+        if len(steps) != 2:
+            raise place.error("is a sequence of other steps than BertNormalizer and NFC, which trietok does not do")
+        _kind(steps[1], "NFC").object(("type",))
+        place = steps[0]
+    return BertNormalizer(
+        **_kind(place, "BertNormalizer").members(_NORMALIZER, {"strip_accents": _or_null(JsonPlace.flag)})
+    ), composes
 
 
 def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
     if bpe and _kind(place, "WordPiece", "BPEDecoder").value["type"] == "BPEDecoder":
-        return BpeDecoder(place.object(("type", "suffix")).member("suffix").text())
-    value = _kind(place, "WordPiece").object(("type", "prefix", "cleanup"))
-    return WordPieceDecoder(value.member("prefix").text(), value.member("cleanup").flag())
+        return BpeDecoder(**place.members({**_TYPE, "suffix": JsonPlace.text}))
+    return WordPieceDecoder(
+        **_kind(place, "WordPiece").members({**_TYPE, "prefix": JsonPlace.text, "cleanup": JsonPlace.flag})
+    )
 
 
 def _truncation(place: JsonPlace) -> Truncation:
-    value = place.object(("max_length", "strategy", "stride"), ("direction",))
-    return Truncation(
-        direction=value.member("direction").choice("Right", "Left") if "direction" in value.value else "Right",
-        max_length=value.member("max_length").number(HIGHEST_LENGTH),
-        strategy=value.member("strategy").choice("LongestFirst", "OnlyFirst", "OnlySecond"),
-        stride=value.member("stride").number(HIGHEST_LENGTH),
-    )
+    return Truncation(**place.members(_TRUNCATION, {"direction": _side}))
 
 
 def _padding(place: JsonPlace) -> Padding:
-    value = place.object(("strategy", "direction", "pad_id", "pad_type_id", "pad_token"), ("pad_to_multiple_of",))
-    strategy: str | int = "BatchLongest"
-    if value.value["strategy"] != "BatchLongest":
-        given = value.member("strategy")
-        if not isinstance(given.value, dict) or given.value.keys() != {"Fixed"}:
-            raise given.wrong('"BatchLongest" or {"Fixed": length}')
-        strategy = given.member("Fixed").number()
-    multiple = None
-    if value.value.get("pad_to_multiple_of") is not None:
-        multiple = value.member("pad_to_multiple_of").number()
-    return Padding(
-        strategy=strategy,
-        direction=value.member("direction").choice("Right", "Left"),
-        pad_to_multiple_of=multiple,
-        pad_id=value.member("pad_id").number(),
-        pad_type_id=value.member("pad_type_id").number(),
-        pad_token=value.member("pad_token").text(),
+    return Padding(**place.members(_PADDING, {"pad_to_multiple_of": _or_null(JsonPlace.number)}))
+
+
+def _fill_to(place: JsonPlace) -> str | int:
+    if place.value == "BatchLongest":
+        return "BatchLongest"
+    if not isinstance(place.value, dict) or place.value.keys() != {"Fixed"}:
+        raise place.wrong('"BatchLongest" or {"Fixed": length}')
+    return place.member("Fixed").number()
+
+
+def _post_processor(place: JsonPlace) -> PostProcessor:
+    kind = _kind(place, "TemplateProcessing", "BertProcessing", "RobertaProcessing").value["type"]
+    if kind == "BertProcessing":
+        return BertProcessing(**place.members(_BERT, _TYPE))
+    if kind == "RobertaProcessing":
+        return RobertaProcessing(**place.members(_ROBERTA, _TYPE))
+    value = place.object(("single", "pair", "special_tokens"), ("type",))
+    listed = value.member("special_tokens")
+    if not isinstance(listed.value, dict):
+        raise listed.wrong("an object name → special token")
+    tokens = {key: _template_token(listed.member(key)) for key in listed.value}
+    return TemplateProcessing(
+        _template(value.member("single"), "A", tokens), _template(value.member("pair"), "AB", tokens), tokens
     )
 
 
-# tokenizer.json of an object: a `tokenizers.Tokenizer`, or what trietok has read already.
-#
-# In: the object. Out: a `TokenizerJson`.
+def _template(place: JsonPlace, sequences: str, tokens: Mapping[str, TemplateToken]) -> tuple[TemplatePiece, ...]:
+    """Texts and special tokens in their order; each text stands there once, and each special token is a listed one."""
+    pieces = tuple(_template_piece(item, tokens) for item in place.items())
+    used = sorted(name for name, _, is_sequence in pieces if is_sequence)
+    if used != list(sequences):
+        raise place.error(
+            f"has the texts {', '.join(used) or 'none'}; a template that trietok can fill has "
+            f"{' and '.join(sequences)} once each"
+        )
+    return pieces
 
 
-_NAME = "tokenizer_object"  # what errors call it
+def _template_piece(place: JsonPlace, tokens: Mapping[str, TemplateToken]) -> TemplatePiece:
+    if not isinstance(place.value, dict) or place.value.keys() not in ({"Sequence"}, {"SpecialToken"}):
+        raise place.wrong('an object {"Sequence": ...} or {"SpecialToken": ...}')
+    kind = next(iter(place.value))
+    value = place.member(kind).object(("id", "type_id"))
+    type_id = value.member("type_id").number()
+    if kind == "Sequence":
+        return TemplatePiece(value.member("id").choice("A", "B"), type_id, is_sequence=True)
+    name = value.member("id")
+    if name.text() not in tokens:
+        raise name.error(f"is {name.value!r:.60}, which post_processor.special_tokens does not list; add it there")
+    return TemplatePiece(name.value, type_id)
+
+
+def _template_token(place: JsonPlace) -> TemplateToken:
+    of = place.members({"id": JsonPlace.text, "ids": _list_of(JsonPlace.number), "tokens": _list_of(JsonPlace.text)})
+    if len(of["ids"]) != len(of["tokens"]):
+        raise place.error(f"has {len(of['ids'])} ids and {len(of['tokens'])} tokens; there should be as many of both")
+    return TemplateToken(of["id"], of["ids"], of["tokens"])
+
+
+def _token_and_id(place: JsonPlace) -> tuple[str, int]:
+    if not isinstance(place.value, list) or len(place.value) != 2:
+        raise place.wrong("a list of a token and its id")
+    token, token_id = place.items()
+    return token.text(), token_id.number()
+
+
+# How each member of an object is read; errors list the keys in this order. No type is read: `_kind` has looked at it.
+_TYPE: dict[str, Reader] = {"type": JsonPlace.text}
+_WORDPIECE: dict[str, Reader] = {
+    "unk_token": JsonPlace.text,
+    "continuing_subword_prefix": JsonPlace.text,
+    "max_input_chars_per_word": _length,
+}
+_NORMALIZER = _TYPE | dict.fromkeys(("clean_text", "handle_chinese_chars", "lowercase"), JsonPlace.flag)
+_TRUNCATION: dict[str, Reader] = {
+    "max_length": _length,
+    "strategy": lambda place: place.choice("LongestFirst", "OnlyFirst", "OnlySecond"),
+    "stride": _length,
+}
+_PADDING: dict[str, Reader] = {
+    "strategy": _fill_to,
+    "direction": _side,
+    "pad_id": JsonPlace.number,
+    "pad_type_id": JsonPlace.number,
+    "pad_token": JsonPlace.text,
+}
+_BERT: dict[str, Reader] = {"sep": _token_and_id, "cls": _token_and_id}
+_ROBERTA = _BERT | {"trim_offsets": JsonPlace.flag, "add_prefix_space": JsonPlace.flag}
+
+# ---- from other objects ----------------------------------------------------------------------------------------------
 
 
 def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
-    """What a `tokenizers.Tokenizer` would save to its tokenizer.json.
-
-    Raises:
-        InputTypeError: it is no such object.
-        FileFormatError: it has a component that trietok does not have.
-        VocabularyError: tokens and ids contradict each other.
-    """
+    """What a `tokenizers.Tokenizer` would save to its tokenizer.json."""
     if isinstance(value, TokenizerJson):
         return value
     if not callable(getattr(value, "to_str", None)):
@@ -776,12 +664,10 @@ def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
             f"tokenizer_object is a tokenizers.Tokenizer, not {type(value).__name__}; a path goes to tokenizer_file",
             value=value,
         )
-    return tokenizer_json_from_object(json.loads(value.to_str()), _NAME, bpe=bpe)
+    return tokenizer_json_from_object(json.loads(value.to_str()), "tokenizer_object", bpe=bpe)
 
 
-# tokenizer.json of a tokenizer of the slow profile, if such a file can hold all of the tokenizer.
-#
-# In: a `BertTokenizer` or one of the family. Out: a `TokenizerJson`, or an error that names everything it cannot hold.
+# ---- writing the file of a tokenizer ---------------------------------------------------------------------------------
 
 
 def write_slow(path: Path_, tokenizer: Any) -> None:
@@ -789,32 +675,20 @@ def write_slow(path: Path_, tokenizer: Any) -> None:
 
     Raises:
         NotSupportedError: the tokenizer has options or added tokens that the file cannot hold; the message names each.
-        VocabularyError: the file cannot keep its ids: the vocabulary has holes or a token on two lines, and there are
-            tokens behind it.
+        VocabularyError: as `write_rust`.
     """
     problems = unsayable(tokenizer)
     if problems:
         raise _not_sayable(tokenizer, problems, ". Save it without tokenizer_json=True")
-    write_value(path, tokenizer_json_of_slow(tokenizer), tokenizer, "; or save it without tokenizer_json=True")
+    _write(path, tokenizer_json_of(tokenizer), tokenizer, "; or save it without tokenizer_json=True")
 
 
 def write_anew(path: Path_, tokenizer: Any, there: Path_) -> bool:
     """Write the tokenizer.json of a directory into which a slow tokenizer is saved, unless it gives the ids already.
 
     The file stays as it is where it has the tokens, the added tokens with their flags, the settings and the template of
-    the tokenizer. Else it gets them, and keeps its truncation, its padding and its decoder.
-
-    Args:
-        path: where the new file goes.
-        tokenizer: what is saved.
-        there: the file of the directory.
-
-    Returns:
-        Whether the file had to change in more than tokens: in settings or the template.
-
-    Raises:
-        NotSupportedError, VocabularyError: as `write`.
-        FileFormatError, VocabularyError: the file cannot be read, so what it says is not known.
+    the tokenizer. Else it gets them, and keeps its truncation, its padding and its decoder. True is returned where it
+    had to change in more than tokens: in settings or the template.
     """
     kept, problems = read_tokenizer_json(there), list(_unsayable_options(tokenizer))
     if not problems:
@@ -824,13 +698,13 @@ def write_anew(path: Path_, tokenizer: Any, there: Path_) -> bool:
         problems = list(_unsayable_tokens(tokenizer, kept.added_tokens.values()))
     if problems:
         raise _not_sayable(tokenizer, problems)
-    write_value(path, anew, tokenizer)
+    _write(path, anew, tokenizer)
     return anew != with_tokens
 
 
 def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, TokenizerJson]:
     """A file with the tokens of a tokenizer, and with its settings too; what is the same in other words stays."""
-    wanted, known = tokenizer_json_of_slow(tokenizer), tokenizer.get_vocab()
+    wanted, known = tokenizer_json_of(tokenizer), tokenizer.get_vocab()
     theirs = {**kept.vocabulary, **{token.content: token_id for token_id, token in kept.added_tokens.items()}}
     new_ids = {token_id: known[token] for token, token_id in theirs.items() if token in known}
     with_tokens = replace(
@@ -840,22 +714,16 @@ def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, 
         post_processor=kept.post_processor and kept.post_processor.renumbered(new_ids),
         padding=kept.padding and kept.padding.with_id_of(known),
     )
-    same_texts = _effective(kept.normalizer) == _effective(wanted.normalizer)
+    said, wished = (normalizer or NO_NORMALIZER for normalizer in (kept.normalizer, wanted.normalizer))
+    same_texts = replace(said, strip_accents=said.strips) == replace(wished, strip_accents=wished.strips)
     same_rows = _around(tokenizer, with_tokens) == _around(tokenizer, wanted)
     return with_tokens, replace(
         with_tokens,
-        unk_token=wanted.unk_token,
-        continuing_subword_prefix=wanted.continuing_subword_prefix,
-        max_input_chars_per_word=wanted.max_input_chars_per_word,
+        **{name: getattr(wanted, name) for name in _WORDPIECE},
         decoder=replace(kept.decoder, prefix="##") if isinstance(kept.decoder, WordPieceDecoder) else kept.decoder,
         normalizer=kept.normalizer if same_texts else wanted.normalizer,
         post_processor=with_tokens.post_processor if same_rows else wanted.post_processor,
     )
-
-
-def _effective(normalizer: BertNormalizer | None) -> BertNormalizer:
-    said = normalizer or NO_NORMALIZER
-    return replace(said, strip_accents=said.lowercase if said.strip_accents is None else said.strip_accents)
 
 
 def _around(tokenizer: Any, value: TokenizerJson) -> list[Any]:
@@ -865,24 +733,34 @@ def _around(tokenizer: Any, value: TokenizerJson) -> list[Any]:
     return [(piece.sequence, piece.token, piece.token_id, piece.type_id * typed) for piece in pieces]
 
 
-def tokenizer_json_of_slow(tokenizer: Any) -> TokenizerJson:
-    """The values of the file. Where the profiles differ on any text, the file's reader gives the fast profile's ids."""
-    basic, wordpiece = tokenizer.basic_tokenizer, tokenizer.wordpiece_tokenizer
+def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
+    """What the file of a tokenizer says now, with truncation and padding as they were read.
+
+    Where the profiles differ on any text, the reader of a slow tokenizer's file gives the fast profile's ids.
+    """
+    basic, bpe = tokenizer.basic_tokenizer, getattr(tokenizer, "bpe_tokenizer", None)
+    added, rust = tokenizer.added_tokens_decoder, tokenizer.profile == "fast"
+    splits_punctuation = bpe is None or basic.do_split_on_punc
+    normalizer = BertNormalizer(
+        clean_text=bool(getattr(basic, "clean_text", True)),
+        handle_chinese_chars=bool(basic.tokenize_chinese_chars),
+        strip_accents=basic.strip_accents,
+        lowercase=bool(basic.do_lower_case),
+    )
+    model: dict[str, Any] = {"bpe": bpe and bpe.parts}
+    if bpe is None:
+        model = {name: getattr(tokenizer.wordpiece_tokenizer, name) for name in _WORDPIECE}
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
-        unk_token=wordpiece.unk_token,
-        continuing_subword_prefix=wordpiece.continuing_subword_prefix,
-        max_input_chars_per_word=wordpiece.max_input_chars_per_word,
-        normalizer=BertNormalizer(
-            handle_chinese_chars=bool(basic.tokenize_chinese_chars),
-            strip_accents=basic.strip_accents,
-            lowercase=bool(basic.do_lower_case),
-        ),
-        post_processor=template_processing_of(tokenizer, tokenizer.template),
-        decoder=WordPieceDecoder(),
-        added_tokens=dict(tokenizer.added_tokens_decoder),
+        normalizer=normalizer if splits_punctuation else None,
+        post_processor=tokenizer.post_processor if rust else template_processing_of(tokenizer, tokenizer.template),
+        decoder=tokenizer.decoder if rust else WordPieceDecoder(),
+        added_tokens={token_id: added[token_id] for token_id in (tokenizer.order_in_file() if rust else added)},
         truncation=tokenizer.truncation_in_file,
         padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
+        composes=rust and basic.composes_at_last,
+        splits_punctuation=splits_punctuation,
+        **model,
     )
 
 
@@ -930,22 +808,18 @@ def _unsayable_tokens(tokenizer: Any, there: Collection[AddedToken]) -> Iterator
             continue
         if token.normalized and rust.normalized(content) != content:
             yield f"the added token {content!r}, which readers of the file would find in {rust.normalized(content)!r}"
-        elif lower and token.special and content not in roles and _is_found_in_capitals(token):
-            yield (
-                f"the special token {content!r}, which here is found in {content.upper()!r} too (it can be said of "
-                "one added with normalized=True)"
-            )
-
-
-def _is_found_in_capitals(token: AddedToken) -> bool:
-    return not token.normalized and token.content == token.content.lower() != token.content.upper()
+        elif lower and token.special and not token.normalized and content not in roles:
+            if content == content.lower() != content.upper():
+                yield (
+                    f"the special token {content!r}, which here is found in {content.upper()!r} too (it can be said of "
+                    "one added with normalized=True)"
+                )
 
 
 def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_) -> dict[int, AddedToken]:
     """The added tokens of a tokenizer.json, then those of tokenizer_config.json, whose flags override the former.
 
-    Raises:
-        VocabularyError: the two give a token two ids, or an id two tokens.
+    They may not give a token two ids, or an id two tokens.
     """
     tokens = dict(file.added_tokens)
     ids = {token.content: token_id for token_id, token in tokens.items()}
@@ -955,45 +829,13 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
         known_id = ids.get(token.content, token_id)
         if there.content != token.content or known_id != token_id:
             other = f"{there.content!r:.60} the id {token_id}" if known_id == token_id else f"it the id {known_id}"
-            raise ids_error(
-                path,
+            problem = (
                 f"{TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}, and {os.fspath(path)} gives "
-                f"{other}; correct the file that is wrong",
-                token.content,
-                expected_id=known_id,
-                found_id=token_id,
+                f"{other}; correct the file that is wrong"
             )
+            raise _ids_error(path, problem, token.content, known_id, token_id)
         tokens[token_id] = token
     return tokens
-
-
-def tokenizer_json_of_rust(tokenizer: Any) -> TokenizerJson:
-    """The current tokenizer.json of a tokenizer of the fast profile, with truncation and padding as they were read."""
-    basic, decoder = tokenizer.basic_tokenizer, tokenizer.added_tokens_decoder
-    normalizer = BertNormalizer(
-        clean_text=bool(basic.clean_text),
-        handle_chinese_chars=bool(basic.tokenize_chinese_chars),
-        strip_accents=basic.strip_accents,
-        lowercase=bool(basic.do_lower_case),
-    )
-    bpe = getattr(tokenizer, "bpe_tokenizer", None)
-    return TokenizerJson(
-        vocabulary=dict(tokenizer.vocab),
-        normalizer=normalizer if bpe is None or basic.do_split_on_punc else None,
-        post_processor=tokenizer.post_processor,
-        decoder=tokenizer.decoder,
-        added_tokens={token_id: decoder[token_id] for token_id in tokenizer.order_in_file()},
-        truncation=tokenizer.truncation_in_file,
-        padding=tokenizer.padding_in_file and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
-        composes=basic.composes_at_last,
-        splits_punctuation=bpe is None or basic.do_split_on_punc,
-        **(_wordpiece_fields(tokenizer.wordpiece_tokenizer) if bpe is None else {"bpe": bpe.parts}),
-    )
-
-
-def _wordpiece_fields(wordpiece: Any) -> dict[str, Any]:
-    names = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
-    return {name: getattr(wordpiece, name) for name in names}
 
 
 def write_rust(path: Path_, tokenizer: Any) -> None:
@@ -1007,26 +849,17 @@ def write_rust(path: Path_, tokenizer: Any) -> None:
         "; or save it with save_pretrained(DIR, legacy_format=True), --slow in a command: slow classes and trietok's "
         f"fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
     )
-    write_value(path, tokenizer_json_of_rust(tokenizer), tokenizer, advice)
+    _write(path, tokenizer_json_of(tokenizer), tokenizer, advice)
 
 
-def write_value(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") -> None:
-    """`write_tokenizer_json`, with an error that says where the ids have a gap, how to close it, and what else to do.
-
-    Raises:
-        VocabularyError: as `write_tokenizer_json`.
-    """
+def _write(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") -> None:
+    """Write it, with an error that says where the ids have a gap, how to close it, and what else to do."""
     try:
         write_tokenizer_json(path, value)
     except VocabularyError as error:
-        raise VocabularyError(
-            f"{error}. {_gap(tokenizer)}{advice}",
-            path=error.path,
-            line_number=error.line_number,
-            token=error.token,
-            expected_id=error.expected_id,
-            found_id=error.found_id,
-        ) from None
+        told = f"{error}. {_gap(tokenizer)}{advice}"
+        known = {name: getattr(error, name) for name in ("path", "line_number", "token", "expected_id", "found_id")}
+        raise VocabularyError(told, **known) from None
 
 
 def _gap(tokenizer: Any) -> str:
@@ -1037,10 +870,8 @@ def _gap(tokenizer: Any) -> str:
         if token is None:
             return f"Line {line} of the vocabulary has no token: {repair.format(' --renumber', 'ids may move')}"
         if lines.setdefault(token, line) != line:
-            what = f"Lines {lines[token]} and {line} of the vocabulary are " + (
-                f"both {token!r:.60}" if token else "blank"
-            )
-            return f"{what}: {repair.format('', 'no id moves')}"
+            alike = f"both {token!r:.60}" if token else "blank"
+            return f"Lines {lines[token]} and {line} of the vocabulary are {alike}: {repair.format('', 'no id moves')}"
     ids = set(tokenizer.get_vocab().values())
     missing = next((i for i in range(len(ids)) if i not in ids), None)
     if missing is None:

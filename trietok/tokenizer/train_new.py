@@ -11,7 +11,7 @@ from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.files.formats import ADDITIONAL, RECORD
-from trietok.files.tokenizer_json import tokenizer_json_from_object, tokenizer_json_object, tokenizer_json_of_rust
+from trietok.files.tokenizer_json import tokenizer_json_from_object, tokenizer_json_object, tokenizer_json_of
 from trietok.inputs.call_inputs import kind_of
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.token_table import Token
@@ -35,7 +35,7 @@ def train_new(
     require_texts(texts, "text_iterator", "text")
     renamed = dict(special_tokens_map or {})
     new = [AddedToken.of(token, special=True) for token in new_special_tokens or ()]
-    whole = tokenizer_json_object(tokenizer_json_of_rust(tokenizer))
+    whole = tokenizer_json_object(tokenizer_json_of(tokenizer))
     special = [
         AddedToken(renamed.get(each["content"], each["content"]), **{flag: each[flag] for flag in _FLAGS}, special=True)
         for each in whole["added_tokens"]

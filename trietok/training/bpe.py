@@ -1,6 +1,7 @@
-"""Training a byte-pair encoding.
+"""A byte-pair encoding: training it, splitting words by it, and its files.
 
-In: texts or word counts, and the parameters of tokenizers' `BpeTrainer`. Out: a `Bpe`, vocabulary and merges.
+In: texts or word counts, and the parameters of tokenizers' `BpeTrainer`. Out: a `Bpe`, vocabulary and merges; and
+vocab.json, merges.txt, tokenizer.json, tokenizer_config.json as tokenizers 0.22.2 and transformers 4.57.6 read them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from trietok.files.formats import (
     BPE_SPLITTING,
     BPE_VOCAB_FILE,
     GENERIC_FAST,
+    HALF_PAIR,
     MERGES_FILE,
     SPECIAL_TOKENS_MAP_FILE,
     TOKENIZER_CONFIG_FILE,
@@ -31,60 +34,29 @@ from trietok.files.formats import (
 )
 from trietok.files.tokenizer_json import (
     MARKS,
+    OFF,
     BertNormalizer,
     BpeDecoder,
     TokenizerJson,
     WordPieceDecoder,
+    by_id,
     tokenizer_json_object,
 )
 from trietok.text.added_tokens import AddedToken
 from trietok.text.bpe import BpeParts, BpeTokenizer
 from trietok.text.changes import ReadOnlyDict
-from trietok.training.merging import Options, merge_pairs, spell
-from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords, as_word_counts
-
-# A trained byte-pair encoding as files: vocab.json, merges.txt, tokenizer.json, tokenizer_config.json.
-#
-# In: what a `Bpe` consists of. Out: the files, in the formats that tokenizers 0.22.2 and transformers 4.57.6 read. And
-# back again.
-
+from trietok.training.merging import Options, learnt
+from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords
 
 _SPACE = re.compile(r"\s")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
 _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MASK]": "mask_token"}
 _ROLES |= {"<pad>": "pad_token", "<s>": "bos_token", "</s>": "eos_token", "<mask>": "mask_token"}
 
 
-def save_bpe(bpe: BpeParts, special_tokens: Sequence[str], directory: Path, do_lower_case: bool | None) -> list[Path]:
-    """`Bpe.save`."""
-    marks = (bpe.continuing_subword_prefix or "", bpe.end_of_word_suffix or "")
-    require_utf8([*bpe.vocab, *marks])
-    for pair in bpe.merges:
-        for token in pair:
-            if _SPACE.search(token):
-                raise VocabularyError(
-                    f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written",
-                    token=token,
-                )
-
-    def write(folder: Path) -> None:
-        write_text(folder / BPE_VOCAB_FILE, vocab_text(bpe.vocab))
-        write_text(folder / MERGES_FILE, merges_text(bpe.merges))
-        tokenizer = tokenizer_json_object(_values(bpe, special_tokens, do_lower_case))
-        write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
-        write_json(folder / TOKENIZER_CONFIG_FILE, _tokenizer_config(bpe.unk_token, special_tokens))
-
-    # Files of another tokenizer would hide this one, or add their tokens to it.
-    others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
-    return save_into(directory, lambda folder: save_files(folder, write, others))
-
-
 def vocab_text(vocab: Mapping[str, int]) -> str:
     """vocab.json."""
-    return json.dumps(
-        dict(sorted(vocab.items(), key=lambda entry: entry[1])), ensure_ascii=False, separators=(",", ":")
-    )
+    return json.dumps(by_id(vocab), ensure_ascii=False, separators=(",", ":"))
 
 
 def merges_text(merges: Iterable[tuple[str, str]]) -> str:
@@ -96,13 +68,12 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     """`Bpe.from_directory`."""
     wanted = (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
     paths = files_of_interrupted_save(directory, wanted)
-    for name in wanted:
-        if name not in paths:
-            raise FileError(
-                f"{directory} has no {name}; a directory that Bpe.save or `trietok train bpe` wrote has "
-                f"{', '.join(wanted)}",
-                path=directory / name,
-            )
+    if missing := [name for name in wanted if name not in paths]:
+        raise FileError(
+            f"{directory} has no {missing[0]}; a directory that Bpe.save or `trietok train bpe` wrote has "
+            f"{', '.join(wanted)}",
+            path=directory / missing[0],
+        )
     vocab, merges = _read_vocab(paths[BPE_VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
     path = paths[TOKENIZER_FILE]
     content = read_json_object(path)
@@ -134,11 +105,8 @@ def _read_merges(path: Path) -> list[tuple[str, str]]:
             continue
         left, _, right = line.partition(" ")
         if not left or not right or " " in right:
-            raise FileFormatError(
-                f"{path}, line {number}: {line!r:.60} is not two tokens with a space between them",
-                path=path,
-                line_number=number,
-            )
+            problem = f": {line!r:.60} is not two tokens with a space between them"
+            raise FileFormatError.at_line(path, number, problem)
         merges.append((left, right))
     return merges
 
@@ -148,7 +116,7 @@ def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
     model, splitting = content.get("model"), content.get("pre_tokenizer")
     if not isinstance(model, dict) or model.get("type") != "BPE":
         raise FileFormatError(f"{path} holds no byte-pair encoding", path=path)
-    for name in ("dropout", "fuse_unk", "byte_fallback", "ignore_merges"):
+    for name in OFF:
         if model.get(name):
             raise FileFormatError(f"{path} has {name}={model[name]!r:.60}, which Bpe does not do", path=path)
     if not isinstance(splitting, dict) or splitting.get("type") not in BPE_SPLITTING:
@@ -170,13 +138,9 @@ def _read_special_tokens(content: Mapping[str, Any], path: Path) -> list[str]:
 
 
 def require_utf8(tokens: Iterable[str]) -> None:
-    """Refuse tokens that no file can keep.
-
-    Raises:
-        VocabularyError: a token holds half of a surrogate pair, for which UTF-8 has no bytes.
-    """
+    """Refuse tokens that no file can keep."""
     for token in tokens:
-        if half := _HALF_PAIR.search(token):
+        if half := HALF_PAIR.search(token):
             raise VocabularyError(
                 f"token {token!r} holds half of a surrogate pair, {half[0]!r}, which UTF-8 cannot keep; nothing was "
                 'written; take such characters out of the texts, as text.encode("utf-8", "replace").decode() does',
@@ -186,39 +150,17 @@ def require_utf8(tokens: Iterable[str]) -> None:
 
 def _values(bpe: BpeParts, special_tokens: Sequence[str], do_lower_case: bool | None) -> TokenizerJson:
     """The tokenizer.json. Its normalizer does what `BasicTokenizer` does before it splits, NFC included."""
-    plain = do_lower_case is None
+    plain, prefix, suffix = do_lower_case is None, bpe.continuing_subword_prefix, bpe.end_of_word_suffix
+    of_prefix = WordPieceDecoder(prefix, cleanup=False) if prefix else None
     return TokenizerJson(
         vocabulary=bpe.vocab,
         normalizer=None if plain else BertNormalizer(lowercase=bool(do_lower_case)),
-        decoder=_decoder(bpe),
+        decoder=BpeDecoder(suffix) if suffix else of_prefix,
         added_tokens={bpe.vocab[token]: AddedToken(token, special=True) for token in special_tokens},
         bpe=bpe,
         composes=do_lower_case is False,
         splits_punctuation=not plain,
     )
-
-
-def _decoder(bpe: BpeParts) -> BpeDecoder | WordPieceDecoder | None:
-    if bpe.end_of_word_suffix:
-        return BpeDecoder(bpe.end_of_word_suffix)
-    return WordPieceDecoder(bpe.continuing_subword_prefix, cleanup=False) if bpe.continuing_subword_prefix else None
-
-
-def _tokenizer_config(unk_token: str | None, special_tokens: Sequence[str]) -> dict[str, Any]:
-    roles = {_ROLES[token]: token for token in special_tokens if token in _ROLES}
-    if unk_token is not None:
-        roles["unk_token"] = unk_token
-    return {
-        "tokenizer_class": GENERIC_FAST,
-        "clean_up_tokenization_spaces": False,
-        "model_max_length": _LONGEST_INPUT,
-        **roles,
-    }
-
-
-# A trained byte-pair encoding: words to tokens and ids, and the files.
-#
-# In: vocabulary and merges. Out: a `Bpe`, whose words are split by `BpeTokenizer`.
 
 
 _REMEMBERED = 10_000  # words
@@ -266,7 +208,12 @@ class Bpe:
         self.special_tokens = tuple(special_tokens)
         parts = (self.vocab, self.merges, unk_token, continuing_subword_prefix, end_of_word_suffix)
         self._splitter = BpeTokenizer(BpeParts(*parts))
-        self._check_tokens()
+        for token in self.special_tokens:
+            if token not in self.vocab:
+                raise VocabularyError(
+                    f"the special token {token!r} is not in the vocabulary; add it, or leave it out of special_tokens",
+                    token=token,
+                )
         self._remembered: dict[str, tuple[str, ...]] = {}
 
     @classmethod
@@ -290,14 +237,6 @@ class Bpe:
         parts, special_tokens = read_bpe(Path(directory))
         marks = {name: getattr(parts, name) for name in MARKS}
         return cls(parts.vocab, parts.merges, **marks, special_tokens=special_tokens)
-
-    def _check_tokens(self) -> None:
-        for token in self.special_tokens:
-            if token not in self.vocab:
-                raise VocabularyError(
-                    f"the special token {token!r} is not in the vocabulary; add it, or leave it out of special_tokens",
-                    token=token,
-                )
 
     def tokenize(self, word: str) -> list[str]:
         """Split one word into tokens. O(n log n) for n characters."""
@@ -332,7 +271,31 @@ class Bpe:
             VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
                 surrogate pair.
         """
-        return save_bpe(self._splitter.parts, self.special_tokens, Path(directory), do_lower_case)
+        parts = self._splitter.parts
+        require_utf8([*self.vocab, parts.continuing_subword_prefix or "", parts.end_of_word_suffix or ""])
+        for token in chain.from_iterable(self.merges):
+            if _SPACE.search(token):
+                told = f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written"
+                raise VocabularyError(told, token=token)
+        roles = {_ROLES[token]: token for token in self.special_tokens if token in _ROLES}
+        if parts.unk_token is not None:
+            roles["unk_token"] = parts.unk_token
+        config = {
+            "tokenizer_class": GENERIC_FAST,
+            "clean_up_tokenization_spaces": False,
+            "model_max_length": _LONGEST_INPUT,
+        }
+
+        def write(folder: Path) -> None:
+            write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
+            write_text(folder / MERGES_FILE, merges_text(self.merges))
+            tokenizer = tokenizer_json_object(_values(parts, self.special_tokens, do_lower_case))
+            write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
+            write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
+
+        # Files of another tokenizer would hide this one, or add their tokens to it.
+        others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
+        return save_into(Path(directory), lambda folder: save_files(folder, write, others))
 
 
 def train_bpe(
@@ -398,21 +361,11 @@ def train_bpe(
         end_of_word_suffix,
         max_token_length,
     )
-    options.check()
-    word_counts = as_word_counts(
-        texts,
-        words=words,
-        do_lower_case=do_lower_case,
-        processes=processes,
-        max_words=max_words,
-        on_progress=on_progress,
-    )
-    spelling = spell(word_counts, options)
-    merges = merge_pairs(spelling, options, on_progress)
-    tokens = spelling.tokens
+    counting = {"words": words, "do_lower_case": do_lower_case, "processes": processes, "max_words": max_words}
+    spelling, merges = learnt(texts, options, on_progress, **counting)
     return Bpe(
         spelling.token_to_id,
-        [(tokens[left], tokens[right]) for left, right, _ in merges],
+        merges,
         unk_token=unk_token,
         continuing_subword_prefix=continuing_subword_prefix,
         end_of_word_suffix=end_of_word_suffix,

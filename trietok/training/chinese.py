@@ -32,7 +32,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.errors import InputError, InputTypeError
 from trietok.files.atomic import save_files, save_into
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
@@ -47,8 +47,8 @@ from trietok.files.formats import (
 from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_control, is_punctuation, is_whitespace
 from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
-from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet
-from trietok.training.word_counts import COUNTING_WORDS, MERGING, OnProgress, Progress, require_texts
+from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet, characters_of, require_room
+from trietok.training.word_counts import COUNTING_WORDS, MERGING, OnProgress, Progress, require_texts, require_whole
 
 UNKNOWN = "<unk>"
 VOCAB_SIZE = 10_000
@@ -123,37 +123,26 @@ def train_chinese_bpe(
         VocabularyError: the sentences have more different characters than `vocab_size`. No merge has been made.
     """
     report = on_progress or (lambda progress: None)
-    for name, value, least in (
-        ("vocab_size", vocab_size, 1),
-        ("num_merges", num_merges, 0),
-        ("limit_alphabet", limit_alphabet, 1),
-    ):
-        if value is not None and (type(value) is not int or value < least):
-            raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+    require_whole("vocab_size", vocab_size, 1, or_none=True)
+    require_whole("num_merges", num_merges, 0, or_none=True)
+    require_whole("limit_alphabet", limit_alphabet, 1, or_none=True)
     if vocab_size is None and num_merges is None:
         vocab_size = VOCAB_SIZE
     require_texts(sentences, "sentences", "sentence")
     with bulk():
         read = _Sentences(sentences, report)
-        chains, characters = read.chains, read.characters()
+        chains = read.chains
+        characters: Mapping[str, int] = characters_of(chains)
         if limit_alphabet is not None and len(characters) > limit_alphabet:
             kept = set(alphabet(characters, limit_alphabet, ()))
             chains = _between(chains, characters.keys() - kept)
             characters = {char: count for char, count in characters.items() if char in kept}
-        _check_size(vocab_size, characters)
+        if vocab_size is not None:
+            require_room(vocab_size, len(characters), "different characters of the sentences")
         merging = _Merging(chains, characters)
         del chains, read.chains
         merges = merging.run(vocab_size, num_merges, report, log)
     return ChineseBpe(merging.subwords(), read.punctuation(), merges, read.number)
-
-
-def _check_size(vocab_size: int | None, characters: Mapping[str, int]) -> None:
-    if vocab_size is not None and len(characters) > vocab_size:
-        raise VocabularyError(
-            f"a vocabulary of {vocab_size:,} has no room for the {len(characters):,} different characters of the "
-            f"sentences; raise vocab_size (--vocab-size) to {len(characters):,} at least, or keep fewer characters "
-            "with limit_alphabet (--limit-alphabet)"
-        )
 
 
 # ---- sentences to chains --------------------------------------------------------------------------------------------
@@ -232,21 +221,6 @@ class _Sentences:
         ends = (char for char in self._ends if _ENDS[ord(char)] == "\n")
         return sorted(char for char in ends if is_punctuation(char) and not is_control(char))
 
-    def characters(self) -> dict[str, int]:
-        """The characters of the chains, and how often they occur."""
-        return dict(_characters(self.chains))
-
-
-def _characters(chains: Mapping[str, int]) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for chain, count in chains.items():
-        if count == 1:
-            counts.update(chain)
-            continue
-        for char in chain:
-            counts[char] += count
-    return counts
-
 
 def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[str]:
     """The chains, ended at these characters too."""
@@ -262,12 +236,7 @@ def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[st
 
 
 class _Merging:
-    """The chains, their pairs, and the sub-words that they consist of.
-
-    Args:
-        chains: the different chains, with their counts.
-        characters: how often each character occurs in them.
-    """
+    """The chains, their pairs, and the sub-words that they consist of."""
 
     def __init__(self, chains: Mapping[str, int], characters: Mapping[str, int]) -> None:
         self.names = sorted(characters)  # of sub-words, by id
@@ -296,16 +265,11 @@ class _Merging:
         merges: list[ChineseMerge] = []
         line = ""
         most = sys.maxsize if num_merges is None else num_merges
-        while waiting and (vocab_size is None or size < vocab_size) and len(merges) < most:
-            noted, entry = waiting.pop()
-            left_name, right_name, pair = entry
-            count = pair_counts[pair]
-            if count != noted:  # changed since it was put there
-                if count > 1:
-                    waiting.push(count, entry)
-                continue
-            if count < 2:
+        while (vocab_size is None or size < vocab_size) and len(merges) < most:
+            best = waiting.best(pair_counts, 2, of=2, keeps=2)
+            if best is None:
                 break
+            count, (left_name, right_name, pair) = best
             merged = self._id(left_name + right_name)
             made, new = self.pairs.merge(pair, chr(merged), where.pop(pair), self.sizes.limit(merged))
             pair_counts[pair] = 0
@@ -338,16 +302,15 @@ class _Merging:
     def _moved(self, left: int, right: int, merged: int, made: int) -> int:
         """Count a merge made in so many places; return how much the number of sub-words that occur has grown."""
         counts = self.occurrences
-        was = sum(counts[symbol] > 0 for symbol in {left, right, merged})
+        symbols = {left, right, merged}
+        was = sum(counts[symbol] > 0 for symbol in symbols)
         counts[merged] += made
         counts[left] -= made
         counts[right] -= made
-        return sum(counts[symbol] > 0 for symbol in {left, right, merged}) - was
+        return sum(counts[symbol] > 0 for symbol in symbols) - was
 
 
-# Cutting a sentence into the tokens of a vocabulary, by two rules, without merges.
-#
-# In: a sentence without spaces. Out: its tokens; a character that no token covers is `<unk>`.
+# ---- cutting sentences by a vocabulary, without merges ---------------------------------------------------------------
 
 
 class Segmenter:
@@ -425,13 +388,9 @@ class Segmenter:
         return pieces
 
 
-# The files that the Chinese recipe writes: the vocabulary as text, the log, and a test file segmented by both rules.
-#
-# In: a `ChineseBpe`, its log, sentences to segment. Out: vocab.txt, train.log, and with sentences result.txt and
-# result_left_to_right.txt.
+# ---- the files -------------------------------------------------------------------------------------------------------
 
 
-LOG_FILE = RECIPE_LOG_FILE
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
@@ -461,7 +420,7 @@ def save_chinese_bpe(
         VocabularyError: a token holds a line break or half of a surrogate pair.
     """
     require_utf8(bpe.tokens)
-    texts = {LOG_FILE: "".join(line + "\n" for line in log)}
+    texts = {RECIPE_LOG_FILE: "".join(line + "\n" for line in log)}
     if sentences is not None:
         texts |= _results(Segmenter(bpe.tokens), sentences)
 

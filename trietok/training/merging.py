@@ -1,6 +1,7 @@
-"""The merges: join the most frequent pair of neighbours, everywhere, again and again.
+"""What WordPiece and byte-pair training share: words spelled in characters, then the most frequent pair joined.
 
-In: a `Spelling`. Out: the merges in their order; the spelling's tokens and words, grown and shortened in place.
+In: word counts and the options. Out: a `Spelling`, whose tokens have grown and whose words have become shorter, and the
+merges in their order: the most frequent pair of neighbours is joined, everywhere, again and again.
 
 `Pairs` keeps the counts of pairs up to date merge by merge, and `MostFrequent` hands out the best pair: a merge costs
 what it changes, the words that hold the pair. No merge looks at all words again. An entry whose count has changed since
@@ -20,7 +21,7 @@ from __future__ import annotations
 import heapq
 import sys
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -28,16 +29,21 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.trie import bulk
-from trietok.training.word_counts import COUNTING_PAIRS, MERGING, OnProgress, Progress
+from trietok.training.word_counts import (
+    COUNTING_PAIRS,
+    MERGING,
+    OnProgress,
+    Progress,
+    as_word_counts,
+    require_whole,
+)
 
-# Pairs of neighbours in words: how often each occurs, in which words, and what a merge changes.
+# ---- pairs of neighbours in words ------------------------------------------------------------------------------------
 #
-# In: words, each with its count. A word is a str with one character for each of its tokens, `chr(id)`: it takes little
-# memory, and a merge in it is a `split` and a `join`. Out: the counts of pairs, kept up to date merge by merge.
-#
-# A merge is made in the words that hold the pair, from the left to the right of each. Each of these words is scanned as
-# a whole, so a word of more than `LONG` tokens is kept as a `LongWord` instead, in which a merge touches only the
-# places of the pair and their neighbours: all merges together take O(n) there for n tokens.
+# A word is a str with one character for each of its tokens, `chr(id)`: it takes little memory, and a merge in it is a
+# `split` and a `join`. A merge is made in the words that hold the pair, from the left to the right of each. Each of
+# these words is scanned as a whole, so a word of more than `LONG` tokens is kept as a `LongWord` instead, in which a
+# merge touches only the places of the pair and their neighbours: all merges together take O(n) there for n tokens.
 
 
 LONG = 1_000  # tokens
@@ -47,11 +53,7 @@ Found = dict[str, list[int]]  # a token beside merged pairs → how often it sta
 
 
 class Sizes:
-    """How many bytes each token has, so that no merge makes one that the readers of vocabularies refuse.
-
-    Args:
-        tokens: those there are, in the order of their ids.
-    """
+    """How many bytes each token has, so that no merge makes one that the readers of vocabularies refuse."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self._bytes: list[int] = []
@@ -280,11 +282,11 @@ class LongWord:
             yield front, behind
 
 
-# The most frequent first: entries by their counts, of equal counts in the entries' own order.
+# ---- the most frequent first -----------------------------------------------------------------------------------------
 #
-# In: entries with counts. Out: the entries, one by one. Training puts in far more pairs than it takes out, and most of
-# them are rare. So the entries of one count lie in a list of their own, which becomes a heap when its turn comes.
-# Putting an entry in costs O(1), taking one out O(log n) for the n entries of its count.
+# Training puts in far more pairs than it takes out, and most of them are rare. So the entries of one count lie in a
+# list of their own, which becomes a heap when its turn comes. Putting an entry in costs O(1), taking one out O(log n)
+# for the n entries of its count.
 
 
 Entry = TypeVar("Entry", bound="tuple[Any, ...]")
@@ -305,9 +307,6 @@ class MostFrequent(Generic[Entry]):
         self._counts: list[int] = []  # a heap, each negative: the counts of which there are entries
         self._heap = 0  # the count whose list is a heap
 
-    def __bool__(self) -> bool:
-        return bool(self._counts)
-
     def push(self, count: int, entry: Entry) -> None:
         """Put an entry in; a count is at least 1."""
         alike = self._by_count.get(count)
@@ -320,11 +319,7 @@ class MostFrequent(Generic[Entry]):
             alike.append(entry)
 
     def pop(self) -> tuple[int, Entry]:
-        """Take the first entry out, with its count.
-
-        Raises:
-            IndexError: there is none.
-        """
+        """Take the first entry out, with its count."""
         count = -self._counts[0]
         alike = self._by_count[count]
         if count != self._heap:
@@ -336,10 +331,23 @@ class MostFrequent(Generic[Entry]):
             heapq.heappop(self._counts)
         return count, entry
 
+    def best(self, counts: Mapping[str, int], least: int, of: int = 0, keeps: int = 1) -> tuple[int, Entry] | None:
+        """Take out the first entry that has the count it was put in with; None where that is below `least`.
 
-# The start of training: the alphabet, the first tokens with their ids, every word spelled in them.
-#
-# In: word counts and the options. Out: a `Spelling`.
+        Entries whose count has changed are put in again on the way, unless it is below `keeps`. The counts are those of
+        the item number `of` of each entry.
+        """
+        while self._counts:
+            noted, entry = self.pop()
+            count = counts[entry[of]]
+            if count == noted:
+                return (count, entry) if count >= least else None
+            if count >= keeps:
+                self.push(count, entry)
+        return None
+
+
+# ---- the start: the alphabet, the first tokens, every word spelled in them -------------------------------------------
 
 
 _LARGEST_CHARACTER = 4  # bytes
@@ -358,18 +366,11 @@ class Options(NamedTuple):
     max_token_length: int | None
 
     def check(self) -> None:
-        """Raise for invalid options.
-
-        Raises:
-            InputError: an option is out of range, or a special token is empty or too long to be loaded.
-        """
-        numbers = {"vocab_size": 1, "min_frequency": 0, "limit_alphabet": 1, "max_token_length": 1}
-        for name, least in numbers.items():
-            value = getattr(self, name)
-            if value is None and name in ("limit_alphabet", "max_token_length"):
-                continue
-            if type(value) is not int or value < least:
-                raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+        """Raise for an option that is out of range, and a special token that is empty or too long to be loaded."""
+        require_whole("vocab_size", self.vocab_size, 1)
+        require_whole("min_frequency", self.min_frequency, 0)
+        require_whole("limit_alphabet", self.limit_alphabet, 1, or_none=True)
+        require_whole("max_token_length", self.max_token_length, 1, or_none=True)
         if isinstance(self.special_tokens, str):
             raise InputError(f"special_tokens is a list of tokens, not one string: {self.special_tokens!r}")
         if "" in map(str, self.special_tokens):
@@ -405,20 +406,32 @@ def spell(word_counts: Mapping[str, int], options: Options) -> Spelling:
 
     The special tokens come first, in the order given; then the alphabet by code point; then the alphabet with
     a prefix or suffix, by code point too. A character that is not in the alphabet is left out of its words.
-
-    Raises:
-        VocabularyError: `vocab_size` has no room for all of these.
     """
     tokens: dict[str, None] = dict.fromkeys(str(token) for token in options.special_tokens)
     special = len(tokens)
     tokens.update(dict.fromkeys(alphabet(word_counts, options.limit_alphabet, options.initial_alphabet)))
     characters = len(tokens) - special
-    forms = _Forms(tokens, options.continuing_subword_prefix or "", options.end_of_word_suffix or "")
-    tokens.update(dict.fromkeys(sorted(forms.of_words(word_counts))))
-    _check_size(options, special, characters, len(tokens) - special - characters)
+    known, marks = frozenset(tokens), (options.continuing_subword_prefix or "", options.end_of_word_suffix or "")
+    tokens.update(dict.fromkeys(sorted(_forms(word_counts, known, *marks))))
+    parts = f"{special:,} special tokens, {characters:,} characters"
+    if forms := len(tokens) - special - characters:
+        parts += f", {forms:,} of their forms with {' or '.join(map(repr, filter(None, marks)))}"
+    require_room(options.vocab_size, len(tokens), f"tokens to start from ({parts})")
     token_to_id = {token: token_id for token_id, token in enumerate(tokens)}
-    words = list(map(forms.speller(token_to_id), word_counts))
+    words = list(map(_speller(token_to_id, known, *marks), word_counts))
     return Spelling(list(tokens), token_to_id, words, list(word_counts.values()))
+
+
+def characters_of(word_counts: Mapping[str, int]) -> Counter[str]:
+    """The characters of words, and how often they occur."""
+    words_of: dict[int, list[str]] = {}  # by their counts, of which there are few
+    for word, count in word_counts.items():
+        words_of.setdefault(count, []).append(word)
+    counts: Counter[str] = Counter()
+    for count, words in words_of.items():
+        for char, number in Counter("".join(words)).items():
+            counts[char] += count * number
+    return counts
 
 
 def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterable[str]) -> list[str]:
@@ -432,104 +445,68 @@ def alphabet(word_counts: Mapping[str, int], limit: int | None, initial: Iterabl
     >>> alphabet({"hug": 10, "pug": 5, "hi": 1}, 3, ["x"])
     ['g', 'u', 'x']
     """
-    words_of: dict[int, list[str]] = {}  # by their counts, of which there are few
-    for word, count in word_counts.items():
-        words_of.setdefault(count, []).append(word)
-    counts: Counter[str] = Counter()
-    for count, words in words_of.items():
-        for char, number in Counter("".join(words)).items():
-            counts[char] += count * number
+    counts = characters_of(word_counts)
     first = {string[0] for string in initial if string}
     chars = sorted(counts.keys() | first, key=lambda char: (char not in first, -counts[char], char))
     return sorted(chars if limit is None else chars[:limit])
 
 
-class _Forms:
-    """The token of each character of a word: with the prefix, unless it is the first; with the suffix, if the last."""
-
-    def __init__(self, known: Iterable[str], prefix: str, suffix: str) -> None:
-        self._known = frozenset(known)
-        self._prefix = prefix
-        self._suffix = suffix
-
-    def of_words(self, words: Iterable[str]) -> set[str]:
-        """The forms that the known characters of words have."""
-        only, first, inner, last = set[str](), set[str](), set[str](), set[str]()
-        for word in words:
-            if len(word) < 2:
-                only.add(word)
-            else:
-                first.add(word[0])
-                last.add(word[-1])
-                inner.update(word[1:-1])
-        prefix, suffix, known = self._prefix, self._suffix, self._known
-        forms = first & known
-        forms |= {char + suffix for char in only & known}
-        forms |= {prefix + char for char in inner & known}
-        return forms | {prefix + char + suffix for char in last & known}
-
-    def speller(self, token_to_id: Mapping[str, int]) -> Callable[[str], str]:
-        """A function from a word to its `chr(id)`s; characters that are not known are left out."""
-        prefix, suffix = self._prefix, self._suffix
-        only, first, inner, last = (
-            _Symbols(
-                (char, chr(token_to_id[form])) for char in self._known if (form := before + char + after) in token_to_id
-            )
-            for before, after in (("", suffix), ("", ""), (prefix, ""), (prefix, suffix))
-        )
-        of_inner = inner.__getitem__
-        if not prefix and not suffix:
-            return lambda word: "".join(map(of_inner, word))
-
-        def spelled(word: str) -> str:
-            if len(word) < 2:
-                return only[word] if word else ""
-            return f"{first[word[0]]}{''.join(map(of_inner, word[1:-1]))}{last[word[-1]]}"
-
-        return spelled
+# The token of a character has the prefix, unless the character is the first of its word, and the suffix, if the last.
 
 
-class _Symbols(dict[str, str]):
-    def __missing__(self, char: str) -> str:
-        return ""
+def _forms(words: Iterable[str], known: frozenset[str], prefix: str, suffix: str) -> set[str]:
+    """The tokens of the known characters of words."""
+    only, first, inner, last = set[str](), set[str](), set[str](), set[str]()
+    for word in words:
+        if len(word) < 2:
+            only.add(word)
+        else:
+            first.add(word[0])
+            last.add(word[-1])
+            inner.update(word[1:-1])
+    forms = first & known
+    forms |= {char + suffix for char in only & known}
+    forms |= {prefix + char for char in inner & known}
+    return forms | {prefix + char + suffix for char in last & known}
 
 
-def _check_size(options: Options, special: int, characters: int, forms: int) -> None:
-    needed = special + characters + forms
-    if needed <= options.vocab_size:
-        return
-    parts = f"{special:,} special tokens, {characters:,} characters"
-    if forms:
-        marks = filter(None, (options.continuing_subword_prefix, options.end_of_word_suffix))
-        parts += f", {forms:,} of their forms with {' or '.join(map(repr, marks))}"
-    raise VocabularyError(
-        f"a vocabulary of {options.vocab_size:,} has no room for the {needed:,} tokens to start from ({parts}); raise "
-        f"vocab_size (--vocab-size) to {needed:,} at least, or keep fewer characters with limit_alphabet "
-        "(--limit-alphabet)"
+def _speller(token_to_id: Mapping[str, int], known: frozenset[str], prefix: str, suffix: str) -> Callable[[str], str]:
+    """A function from a word to its `chr(id)`s; characters that are not known are left out."""
+    only, first, inner, last = (
+        defaultdict(str, ((c, chr(token_to_id[form])) for c in known if (form := before + c + after) in token_to_id))
+        for before, after in (("", suffix), ("", ""), (prefix, ""), (prefix, suffix))
     )
+    of_inner = inner.__getitem__
+    if not prefix and not suffix:
+        return lambda word: "".join(map(of_inner, word))
+
+    def spelled(word: str) -> str:
+        if len(word) < 2:
+            return only[word] if word else ""
+        return f"{first[word[0]]}{''.join(map(of_inner, word[1:-1]))}{last[word[-1]]}"
+
+    return spelled
+
+
+def require_room(vocab_size: int, needed: int, what: str) -> None:
+    """Raise where a vocabulary of this size does not hold what it has to begin with."""
+    if needed > vocab_size:
+        raise VocabularyError(
+            f"a vocabulary of {vocab_size:,} has no room for the {needed:,} {what}; raise vocab_size (--vocab-size) to "
+            f"{needed:,} at least, or keep fewer characters with limit_alphabet (--limit-alphabet)"
+        )
+
+
+# ---- the merges ------------------------------------------------------------------------------------------------------
 
 
 _MERGES_PER_REPORT = 100
 
 
-class Merge(NamedTuple):
-    """Two neighbours and the token they become, as ids."""
+def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[tuple[str, str]]:
+    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times; the merges in order.
 
-    left: int
-    right: int
-    merged: int
-
-
-def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[Merge]:
-    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times.
-
-    Args:
-        spelling: is changed: `tokens` and `token_to_id` grow, `words` get shorter.
-        options: `vocab_size`, `min_frequency`, `continuing_subword_prefix` and `max_token_length` are used here.
-        on_progress: called with a `Progress` every now and then.
-
-    Returns:
-        The merges in order. O(n log n) for n pairs of neighbours in the words.
+    The spelling is changed: `tokens` and `token_to_id` grow, `words` get shorter. O(n log n) for n pairs of neighbours.
 
     Raises:
         VocabularyError: there would be more tokens than characters in Unicode.
@@ -538,52 +515,52 @@ def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | 
         return _Merging(spelling, options, on_progress or (lambda progress: None)).run()
 
 
+def learnt(
+    texts: Iterable[str] | Mapping[str, int], options: Options, on_progress: OnProgress | None, **counting: Any
+) -> tuple[Spelling, list[tuple[str, str]]]:
+    """What training makes of texts, or of words counted before; `counting` are the options of `count_words`."""
+    options.check()
+    word_counts = as_word_counts(texts, on_progress=on_progress, **counting)
+    spelling = spell(word_counts, options)
+    return spelling, merge_pairs(spelling, options, on_progress)
+
+
 class _Merging:
     def __init__(self, spelling: Spelling, options: Options, report: OnProgress) -> None:
         self.tokens, self.token_to_id, words, counts = spelling
         self.pairs = Pairs(words, counts)
         self.options = options
         self.report = report
-        self.prefix = options.continuing_subword_prefix or ""
         self.lengths = [1] * len(self.tokens)  # in characters
-        self.longest = options.max_token_length
         self.sizes = Sizes(self.tokens)
 
-    def run(self) -> list[Merge]:
+    def run(self) -> list[tuple[str, str]]:
         pair_counts = self.pairs.counts
         where = self.pairs.count(self.report)
         waiting: MostFrequent[tuple[str, int, list[int]]] = MostFrequent()
         for pair, positions in where.items():
             waiting.push(pair_counts[pair], (pair, 0, positions))
         vocab_size, least = self.options.vocab_size, max(self.options.min_frequency, 1)
-        merges: dict[str, int] = {}
+        merges: dict[str, None] = {}
         serial = 0
-        while waiting and len(self.tokens) < vocab_size:
-            noted, entry = waiting.pop()
-            pair, _, positions = entry
-            count = pair_counts[pair]
-            if count != noted:  # changed since it was put there
-                if count > 0:
-                    waiting.push(count, entry)
-                continue
-            if count < least:
-                break
+        while len(self.tokens) < vocab_size and (best := waiting.best(pair_counts, least)):
+            pair, _, positions = best[1]
             merged = self._token(*map(ord, pair))
             merges.pop(pair, None)  # a pair merged once more goes to the end
-            merges[pair] = merged
+            merges[pair] = None
             _, new = self.pairs.merge(pair, chr(merged), positions, self._limit(merged))
             for come_up, in_words in new.items():
                 if pair_counts[come_up] > 0:
-                    serial += 1
+                    serial += 1  # of two entries of one pair the older comes first
                     waiting.push(pair_counts[come_up], (come_up, serial, in_words))
             if not len(merges) % _MERGES_PER_REPORT:
                 self.report(Progress(MERGING, len(self.tokens), vocab_size, "tokens"))
         self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
-        return [Merge(ord(pair[0]), ord(pair[1]), merged) for pair, merged in merges.items()]
+        return [(self.tokens[ord(pair[0])], self.tokens[ord(pair[1])]) for pair in merges]
 
     def _token(self, left: int, right: int) -> int:
         """The id of the token that a pair becomes; another merge may have made it before."""
-        token = self.tokens[left] + self.tokens[right].removeprefix(self.prefix)
+        token = self.tokens[left] + self.tokens[right].removeprefix(self.options.continuing_subword_prefix or "")
         merged = self.token_to_id.get(token)
         if merged is None:
             merged = self.token_to_id[token] = len(self.tokens)
@@ -603,7 +580,7 @@ class _Merging:
         As in tokenizers 0.22.2 `max_token_length` is one that a token stays below, and two characters are never too
         long.
         """
-        longest, lengths, too_large = self.longest, self.lengths, self.sizes.limit(merged)
+        longest, lengths, too_large = self.options.max_token_length, self.lengths, self.sizes.limit(merged)
         if longest is None:
             return too_large
         return lambda token: (

@@ -15,15 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.errors import InputError, InputTypeError, TrietokError
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.worker_pool import Submit, worker_pool
+from trietok.worker_pool import worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-
-# The progress of a training, for a caller that shows it.
-#
-# In: nothing. Out: `Progress`, which training passes to the caller's `on_progress` every now and then.
 
 
 COUNTING_WORDS = "counting words"
@@ -146,9 +141,8 @@ def count_words(
         TrietokError: a process has died.
     """
     require_texts(texts, "texts", "text")
-    for name, value in (("processes", processes), ("max_words", max_words)):
-        if type(value) is not int or value < 1:
-            raise InputError(f"{name} is a whole number from 1, not {value!r}")
+    require_whole("processes", processes, 1)
+    require_whole("max_words", max_words, 1)
     count = _Count(words, do_lower_case)
     counts = WordCounts()
     for batch, counted in _counted(_batches(texts), count, processes):
@@ -176,11 +170,7 @@ def count_words(
 
 
 def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> WordCounts:
-    """The counts of texts, by `count_words` with these options; a mapping of counts is returned as `WordCounts`.
-
-    Raises:
-        InputError: there is nothing, or a count is not a whole number from 1.
-    """
+    """The counts of texts, by `count_words` with these options; a mapping of counts is returned as `WordCounts`."""
     if not isinstance(texts, Mapping):
         return count_words(texts, **options)
     if isinstance(texts, WordCounts):
@@ -194,17 +184,19 @@ def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> 
 
 
 def require_texts(texts: object, name: str, one: str) -> None:
-    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of characters.
-
-    Raises:
-        InputTypeError: it is a string, a path, or nothing that can be iterated over.
-    """
+    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of characters."""
     if isinstance(texts, (str, bytes, os.PathLike)) or not hasattr(type(texts), "__iter__"):
         raise InputTypeError(
             f"{name} is an iterable of str, not one {type(texts).__name__}: pass [{one}], or TextFiles(path) for a "
             "file",
             value=texts,
         )
+
+
+def require_whole(name: str, value: object, least: int, or_none: bool = False) -> None:
+    """Raise for an option that is no whole number, or too low a one."""
+    if (type(value) is not int or value < least) and not (or_none and value is None):
+        raise InputError(f"{name} is a whole number from {least}, not {value!r}")
 
 
 class _Count:
@@ -214,25 +206,18 @@ class _Count:
         self._words = words or BasicTokenizer(do_lower_case=do_lower_case).tokenize
 
     def __call__(self, batch: list[str]) -> Counter[str]:
+        counts: Counter[str] = Counter()
         if not _is_basic(self._words):
-            counts: Counter[str] = Counter()
             for text in batch:
                 counts.update(self._words(text))
             return counts
         chunks: Counter[str] = Counter()
         for text in batch:
             chunks.update(text.split(" "))
-        return self._of_chunks(chunks)
-
-    def _of_chunks(self, chunks: Mapping[str, int]) -> Counter[str]:
-        """The words of chunks between spaces: chunks that occur equally often are split into words together."""
+        # Chunks that occur equally often are split into words together.
         chunks_of: dict[int, list[str]] = {}
         for chunk, count in chunks.items():
-            if count in chunks_of:
-                chunks_of[count].append(chunk)
-            else:
-                chunks_of[count] = [chunk]
-        counts: Counter[str] = Counter()
+            chunks_of.setdefault(count, []).append(chunk)
         for count, alike in chunks_of.items():
             for start in range(0, len(alike), _CHUNKS_AT_ONCE):
                 words = self._words(" ".join(alike[start : start + _CHUNKS_AT_ONCE]))
@@ -278,22 +263,18 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
 
     try:
         with worker_pool(processes, "processes", _begin_process, count) as submit:
-            yield from _in_order(submit, batches, 2 * processes)
+            waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
+            for batch in batches:
+                if len(waiting) == 2 * processes:  # no more batches at once, or the whole text would be held
+                    size, future = waiting.popleft()
+                    yield size, future.result()
+                waiting.append((len(batch), submit(_count_in_process, batch)))
+            for size, future in waiting:
+                yield size, future.result()
     except BrokenProcessPool:
         raise TrietokError(
             "a process that counts words has died, perhaps because memory ran out; try fewer processes (--processes)"
         ) from None
-
-
-def _in_order(submit: Submit, batches: Iterable[list[str]], most: int) -> Iterator[tuple[int, Counter[str]]]:
-    waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
-    for batch in batches:
-        if len(waiting) == most:  # no more batches at once, or the whole text would be held
-            size, future = waiting.popleft()
-            yield size, future.result()
-        waiting.append((len(batch), submit(_count_in_process, batch)))
-    for size, future in waiting:
-        yield size, future.result()
 
 
 _counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from trietok.text.vocabulary import Vocabulary
-from trietok.training.merging import Options, merge_pairs, spell
-from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords, as_word_counts
+from trietok.training.merging import Options, learnt
+from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -75,20 +75,11 @@ def train_wordpiece(
         min_frequency,
         limit_alphabet,
         initial_alphabet,
-        tuple(special_tokens) if not isinstance(special_tokens, str) else special_tokens,
+        special_tokens if isinstance(special_tokens, str) else tuple(special_tokens),
         continuing_subword_prefix,
         None,
         max_token_length,
     )
-    options.check()
-    word_counts = as_word_counts(
-        texts,
-        words=words,
-        do_lower_case=do_lower_case,
-        processes=processes,
-        max_words=max_words,
-        on_progress=on_progress,
-    )
-    spelling = spell(word_counts, options)
-    merge_pairs(spelling, options, on_progress)
+    counting = {"words": words, "do_lower_case": do_lower_case, "processes": processes, "max_words": max_words}
+    spelling, _ = learnt(texts, options, on_progress, **counting)
     return WordPieceVocabulary(spelling.tokens, continuing_subword_prefix)

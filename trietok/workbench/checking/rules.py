@@ -39,7 +39,7 @@ from trietok.files.formats import (
     read_json_text,
 )
 from trietok.files.load import AddedIds
-from trietok.files.safetensors import SafetensorsError, tensor_shapes
+from trietok.files.safetensors import SafetensorsError, read_header
 from trietok.files.tokenizer_json import NO_NORMALIZER, TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import template_processing_of
@@ -1020,7 +1020,7 @@ def embedding_rows(facts: Facts) -> Iterator[Finding]:
     held: dict[str, set[str]] = {}
     for name in names:
         try:
-            shapes = tensor_shapes(path / name)
+            shapes = {key: tensor.shape for key, tensor in read_header(path / name).tensors.items()}
         except (SafetensorsError, OSError) as error:
             message = f"cannot read it: {error.strerror}" if isinstance(error, OSError) else str(error)
             yield Finding("error", "weights-unreadable", message, file=name)
