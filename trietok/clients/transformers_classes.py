@@ -30,7 +30,6 @@ from trietok.inputs.template import BERT
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base
 from trietok.tokenizer.auto import fast_class_of
-from trietok.tokenizer.bert import BertTokenizer
 from trietok.workbench.locking.export import export
 
 
@@ -119,7 +118,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     True
     """
     with brief:
-        if not isinstance(tokenizer, BertTokenizer):
+        if not isinstance(tokenizer, bert.BertTokenizer):
             message = f"to_rust takes a BertTokenizer of trietok or a relative of it, not {kind_of(tokenizer)}"
             raise InputTypeError(message, value=tokenizer)
         if has_methods_of_its_own(tokenizer):
@@ -153,7 +152,8 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         return made
 
 
-# Classes of trietok are not imported by name: under their names this module gives those for transformers.
+# No class of trietok is imported by its name: under that this module gives the one for transformers, which pickle asks
+# for. Were BertTokenizer imported here, the class made of it could not be pickled.
 if TYPE_CHECKING:
     _Ours = bert.BertTokenizer
 else:
