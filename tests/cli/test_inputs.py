@@ -8,6 +8,7 @@ import json
 import sys
 
 import pytest
+from click import UsageError
 
 from tests.cli.commands import out, usage_error
 from trietok.cli.options import lines_of
@@ -54,20 +55,13 @@ def test_arguments_and_files_do_not_go_together(command):
 
 @pytest.mark.parametrize("stdin", [None, "terminal"])
 def test_nothing_to_read_is_a_usage_error(monkeypatch, stdin):
-    class Fails(Exception):
-        pass
-
-    class Context:
-        def fail(self, message):
-            raise Fails(message)
-
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal() if stdin else None)
-    with pytest.raises(Fails, match="Give texts as arguments, with --file FILE or through a pipe"):
-        lines_of(Context(), None, None, "texts")
+    with pytest.raises(UsageError, match="Give texts as arguments, with --file FILE or through a pipe"):
+        lines_of(None, None, "texts")
 
 
 def test_input_is_never_read_as_a_whole(monkeypatch):
@@ -78,5 +72,5 @@ def test_input_is_never_read_as_a_whole(monkeypatch):
             return False
 
     monkeypatch.setattr(sys, "stdin", Endless())
-    lines = lines_of(None, None, None, "texts")
+    lines = lines_of(None, None, "texts")
     assert [line.text for line in itertools.islice(lines, 3)] == ["line 0", "line 1", "line 2"]

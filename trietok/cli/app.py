@@ -21,28 +21,6 @@ _MODULES = {
     **dict.fromkeys(("verify", "export"), "lock"),
     **dict.fromkeys(("add", "trim", "suggest", "rows"), "adapt"),
 }
-# The summaries stand here so that listing the commands imports none of them.
-COMMANDS = {
-    "encode": "Turn texts into ids, special tokens included.",
-    "tokenize": "Split texts into tokens, without adding special tokens.",
-    "decode": "Turn ids back into text.",
-    "explain": "Show what each stage does to a text, and why.",
-    "play": "Serve the playground, a page for trying texts.",
-    "diff": "Compare two tokenizers, and show what differs.",
-    "check": "Find contradictions in a tokenizer's files, and repair them.",
-    "bench": "Measure speed on your text, beside other tokenizers.",
-    "encode-files": "Encode files of texts into files of ids.",
-    "unknown": "List the words that become the unknown token.",
-    "suggest": "List the words of your texts that are worth adding.",
-    "adapt": "Find words that deserve a token, and add them to a model.",
-    "add": "Add a list of terms to a tokenizer; no id moves.",
-    "trim": "Make a smaller tokenizer with the same tokens for your texts.",
-    "rows": "Copy a model with the rows that a changed tokenizer needs.",
-    "lock": "Record the ids of golden texts in a lock file.",
-    "verify": "Check that a tokenizer still gives the locked ids.",
-    "export": "Write a tokenizer as one file.",
-    "train": "Train a vocabulary from text.",
-}
 
 
 class Page(NamedTuple):
@@ -59,28 +37,47 @@ class Page(NamedTuple):
         return f'the page "{self.title}" ({self.path} in the source)'
 
 
-# The page that the help of a command ends with, where it has one of its own; the others are on one page.
 _ALL = Page("The command line", "docs/command_line.md")
 _TRIMMING = Page("A smaller vocabulary, and a larger one", "docs/trimming.md")
 _LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
-_PAGES = {
-    "explain": Page("Why a text has its ids", "docs/explaining.md"),
-    "play": Page("The playground", "docs/playground.md"),
-    "diff": Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
-    "check": Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
-    "bench": Page("Benchmarks", "docs/benchmarks.md"),
-    "encode-files": Page("Corpora", "docs/corpora.md"),
-    "unknown": Page("Unknown words", "docs/unknown_words.md"),
-    "suggest": Page("Which words to add", "docs/suggesting.md"),
-    "adapt": Page("Adapting a model to your texts", "docs/adapting.md"),
-    "add": _TRIMMING,
-    "trim": _TRIMMING,
-    "rows": Page("The rows of a model", "docs/model_rows.md"),
-    "lock": _LOCKING,
-    "verify": _LOCKING,
-    "export": _LOCKING,
-    "train": Page("Training a vocabulary", "docs/training.md"),
+# The summary of each command, so that listing them imports none; and the page that its help ends with.
+_COMMANDS: dict[str, tuple[str, Page]] = {
+    "encode": ("Turn texts into ids, special tokens included.", _ALL),
+    "tokenize": ("Split texts into tokens, without adding special tokens.", _ALL),
+    "decode": ("Turn ids back into text.", _ALL),
+    "explain": ("Show what each stage does to a text, and why.", Page("Why a text has its ids", "docs/explaining.md")),
+    "play": ("Serve the playground, a page for trying texts.", Page("The playground", "docs/playground.md")),
+    "diff": (
+        "Compare two tokenizers, and show what differs.",
+        Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
+    ),
+    "check": (
+        "Find contradictions in a tokenizer's files, and repair them.",
+        Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
+    ),
+    "bench": ("Measure speed on your text, beside other tokenizers.", Page("Benchmarks", "docs/benchmarks.md")),
+    "encode-files": ("Encode files of texts into files of ids.", Page("Corpora", "docs/corpora.md")),
+    "unknown": ("List the words that become the unknown token.", Page("Unknown words", "docs/unknown_words.md")),
+    "suggest": (
+        "List the words of your texts that are worth adding.",
+        Page("Which words to add", "docs/suggesting.md"),
+    ),
+    "adapt": (
+        "Find words that deserve a token, and add them to a model.",
+        Page("Adapting a model to your texts", "docs/adapting.md"),
+    ),
+    "add": ("Add a list of terms to a tokenizer; no id moves.", _TRIMMING),
+    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", _TRIMMING),
+    "rows": (
+        "Copy a model with the rows that a changed tokenizer needs.",
+        Page("The rows of a model", "docs/model_rows.md"),
+    ),
+    "lock": ("Record the ids of golden texts in a lock file.", _LOCKING),
+    "verify": ("Check that a tokenizer still gives the locked ids.", _LOCKING),
+    "export": ("Write a tokenizer as one file.", _LOCKING),
+    "train": ("Train a vocabulary from text.", Page("Training a vocabulary", "docs/training.md")),
 }
+COMMANDS = {name: summary for name, (summary, _) in _COMMANDS.items()}
 
 
 def page_of(name: str) -> Page:
@@ -89,7 +86,7 @@ def page_of(name: str) -> Page:
     >>> page_of("diff").path, page_of("encode").path
     ('docs/comparing.md', 'docs/command_line.md')
     """
-    return _PAGES.get(name, _ALL)
+    return _COMMANDS[name][1]
 
 
 @cache

@@ -5,34 +5,35 @@ The exit codes are those of diff(1): 0 for the same ids, 1 for a difference, 2 f
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 import trietok
 from trietok.cli import options
 from trietok.cli.options import lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, reporting, visible, write_line, writing
+from trietok.cli.results import write_result
+
+if TYPE_CHECKING:
+    from trietok.cli.tables import Screen
 
 _DIFFERENT, _TROUBLE = 1, 2
 _OLD, _NEW = "red", "green"
 
 
-@click.command()
+@options.command(_TROUBLE)
 @click.argument("a", type=options.PATH, metavar="OLD")
 @click.argument("b", type=options.PATH, metavar="NEW")
-@click.option(
+@options.some_files(
     "--texts",
     "-t",
-    type=options.PATH,
-    multiple=True,
-    metavar="FILE",
     help="Compare on the texts of a .txt, .jsonl or .parquet file; - is standard input. May be repeated. Without it, "
     "use a built-in sample.",
 )
 @options.column
 @options.json_lines
 @options.offline
-@click.pass_context
-def diff(ctx: click.Context, a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
+def diff(a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
     """Compare two tokenizers, and show what differs.
 
     OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. The exit code is 0 if all ids are
@@ -43,47 +44,33 @@ def diff(ctx: click.Context, a: str, b: str, texts: tuple[str, ...], column: str
       trietok diff trietok-en trietok-multi
       trietok diff old-tokenizer new-tokenizer --texts texts.txt
     """
-    with reporting(_TROUBLE):
-        old, new = (tokenizer_of(name) for name in (a, b))
-        given = (line.text for line in lines_of(ctx, (), texts, "texts", column)) if texts else None
-        comparison = trietok.compare(old, new, given)
-        if as_json:
-            write_line(json_line(comparison.to_dict()))
-        elif on_terminal():
-            _write_tables(comparison)
-        else:
-            write_line(str(comparison))
+    old, new = (tokenizer_of(name) for name in (a, b))
+    given = (line.text for line in lines_of((), texts, "texts", column)) if texts else None
+    comparison = trietok.compare(old, new, given)
+    write_result(comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw(screen, comparison))
     if not comparison.same_ids:
         raise click.exceptions.Exit(_DIFFERENT)
 
 
-def _write_tables(comparison: trietok.Comparison) -> None:
-    """For a terminal: a table for each kind of difference, what was in red, what is in green."""
-    from rich.console import Console  # only where somebody looks
-    from rich.table import Table
-    from rich.text import Text
-
-    # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
-    console = Console(highlight=False, markup=False, emoji=False)
-    with writing():
-        console.print(Text(comparison.summary, style="bold green" if comparison.same_ids else "bold red"))
-        heads = zip(("old", "new"), (_OLD, _NEW), comparison.names, comparison.fingerprints, strict=True)
-        for side, style, name, line in heads:
-            console.print(Text.assemble((f"{side} ", style), f"{visible(name)} ", (line, "dim")), soft_wrap=True)
-        for section in comparison.sections():
-            console.print()
-            console.print(Text(section.title, style="bold"))
-            table = Table.grid(padding=(0, 2))
-            for what, old, new in section.rows:
-                if section.stacked:
-                    for mark, line, style in ((" ", what, ""), ("-", old, _OLD), ("+", new, _NEW)):
-                        table.add_row(Text(f"  {mark} {line}", style=style))
-                else:
-                    table.add_row(Text(f"  {what}"), Text(old, style=_OLD), Text(new, style=_NEW))
-            console.print(table)
-            if section.left_out:
-                console.print(Text(f"  ... and {section.left_out} more", style="dim"))
-        if not comparison.differing:
-            console.print(Text(f"{comparison.texts} texts encoded, all alike", style="dim"))
-        console.print()
-        console.print(Text(comparison.proof, style="bold"))
+def _draw(screen: Screen, comparison: trietok.Comparison) -> None:
+    """A table for each kind of difference, what was in red, what is in green."""
+    screen.line((comparison.summary, "bold green" if comparison.same_ids else "bold red"))
+    heads = zip(("old", "new"), (_OLD, _NEW), comparison.names, comparison.fingerprints, strict=True)
+    for side, style, name, line in heads:
+        screen.line((f"{side} ", style), (f"{name} ", ""), (line, "dim"), soft_wrap=True)
+    for section in comparison.sections():
+        screen.line()
+        screen.line((section.title, "bold"))
+        rows: list[list[tuple[str, str]]] = []
+        for what, old, new in section.rows:
+            if section.stacked:
+                rows += [[(f"    {what}", "")], [(f"  - {old}", _OLD)], [(f"  + {new}", _NEW)]]
+            else:
+                rows.append([(f"  {what}", ""), (old, _OLD), (new, _NEW)])
+        screen.table((), rows)
+        if section.left_out:
+            screen.line((f"  ... and {section.left_out} more", "dim"))
+    if not comparison.differing:
+        screen.line((f"{comparison.texts} texts encoded, all alike", "dim"))
+    screen.line()
+    screen.line((comparison.proof, "bold"))

@@ -15,9 +15,10 @@ import click
 
 from trietok.cli import options
 from trietok.cli.interrupts import terminated_like_interrupted
-from trietok.cli.options import check_length, tokenizer_of
-from trietok.cli.output import json_line, reporting, visible, warn, write_line
-from trietok.cli.progress import amount, amounts, said_regularly, shown_bars
+from trietok.cli.options import Encoding, tokenizer_of
+from trietok.cli.output import reporting, visible, warn
+from trietok.cli.progress import amount, said_regularly, shown_bars
+from trietok.cli.results import write_result
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
@@ -36,24 +37,10 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILES...")
-@click.option(
-    "--output",
-    "-o",
-    type=options.OUTPUT,
-    required=True,
-    metavar="DIR",
-    help="The directory to write, new or empty; with --resume, that of the run.",
-)
+@options.output_directory(required=True, help="The directory to write, new or empty; with --resume, that of the run.")
 @options.model
-@click.option(
-    "--column",
-    default="text",
-    metavar="NAME",
-    help="The column of .parquet or key of .jsonl files that holds the text.",
-)
-@click.option(
-    "--workers", type=options.POSITIVE, metavar="N", help="Encode N shards at once; by default, one per core."
-)
+@options.name("--column", default="text", help="The column of .parquet or key of .jsonl files that holds the text.")
+@options.number("--workers", help="Encode N shards at once; by default, one per core.")
 @click.option(
     "--format",
     "file_format",
@@ -61,13 +48,13 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
     default="parquet",
     help="The kind of file to write.",
 )
-@click.option("--pack", type=options.POSITIVE, metavar="N", help="Join the texts and cut them every N ids.")
-@click.option("--drop-last", is_flag=True, help="With --pack: leave out a shard's last block if it is shorter.")
+@options.number("--pack", help="Join the texts and cut them every N ids.")
+@options.flag("--drop-last", help="With --pack: leave out a shard's last block if it is shorter.")
 @options.max_length
-@click.option("--truncation", is_flag=True, help="Truncate to the longest sequence that the model takes.")
+@options.flag("--truncation", help="Truncate to the longest sequence that the model takes.")
 @options.no_special_tokens
-@click.option("--keep", metavar="NAMES", help="Copy these columns or keys, separated by commas, to the rows of ids.")
-@click.option(
+@options.name("--keep", metavar="NAMES", help="Copy these columns or keys, separated by commas, to the rows of ids.")
+@options.name(
     "--with", "columns", metavar="NAMES", help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}."
 )
 @click.option(
@@ -76,13 +63,9 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
     default="fail",
     help="Fail, or skip rows without text and files that cannot be read, and list them.",
 )
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Encode what is missing of FILES, and delete the shards of files that are not listed.",
-)
-@click.option("--verify", is_flag=True, help="With --resume: find damaged shards and changed files by their checksums.")
-@click.option(
+@options.flag("--resume", help="Encode what is missing of FILES, and delete the shards of files that are not listed.")
+@options.flag("--verify", help="With --resume: find damaged shards and changed files by their checksums.")
+@options.number(
     "--shard-size",
     type=click.FloatRange(min=0.000001),
     default=16,
@@ -90,29 +73,23 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
     help="About how much text goes into a shard, in 10^6 bytes.",
     callback=_finite,
 )
-@click.option("--json", "as_json", is_flag=True, help="Write the totals as one JSON object.")
+@options.json_flag(help="Write the totals as one JSON object.")
 @options.offline
-@click.pass_context
 def encode_files(
-    ctx: click.Context,
     files: tuple[str, ...],
     output: str,
     model: str,
-    column: str,
-    workers: int | None,
-    file_format: str,
     pack: int | None,
-    drop_last: bool,
     max_length: int | None,
     truncation: bool,
     no_special_tokens: bool,
     keep: str | None,
     columns: str | None,
-    on_error: str,
     resume: bool,
     verify: bool,
     shard_size: float,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Encode files of texts into files of ids.
 
@@ -129,11 +106,11 @@ def encode_files(
       trietok encode-files texts.txt --output ids --pack 512 --drop-last --resume
     """
     if verify and not resume:
-        ctx.fail("--verify needs --resume.")
+        raise click.UsageError("--verify needs --resume.")
     asked = _between_commas(columns)
     for name in asked:
         if name not in _COLUMNS:
-            ctx.fail(f"--with {name}: there is no such column; there are {', '.join(_COLUMNS)}.")
+            raise click.UsageError(f"--with {name}: there is no such column; there are {', '.join(_COLUMNS)}.")
     with reporting(), terminated_like_interrupted(), _stop_said(output, resume):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
@@ -143,8 +120,7 @@ def encode_files(
             settings = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
             settings["add_special_tokens"] = False
-        else:
-            check_length(tokenizer, max_length)
+        Encoding(None, no_special_tokens, max_length).check_length(tokenizer)
         settings.update({f"return_{name}": True for name in asked})
         seen: list[Progress] = []  # the last state
 
@@ -157,28 +133,21 @@ def encode_files(
                 files,
                 output,
                 tokenizer,
-                column=column,
-                workers=workers,
-                file_format=file_format,
                 pack=pack,
-                drop_last=drop_last,
                 keep=_between_commas(keep),
-                on_error=on_error,
                 resume=resume,
                 verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
+                **how,
                 **settings,
             )
         totals = manifest["totals"]
         removed = dict(seen[-1].removed) if seen else {}
-        if as_json:
-            numbers = {"shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
-            numbers |= {"removed": removed} if resume else {}
-            write_line(json_line({"output": output, **numbers}))
-        else:
-            for line in _summary(output, manifest, sum(state.kept for state in seen) if resume else None, removed):
-                write_line(visible(line))
+        values = {"output": output, "shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
+        values |= {"removed": removed} if resume else {}
+        kept = sum(state.kept for state in seen) if resume else None
+        write_result(values, as_json, lambda: _summary(output, manifest, kept, removed))
         limit = tokenizer.model_max_length
         if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
             warn(
@@ -249,7 +218,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
     def note(state: Progress) -> None:
         nonlocal line
-        done = amounts(state.done_bytes, state.all_bytes, "bytes")
+        done = amount(state.done_bytes, "bytes", state.all_bytes)
         line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate_of(state)}"
 
     with shown_bars(transient=True) as bars:

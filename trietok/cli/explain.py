@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import check_length, check_pair, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, reporting, write_line, writing
+from trietok.cli.options import Encoding, lines_of, tokenizer_of
+from trietok.cli.output import json_line, on_terminal, write_line
+from trietok.cli.results import on_screen
+
+if TYPE_CHECKING:
+    from trietok.cli.tables import Screen
 
 _PROFILES = ("slow", "fast")
 _WIDTH = 80  # where nobody looks on
@@ -28,57 +33,38 @@ _STYLES = {
     "token2": "black on #86d3b8",
     "token3": "black on #dfb0d4",
     "unknown": "bold white on #a63f00",
-    "added": "bold black on #e4e8ec",
-    "kept": "bold black on #e4e8ec",
+    **dict.fromkeys(("added", "kept"), "bold black on #e4e8ec"),
     "special": "magenta",
     "padding": "dim",
     "truncated": "dim strike",
     "hidden": "bold #d55e00",
-    "head": "bold",
     "title": "bold underline",
-    "stage": "bold",
-    "gave": "",
-    "place": "cyan",
-    "id": "cyan",
+    **dict.fromkeys(("head", "stage", "changed", "inserted", "same"), "bold"),
+    **dict.fromkeys(("place", "id"), "cyan"),
     "deleted": "#d55e00",
-    "changed": "bold",
-    "inserted": "bold",
     "left": "#d98200",
     "right": "#2f9bd6",
-    "same": "bold",
     "dim": "dim",
-    "story": "",
-    "": "",
+    **dict.fromkeys(("gave", "story", ""), ""),
 }
 
 
-@click.command()
-@options.texts
-@options.text_files
-@options.model
-@options.pair
-@options.no_special_tokens
-@options.max_length
-@click.option("--fast", is_flag=True, help="Explain the fast profile (that of the Rust tokenizers).")
-@click.option(
-    "--against",
-    type=options.PATH,
-    metavar="NAME_OR_DIR",
-    help="Show where another tokenizer differs; slow or fast is the same model in that profile.",
+@options.command()
+@options.texts_and_model
+@options.encoding
+@options.fast(help="Explain the fast profile (that of the Rust tokenizers).")
+@options.tokenizer(
+    "--against", help="Show where another tokenizer differs; slow or fast is the same model in that profile."
 )
-@click.option("--html", type=options.PATH, metavar="FILE", help="Write a page for a browser.")
+@options.file("--html", help="Write a page for a browser.")
 @options.column
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object per text, with all details.")
+@options.json_flag(help="Write one JSON object per text, with all details.")
 @options.offline
-@click.pass_context
 def explain(
-    ctx: click.Context,
     texts: tuple[str, ...],
     files: tuple[str, ...],
     model: str,
-    pair: str | None,
-    no_special_tokens: bool,
-    max_length: int | None,
+    how: Encoding,
     fast: bool,
     against: str | None,
     html: str | None,
@@ -95,30 +81,26 @@ def explain(
       trietok explain "naïve" --against fast
       trietok explain --file texts.txt --html explained.html
     """
-    with reporting():
-        check_pair(ctx, pair, texts, files)
-        if html is not None and as_json:
-            ctx.fail("Give --html or --json, not both.")
-        lines = lines_of(ctx, texts, files, "texts", column)
-        tokenizers = [tokenizer_of(model, fast=fast)]
-        if against is not None:
-            tokenizers.append(_other(against, model))
-        for tokenizer in () if no_special_tokens else tokenizers:
-            check_length(tokenizer, max_length, is_pair=pair is not None)
-        settings: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "verbose": False}
-        if max_length is not None:
-            settings.update(max_length=max_length, truncation=True)
-        explained = (_explained(tokenizers, line.text, pair, settings) for line in lines)
-        if html is not None:
-            _write_page(html, explained)
-            return
-        for number, each in enumerate(explained):
-            if as_json:
-                write_line(json_line(each.to_dict()))
-            elif on_terminal():
-                _show(each, is_first=number == 0)
-            else:
-                write_line(("\n" if number else "") + each.to_text(_WIDTH))
+    how.check_arguments(texts, files)
+    if html is not None and as_json:
+        raise click.UsageError("Give --html or --json, not both.")
+    lines = lines_of(texts, files, "texts", column)
+    tokenizers = [tokenizer_of(model, fast=fast)]
+    if against is not None:
+        tokenizers.append(_other(against, model))
+    for tokenizer in tokenizers:
+        how.check_length(tokenizer)
+    explained = (_explained(tokenizers, line.text, how) for line in lines)
+    if html is not None:
+        _write_page(html, explained)
+        return
+    for number, each in enumerate(explained):
+        if as_json:
+            write_line(json_line(each.to_dict()))
+        elif on_terminal():
+            on_screen(partial(_draw, each, is_first=number == 0))
+        else:
+            write_line(("\n" if number else "") + each.to_text(_WIDTH))
 
 
 def _other(against: str, model: str) -> Any:
@@ -128,8 +110,8 @@ def _other(against: str, model: str) -> Any:
     return tokenizer_of(against)
 
 
-def _explained(tokenizers: list[Any], text: str, pair: str | None, settings: dict[str, Any]) -> Any:
-    first, *others = (tokenizer.explain(text, pair, **settings) for tokenizer in tokenizers)
+def _explained(tokenizers: list[Any], text: str, how: Encoding) -> Any:
+    first, *others = (tokenizer.explain(text, how.pair, **how.settings) for tokenizer in tokenizers)
     return first.against(others[0]) if others else first
 
 
@@ -146,24 +128,16 @@ def _write_page(path: str, explained: Iterable[Any]) -> None:
         ) from error
 
 
-def _show(explained: Any, is_first: bool) -> None:
-    """For a terminal."""
-    from rich.console import Console  # only where somebody looks
-    from rich.text import Text
+def _draw(explained: Any, screen: Screen, is_first: bool) -> None:
+    from trietok.explaining import views
 
-    from trietok.explaining import views as contrast_views
-    from trietok.explaining import views as text_view
-
-    # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
-    console = Console(highlight=False, markup=False, emoji=False)
-    has_colours = console.color_system is not None and not console.no_color
+    console = screen.console
     if isinstance(explained, trietok.Explanation):
-        lines = text_view.explanation_lines(explained, console.width, bars=not has_colours)
+        has_colours = console.color_system is not None and not console.no_color
+        lines = views.explanation_lines(explained, console.width, bars=not has_colours)
     else:
-        lines = contrast_views.contrast_lines(explained, console.width)
-    with writing():
-        if not is_first:
-            console.print()
-        for line in lines:
-            shown = Text.assemble(*((text, _STYLES[style]) for text, style in line))
-            console.print(shown, no_wrap=True, overflow="ignore", crop=False)
+        lines = views.contrast_lines(explained, console.width)
+    if not is_first:
+        screen.line()
+    for line in lines:
+        screen.line(*((text, _STYLES[style]) for text, style in line), no_wrap=True, overflow="ignore", crop=False)

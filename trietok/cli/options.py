@@ -1,12 +1,11 @@
-"""The arguments and options that commands share, as decorators of click, and the types of their values.
+"""The arguments and options that commands share, as decorators of click; and the lines that they lead to.
 
-What a command alone has stands at the command. click's help does not list arguments: the docstring of a command says
-what they are.
+What a command alone has stands at the command, made of `flag`, `number`, `file` and their like. click's help does not
+list arguments: the docstring of a command says what they are.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
@@ -14,19 +13,23 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import trietok
-from trietok.cli.output import warn
+from trietok.cli.output import reporting, warn
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextReader, expanded, has_text_suffix
 from trietok.text.changes import cached_property
 from trietok.tokenizer.auto import load_any
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 DEFAULT_MODEL = "trietok-en"
+STANDARD_INPUT = "-"
 POSITIVE = click.IntRange(min=1)
 NOT_NEGATIVE = click.IntRange(min=0)
 # The shell completes names of files; whether there is such a file is said by who opens it, as everywhere in trietok.
@@ -50,7 +53,6 @@ class _OutputPath(click.Path):
 
 
 OUTPUT = _OutputPath(readable=False)
-NEW_DIRECTORY = "The directory to write, new or empty."
 
 
 class Ways(_Choice):
@@ -64,6 +66,41 @@ class Ways(_Choice):
         return super().convert(self._former.get(value, value), param, ctx)
 
 
+# Options by what they take.
+
+flag = partial(click.option, is_flag=True)
+number = partial(click.option, type=POSITIVE, metavar="N")
+name = partial(click.option, metavar="NAME")
+text = partial(click.option, metavar="TEXT")
+file = partial(click.option, type=PATH, metavar="FILE")
+some_files = partial(file, multiple=True)
+tokenizer = partial(click.option, type=PATH, metavar="NAME_OR_DIR")
+json_flag = partial(flag, "--json", "as_json")
+force = partial(flag, "--force")  # without it, a command refuses what is probably a mistake
+output_directory = partial(click.option, "--output", "-o", type=OUTPUT, metavar="DIR")
+
+
+def command(exit_code: int = 1, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command of click whose body runs in `reporting`; `exit_code` is that of an error."""
+
+    def decorate(body: Callable[..., Any]) -> click.Command:
+        made: click.Command = click.command(**settings)(reporting(exit_code)(body))
+        return made
+
+    return decorate
+
+
+def together(*options: Decorator) -> Decorator:
+    """Options that commands share, as one decorator."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 class _Second(click.Argument):
     """A directory to write to, given without `--output` as `cp` takes it; the usage line shows one way only."""
 
@@ -71,9 +108,10 @@ class _Second(click.Argument):
         return []
 
 
-def output(
-    help: str = NEW_DIRECTORY, *, required: bool = False, also: str = ""
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+NEW_DIRECTORY = "The directory to write, new or empty."
+
+
+def output(help: str = NEW_DIRECTORY, *, required: bool = False, also: str = "") -> Decorator:
     """The option `--output`, `-o`: a directory, as `output`.
 
     Args:
@@ -83,7 +121,7 @@ def output(
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(command)
+        @wraps(command)
         def with_one_output(*args: Any, output: str | None, second: str | None, **rest: Any) -> Any:
             if output is not None and second is not None:
                 raise click.UsageError(f"Two places to write to, {second!r} and {output!r}; give one, by --output.")
@@ -91,13 +129,10 @@ def output(
                 raise click.UsageError("Missing option '--output' / '-o'.")
             return command(*args, output=second if output is None else output, **rest)
 
-        shown = f"{help}  [required]" if required else help  # as click shows it
-        listed = click.option("--output", "-o", type=OUTPUT, metavar="DIR", help=shown)
+        listed = output_directory(help=f"{help}  [required]" if required else help)  # as click shows it
         if also:
-            unlisted = click.option(also, "second", type=OUTPUT, hidden=True)
-        else:
-            unlisted = click.argument("second", cls=_Second, type=OUTPUT, required=False)
-        return listed(unlisted(with_one_output))
+            return listed(click.option(also, "second", type=OUTPUT, hidden=True)(with_one_output))
+        return listed(click.argument("second", cls=_Second, type=OUTPUT, required=False)(with_one_output))
 
     return decorate
 
@@ -107,126 +142,100 @@ def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) ->
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-texts = click.argument("texts", nargs=-1, metavar="[TEXT]...")
-ids = click.argument("ids", nargs=-1, metavar="[ID]...")
-text_files = click.option(
-    "--file",
-    "-f",
-    "files",
-    type=PATH,
-    multiple=True,
-    metavar="FILE",
-    help="Read texts from a .txt (one a line), .jsonl or .parquet file. May be repeated.",
-)
-id_files = click.option(
-    "--file",
-    "-f",
-    "files",
-    type=PATH,
-    multiple=True,
-    metavar="FILE",
-    help="Read a file with the ids of one text on each line. May be repeated.",
-)
-model = click.option(
+model = tokenizer(
     "--model",
     "-m",
-    type=PATH,
     default=DEFAULT_MODEL,
-    metavar="NAME_OR_DIR",
     help="The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub.",
 )
-column = click.option(
-    "--column", default="text", metavar="NAME", help="The field of .jsonl and .parquet files that holds the text."
+column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
+no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
+max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
+json_lines = json_flag(help="Write one JSON object per line.")
+offline = flag(
+    "--offline", expose_value=False, callback=_ask_nobody, help="Do not connect to the hub: use its cache, or fail."
 )
-
-
-def force(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option `--force`, without which a command refuses what is probably a mistake."""
-    return click.option("--force", is_flag=True, help=help)
-
-
-pair = click.option("--pair", metavar="TEXT", help="Encode the text and TEXT as a pair.")
-no_special_tokens = click.option(
-    "--no-special-tokens", is_flag=True, help="Leave out special tokens such as [CLS] and [SEP]."
+# What `encode`, `tokenize` and `explain` work on.
+texts_and_model = together(
+    click.argument("texts", nargs=-1, metavar="[TEXT]..."),
+    some_files(
+        "--file", "-f", "files", help="Read texts from a .txt (one a line), .jsonl or .parquet file. May be repeated."
+    ),
+    model,
 )
-skip_special_tokens = click.option(
-    "--skip-special-tokens", is_flag=True, help="Leave out special tokens such as [CLS] and [SEP]."
-)
-max_length = click.option(
-    "--max-length", type=POSITIVE, metavar="N", help="Truncate to N tokens, special ones included."
-)
-json_lines = click.option("--json", "as_json", is_flag=True, help="Write one JSON object per line.")
-offline = click.option(
-    "--offline",
-    is_flag=True,
-    expose_value=False,
-    callback=_ask_nobody,
-    help="Do not connect to the hub: use its cache, or fail.",
-)
-
-
-# The arguments and options of `trietok train`, as decorators; and the files they name.
-
-
 files = click.argument("files", nargs=-1, required=True, type=PATH)
-new_directory = click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help=NEW_DIRECTORY)
-VOCAB_SIZE = 30000
-vocab_size = click.option(
-    "--vocab-size",
-    type=POSITIVE,
-    default=VOCAB_SIZE,
-    metavar="N",
-    help="Make at most N tokens, special tokens and single characters included.",
-)
-vocab_size_of_recipes = click.option(
-    "--vocab-size",
-    type=POSITIVE,
-    metavar="N",
-    help=f"Make at most N tokens; by default {VOCAB_SIZE}, or 10000 with --recipe.",
-)
-min_frequency = click.option(
-    "--min-frequency", type=NOT_NEGATIVE, default=0, metavar="N", help="Merge only pairs that occur at least N times."
-)
-limit_alphabet = click.option(
-    "--limit-alphabet", type=POSITIVE, metavar="N", help="Start from the N most frequent characters."
-)
-_INITIAL_ALPHABET: dict[str, Any] = {"default": "", "metavar": "CHARS", "show_default": False}
-_INCLUDED = "Characters to include even if the texts lack them"
-initial_alphabet = click.option("--initial-alphabet", help=f"{_INCLUDED}.", **_INITIAL_ALPHABET)
-initial_alphabet_of_words = click.option(
-    "--initial-alphabet",
-    help=f"{_INCLUDED}, for the beginning of words: n, not ##n. For both, add a text that holds nn.",
-    **_INITIAL_ALPHABET,
-)
-max_token_length = click.option(
-    "--max-token-length", type=POSITIVE, metavar="N", help="Make no token of N characters or more."
-)
-special_tokens = click.option(
-    "--special-token", "special_tokens", multiple=True, metavar="TOKEN", help="Add a special token. May be repeated."
-)
-errors = click.option(
-    "--errors",
-    type=click.Choice(["strict", "replace"]),
-    default="strict",
-    help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.",
-)
-processes = click.option("--processes", type=POSITIVE, default=1, metavar="N", help="Count words in N processes.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Write a summary as one JSON object.")
+new_directory = output_directory(required=True, help=NEW_DIRECTORY)
+max_words = partial(number, "--max-words", help="Hold at most N different words in memory; drop the rarest.")
+fast = partial(flag, "--fast")
 
 
-def text_files_of(files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
-    """The texts of files, globs and standard input, as `trietok train` and `trietok suggest` read them."""
-    standard_input = None if sys.stdin is None else sys.stdin.buffer
-    return trietok.TextFiles(files, column=column, errors=errors, standard_input=standard_input)
+class Encoding(NamedTuple):
+    """How `encode` and `explain` are to encode: a second text, whether special tokens are left out, how many tokens."""
+
+    pair: str | None
+    no_special_tokens: bool
+    max_length: int | None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a tokenizer is to be told."""
+        settings: dict[str, Any] = {"add_special_tokens": not self.no_special_tokens, "verbose": False}
+        return settings if self.max_length is None else {**settings, "truncation": True, "max_length": self.max_length}
+
+    def check_arguments(self, texts: Sequence[str], files: Sequence[str]) -> None:
+        """A usage error for a second text unless there is one text, given as an argument."""
+        if self.pair is not None and (len(texts) != 1 or texts[0] == STANDARD_INPUT or files):
+            raise click.UsageError("--pair goes with exactly one text, given as an argument.")
+
+    def check_length(self, tokenizer: Any) -> None:
+        """A usage error for a length that the special tokens alone take up, before anything is read or written."""
+        if self.max_length is None or self.no_special_tokens:
+            return
+        around = tokenizer.num_special_tokens_to_add(self.pair is not None)
+        if self.max_length <= around:
+            raise click.UsageError(
+                f"--max-length {self.max_length} has no room for a token beside the {around} special ones; raise it, "
+                "or leave them out with --no-special-tokens."
+            )
 
 
-# Where the command's input comes from: arguments, files, standard input; and the ids in a text.
-#
-# In: the arguments, or the bytes of files. Out: one `Line` after the other, each with the place it was read at. A file
-# is never held as a whole. Lines end at U+000A only, and nothing but that is taken off.
+def encoding(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options `--pair`, `--no-special-tokens` and `--max-length`; the command gets `how`, an `Encoding`."""
+
+    @wraps(command)
+    def with_encoding(
+        *args: Any, pair: str | None, no_special_tokens: bool, max_length: int | None, **rest: Any
+    ) -> Any:
+        return command(*args, how=Encoding(pair, no_special_tokens, max_length), **rest)
+
+    pair = text("--pair", help="Encode the text and TEXT as a pair.")
+    return together(pair, no_special_tokens, max_length)(with_encoding)
 
 
-STANDARD_INPUT = "-"
+Reader = Callable[[Sequence[str]], "trietok.TextFiles"]
+
+
+def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options `--column` and `--errors`; the command gets `read`, which opens files, globs and standard input."""
+
+    @wraps(command)
+    def with_reader(*args: Any, column: str, errors: str, **rest: Any) -> Any:
+        standard_input = None if sys.stdin is None else sys.stdin.buffer
+        read = partial(trietok.TextFiles, column=column, errors=errors, standard_input=standard_input)
+        return command(*args, read=read, **rest)
+
+    errors = click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace"]),
+        default="strict",
+        help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.",
+    )
+    return together(column, errors)(with_reader)
+
+
+# Where the command's input comes from: arguments, files, standard input; and the ids in a text. A file is never held as
+# a whole. Lines end at U+000A only, and nothing but that is taken off.
+
 tokenizer_of = load_any
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
@@ -304,19 +313,16 @@ class Lines:
                 yield Line(text, f"{name}, line {number}", name, number)
 
 
-def lines_of(
-    ctx: click.Context, arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None
-) -> Lines:
+def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
     Args:
-        ctx: the command, for its usage errors.
         arguments, files: what the user gave.
         what: what the command wants, in the plural, for its usage errors.
         column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
     """
     if arguments and files:
-        ctx.fail(f"Give {what} as arguments or with --file, not both.")
+        raise click.UsageError(f"Give {what} as arguments or with --file, not both.")
     if files:
         return Lines(files=files, column=column)
     if arguments:
@@ -324,7 +330,7 @@ def lines_of(
             _say_file_names(arguments)
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
-        ctx.fail(f"Give {what} as arguments, with --file FILE or through a pipe; - reads what you type.")
+        raise click.UsageError(f"Give {what} as arguments, with --file FILE or through a pipe; - reads what you type.")
     return Lines(files=[STANDARD_INPUT])
 
 
@@ -339,22 +345,6 @@ def _say_file_names(texts: Sequence[str]) -> None:
     names = [text for text in texts if has_text_suffix(text) and text.isprintable() and " " not in text]
     if names:
         warn(f"there is no file {names[0]!r}, and the name is taken as the text; --file reads files")
-
-
-def check_pair(ctx: click.Context, pair: str | None, arguments: Sequence[str], files: Sequence[str]) -> None:
-    """A usage error for a second text unless there is one text, given as an argument."""
-    if pair is not None and (len(arguments) != 1 or arguments[0] == STANDARD_INPUT or files):
-        ctx.fail("--pair goes with exactly one text, given as an argument.")
-
-
-def check_length(tokenizer: Any, max_length: int | None, *, is_pair: bool = False) -> None:
-    """A usage error for a length that the special tokens alone take up, before anything is read or written."""
-    around = 0 if max_length is None else tokenizer.num_special_tokens_to_add(is_pair)
-    if max_length is not None and max_length <= around:
-        raise click.UsageError(
-            f"--max-length {max_length} has no room for a token beside the {around} special ones; raise it, or leave "
-            "them out with --no-special-tokens."
-        )
 
 
 def ids_in(text: str) -> list[int]:

@@ -19,7 +19,7 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import DEFAULT_MODEL, tokenizer_of
-from trietok.cli.output import reporting, warn, write_line
+from trietok.cli.output import warn, write_line
 
 _HOST = "127.0.0.1"
 _PORT = 8642
@@ -30,17 +30,13 @@ _POLICY = (
 )
 
 
-@click.command()
+@options.command()
 @options.model
-@click.option(
-    "--port",
-    type=click.IntRange(min=0, max=65535),
-    default=_PORT,
-    metavar="N",
-    help="The port to listen on; 0 is any free one.",
+@options.number(
+    "--port", type=click.IntRange(min=0, max=65535), default=_PORT, help="The port to listen on; 0 is any free one."
 )
-@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-@click.option("--site", type=options.PATH, metavar="DIR", help="The folder that docs/playground/build.py made.")
+@options.flag("--no-browser", help="Do not open a browser.")
+@options.file("--site", metavar="DIR", help="The folder that docs/playground/build.py made.")
 @options.offline
 def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
     """Serve the playground, a page for trying texts, on this machine only.
@@ -50,28 +46,27 @@ def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
       trietok play
       trietok play --model my-tokenizer --port 0
     """
-    with reporting():
-        folder = site or default_site()
-        _check(folder)
-        served: dict[str, bytes] = {}
-        if model != DEFAULT_MODEL:
-            name = os.path.basename(os.path.normpath(model))
-            served = {"/config.json": json.dumps({"model": name}).encode(), "/model.zip": _zipped(tokenizer_of(model))}
-        try:
-            server = http.server.ThreadingHTTPServer(
-                (_HOST, port), functools.partial(_Handler, served=served, directory=folder)
-            )
-        except OSError as error:
-            reason = f"cannot listen on port {port}: {error.strerror}; choose another one with --port"
-            raise trietok.InputError(reason) from error
-        with server:
-            address = f"http://{_HOST}:{server.server_port}/"
-            write_line(f"the playground is at {address}; Ctrl-C stops it")
-            if not no_browser:
-                import webbrowser
+    folder = site or default_site()
+    _check(folder)
+    served: dict[str, bytes] = {}
+    if model != DEFAULT_MODEL:
+        name = os.path.basename(os.path.normpath(model))
+        served = {"/config.json": json.dumps({"model": name}).encode(), "/model.zip": _zipped(tokenizer_of(model))}
+    try:
+        server = http.server.ThreadingHTTPServer(
+            (_HOST, port), functools.partial(_Handler, served=served, directory=folder)
+        )
+    except OSError as error:
+        reason = f"cannot listen on port {port}: {error.strerror}; choose another one with --port"
+        raise trietok.InputError(reason) from error
+    with server:
+        address = f"http://{_HOST}:{server.server_port}/"
+        write_line(f"the playground is at {address}; Ctrl-C stops it")
+        if not no_browser:
+            import webbrowser
 
-                webbrowser.open(address)
-            server.serve_forever()
+            webbrowser.open(address)
+        server.serve_forever()
 
 
 def default_site() -> str:

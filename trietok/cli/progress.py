@@ -51,8 +51,7 @@ class Bars:
     def __init__(self, transient: bool = False) -> None:
         self._transient = transient
         self._bars: Any = None
-        self._tasks: dict[str, TaskID] = {}
-        self._paces: dict[str, _Pace] = {}
+        self._phases: dict[str, tuple[TaskID, _Pace]] = {}
         self._last = time.monotonic()  # when the phase before ended, as far as is known
 
     def show(self, phase: str, done: int, total: int | None, unit: str, rate: str = "") -> None:
@@ -67,18 +66,14 @@ class Bars:
         """
         if self._bars is None:
             self._bars = self._started()
-        bars = self._bars
-        if phase not in self._tasks:
-            self._tasks[phase] = bars.add_task(phase, total=total, amounts="", rate="", left="")
-            self._paces[phase] = _Pace(self._last)
-        pace = self._paces[phase]
+        if phase not in self._phases:
+            task = self._bars.add_task(phase, total=total, amounts="", rate="", left="")
+            self._phases[phase] = task, _Pace(self._last)
+        task, pace = self._phases[phase]
         self._last = time.monotonic()
-        pace.note(self._last, done)
-        rate = rate or f"{amount(pace.speed, unit)}/s"
-        left = pace.time_of(done, total)
-        bars.update(
-            self._tasks[phase], completed=done, total=total, amounts=amounts(done, total, unit), rate=rate, left=left
-        )
+        speed, left = pace.noted(self._last, done, total)
+        shown = {"amounts": amount(done, unit, total), "rate": rate or f"{amount(speed, unit)}/s", "left": left}
+        self._bars.update(task, completed=done, total=total, **shown)
 
     def end(self) -> None:
         """Leave the terminal as it was."""
@@ -91,13 +86,12 @@ class Bars:
         from rich.table import Column
 
         console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
-        whole = Column(no_wrap=True)
+        shown = ("{task.description:<14}", "{task.fields[amounts]}", "{task.fields[rate]}", "{task.fields[left]}")
+        first, *others = (TextColumn(each, markup=False, table_column=Column(no_wrap=True)) for each in shown)
         bars = Progress(
-            TextColumn("{task.description:<14}", markup=False, table_column=whole),
+            first,
             BarColumn(bar_width=min(40, max(5, console.width - _BESIDE_THE_BAR))),
-            TextColumn("{task.fields[amounts]}", markup=False, table_column=whole),
-            TextColumn("{task.fields[rate]}", markup=False, table_column=whole),
-            TextColumn("{task.fields[left]}", markup=False, table_column=whole),
+            *others,
             console=console,
             refresh_per_second=5,
             transient=self._transient,
@@ -108,28 +102,25 @@ class Bars:
 
 
 class _Pace:
-    """How fast a phase goes, and how long it will take at the speed of its last half minute."""
+    """How fast a phase goes, and how long it will take at the speed of its last half minute.
+
+    rich's own speed knows nothing of a phase whose steps take longer than that.
+    """
 
     def __init__(self, began: float) -> None:
         self._began = began
         self._seen = deque([(began, 0)])
 
-    def note(self, now: float, done: int) -> None:
+    def noted(self, now: float, done: int, total: int | None) -> tuple[float, str]:
+        """The units a second, and the time left; when all is done, the time it took."""
         self._seen.append((now, done))
         while self._seen[1][0] < now - _WINDOW:
             self._seen.popleft()
-
-    @property
-    def speed(self) -> float:
-        """Units a second."""
-        (began, before), (now, done) = self._seen[0], self._seen[-1]
-        return (done - before) / max(now - began, 1e-9)
-
-    def time_of(self, done: int, total: int | None) -> str:
-        """The time left; when all is done, the time it took."""
+        began, before = self._seen[0]
+        speed = (done - before) / max(now - began, 1e-9)
         if total is not None and done >= total:
-            return f"in {_clock(self._seen[-1][0] - self._began)}"
-        return "" if total is None or not self.speed else f"{_clock((total - done) / self.speed)} left"
+            return speed, f"in {_clock(now - self._began)}"
+        return speed, "" if total is None or not speed else f"{_clock((total - done) / speed)} left"
 
 
 @contextlib.contextmanager
@@ -223,39 +214,21 @@ def _goes_to_pipe() -> bool:
         return True
 
 
-def amount(number: float, unit: str) -> str:
-    """A number of units, to read.
+def amount(number: float, unit: str, total: int | None = None) -> str:
+    """A number of units, to read; and of how many, in one unit.
 
     >>> amount(999, "bytes"), amount(19_257_980, "bytes"), amount(1234.5, "words")
     ('999 bytes', '19.3 MB', '1,234 words')
+    >>> amount(7_363_828, "bytes", 18_886_000), amount(12, "tokens", 30_000)
+    ('7.4 of 18.9 MB', '12 of 30,000 tokens')
     """
+    numbers = [number] if total is None else [number, total]
     if unit != "bytes":
-        return f"{number:,.0f} {unit}"
-    power = _power(number)
-    return f"{_scaled(number, power)} {_UNITS[power]}"
-
-
-def amounts(done: int, total: int | None, unit: str) -> str:
-    """How much is done of how much, in one unit.
-
-    >>> amounts(7_363_828, 18_886_000, "bytes"), amounts(7_363_828, None, "bytes"), amounts(12, 30_000, "tokens")
-    ('7.4 of 18.9 MB', '7.4 MB', '12 of 30,000 tokens')
-    """
-    if total is None:
-        return amount(done, unit)
-    if unit != "bytes":
-        return f"{done:,} of {total:,} {unit}"
-    power = _power(total)
-    return f"{_scaled(done, power)} of {_scaled(total, power)} {_UNITS[power]}"
-
-
-def _power(number: float) -> int:
-    """The power of a thousand that leaves fewer than four digits."""
-    return next((power for power in range(len(_UNITS)) if number < 999.95 * 1000**power), len(_UNITS) - 1)
-
-
-def _scaled(number: float, power: int) -> str:
-    return f"{number:.0f}" if power == 0 else f"{number / 1000**power:.1f}"
+        return f"{' of '.join(f'{each:,.0f}' for each in numbers)} {unit}"
+    # The power of a thousand that leaves fewer than four digits.
+    power = next((power for power in range(len(_UNITS)) if numbers[-1] < 999.95 * 1000**power), len(_UNITS) - 1)
+    shown = " of ".join(f"{each:.0f}" if power == 0 else f"{each / 1000**power:.1f}" for each in numbers)
+    return f"{shown} {_UNITS[power]}"
 
 
 def _clock(seconds: float) -> str:

@@ -1,14 +1,51 @@
-"""What became of a text, and how it is written: as a JSON line, a plain line, or a table where a person looks on.
+"""What came of a command, and how it is written: as JSON, as plain lines, or as a table where a person looks on.
 
-In: texts with their tokens and ids. Out: what standard output is given for each.
+In: what a command found; or texts, each with its tokens and ids. Out: what standard output is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.cli.output import json_line, on_terminal, write_line, writing
+from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+
+if TYPE_CHECKING:
+    from trietok.cli.tables import Screen
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Write lines that may hold what a user's files hold."""
+    for line in lines:
+        write_line(visible(line))
+
+
+def write_result(
+    result: Any, as_json: bool, lines: Callable[[], Iterable[str]], draw: Callable[[Screen], None] | None = None
+) -> None:
+    """Write what came of a command in the form that suits who reads it.
+
+    Args:
+        result: a value for JSON, or what has one as its `to_dict`.
+        as_json: as one JSON object, wherever that goes.
+        lines: what a file or a pipe is given, and a terminal, too, unless there is `draw`.
+        draw: writes it on a terminal, in colour.
+    """
+    if as_json:
+        write_line(json_line(result if isinstance(result, dict) else result.to_dict()))
+    elif draw is not None and on_terminal():
+        on_screen(draw)
+    else:
+        write_lines(lines())
+
+
+def on_screen(draw: Callable[[Screen], None]) -> None:
+    """Have something drawn on the terminal."""
+    from trietok.cli.tables import Screen  # only where somebody looks: rich takes long to import
+
+    with writing():
+        draw(Screen())
+
 
 Place = tuple[int, int, int] | None  # the text, and the half-open span in it; None for a special token
 

@@ -1,15 +1,15 @@
-"""Tables of tokens and ids for a terminal.
+"""What a terminal is shown: lines and tables in colour, and tables of tokens and ids.
 
-In: a `Result`. Out: the text with a summary, then the tokens from left to right, as many side by side as the terminal
-is wide. Below each is its id; its place in the text and, of a pair, its token type id, where they are known; and below
-an unknown token the word that it stands for.
+In: strings with their styles; or a `Result`, of which the text comes first with a summary, then the tokens from left to
+right, as many side by side as the terminal is wide. Below each is its id; its place in the text and, of a pair, its
+token type id, where they are known; and below an unknown token the word that it stands for.
 
 Everything is put together from `rich.text.Text`: a string would be searched for markup, and [CLS] would vanish.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.box import MINIMAL
@@ -22,6 +22,41 @@ from trietok.cli.output import visible
 
 if TYPE_CHECKING:
     from trietok.cli.results import Result
+
+Styled = tuple[str | Sequence[str], str]  # a line, or several below one another in a cell; and the style
+
+
+class Screen:
+    """Writes lines and tables to the terminal.
+
+    >>> Screen().line(("[CLS] ", "bold"), ("a\\x1b", ""))
+    [CLS] a\\x1b
+    """
+
+    def __init__(self) -> None:
+        self.console = Console(highlight=False, markup=False, emoji=False)
+
+    def line(self, *parts: Styled, **options: Any) -> None:
+        """Write parts side by side; an empty line where there is none. `options` are those of rich's `print`."""
+        self.console.print(*([_text(parts)] if parts else []), **options)
+
+    def table(self, columns: Iterable[dict[str, Any]], rows: Iterable[Sequence[Styled]]) -> None:
+        """Write rows of cells; `columns` are the options of rich's columns."""
+        table = Table.grid(padding=(0, 2))
+        for column in columns:
+            table.add_column(**column)
+        for row in rows:
+            table.add_row(*(_text([cell]) for cell in row))
+        self.console.print(table)
+
+
+def _text(parts: Sequence[Styled]) -> Text:
+    shown = [
+        (visible(lines) if isinstance(lines, str) else "\n".join(map(visible, lines)), style) for lines, style in parts
+    ]
+    # The style of a text as a whole is that of the space around it too.
+    return Text(shown[0][0], style=shown[0][1]) if len(shown) == 1 else Text.assemble(*shown)
+
 
 _AROUND = 3  # the columns that a token's cell takes beside the token: a space at either side, and a line
 _TEXT, _TOKEN, _CONTINUATION, _SPECIAL, _UNKNOWN, _ID, _LINE = "bold", "", "dim", "magenta", "bold red", "cyan", "dim"
@@ -40,7 +75,8 @@ class TokenTables:
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        self._console = Console(highlight=False, markup=False, emoji=False)
+        self._screen = Screen()
+        self._console = self._screen.console
         self._special = frozenset(tokenizer.all_special_tokens)
         self._unknown = tokenizer.unk_token
         self._first = True
@@ -53,8 +89,8 @@ class TokenTables:
         for text in (result.text, result.text_pair):
             if text is not None:
                 # A long text would fill the screen, and its tokens follow anyway.
-                title = Text(visible(text), style=_TEXT) if text else Text("(empty text)", style=_LINE)
-                self._console.print(title, no_wrap=True, overflow="ellipsis")
+                title = (text, _TEXT) if text else ("(empty text)", _LINE)
+                self._screen.line(title, no_wrap=True, overflow="ellipsis")
         self._console.print(self._summary(result.tokens))
         for number, block in enumerate(self._blocks(result)):
             if number:

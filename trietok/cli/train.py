@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import click
@@ -16,8 +17,10 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import terminated_like_interrupted
-from trietok.cli.output import json_line, reporting, visible, write_line
+from trietok.cli.options import Reader
+from trietok.cli.output import reporting, visible
 from trietok.cli.progress import shown_bars
+from trietok.cli.results import write_result
 from trietok.files.atomic import checked_new
 from trietok.files.texts import STANDARD_INPUT
 from trietok.showing.characters import number_of
@@ -27,12 +30,33 @@ from trietok.training.wordpiece import SPECIAL_TOKENS
 
 _CHINESE = "chinese"
 
-_max_words = click.option(
-    "--max-words",
-    type=options.POSITIVE,
-    default=MAX_WORDS,
-    metavar="N",
-    help="Hold at most N different words in memory; drop the rarest.",
+_VOCAB_SIZE = 30000
+_INCLUDED = "Characters to include even if the texts lack them"
+
+# What both trainers take; the body gets what decides how they learn as `learning`.
+_pairs_and_alphabet = options.together(
+    options.number(
+        "--min-frequency", type=options.NOT_NEGATIVE, default=0, help="Merge only pairs that occur at least N times."
+    ),
+    options.number("--limit-alphabet", help="Start from the N most frequent characters."),
+)
+_initial_alphabet = partial(click.option, "--initial-alphabet", default="", metavar="CHARS", show_default=False)
+_tokens = options.together(
+    options.number("--max-token-length", help="Make no token of N characters or more."),
+    options.text(
+        "--special-token",
+        "special_tokens",
+        multiple=True,
+        metavar="TOKEN",
+        help="Add a special token. May be repeated.",
+    ),
+)
+_counting = options.together(
+    options.reading,
+    options.number("--processes", default=1, help="Count words in N processes."),
+    options.max_words(default=MAX_WORDS),
+    options.json_flag(help="Write a summary as one JSON object."),
+    options.offline,
 )
 
 
@@ -50,58 +74,32 @@ def train() -> None:
 @train.command(short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
 @options.files
 @options.new_directory
-@options.vocab_size
-@options.min_frequency
-@options.limit_alphabet
-@options.initial_alphabet_of_words
-@options.max_token_length
-@options.special_tokens
-@click.option(
-    "--unused",
-    type=options.NOT_NEGATIVE,
-    default=0,
-    metavar="N",
-    help="Reserve N slots, [unused0] and so on, for later tokens.",
+@options.number(
+    "--vocab-size", default=_VOCAB_SIZE, help="Make at most N tokens, special tokens and single characters included."
 )
-@click.option(
-    "--model-max-length",
-    type=options.POSITIVE,
-    metavar="N",
-    help="The longest sequence the model will take, in tokens.",
+@_pairs_and_alphabet
+@_initial_alphabet(help=f"{_INCLUDED}, for the beginning of words: n, not ##n. For both, add a text that holds nn.")
+@_tokens
+@options.number(
+    "--unused", type=options.NOT_NEGATIVE, default=0, help="Reserve N slots, [unused0] and so on, for later tokens."
 )
-@click.option("--cased", is_flag=True, help="Keep case and accents.")
-@click.option(
-    "--like",
-    type=options.PATH,
-    metavar="NAME_OR_DIR",
-    help="Split texts into words as this BERT tokenizer does.",
-)
-@options.column
-@options.errors
-@options.processes
-@_max_words
-@options.as_json
-@options.offline
-@click.pass_context
+@options.number("--model-max-length", help="The longest sequence the model will take, in tokens.")
+@options.flag("--cased", help="Keep case and accents.")
+@options.tokenizer("--like", help="Split texts into words as this BERT tokenizer does.")
+@_counting
 def wordpiece(
-    ctx: click.Context,
     files: tuple[str, ...],
     output: str,
-    vocab_size: int,
-    min_frequency: int,
-    limit_alphabet: int | None,
-    initial_alphabet: str,
-    max_token_length: int | None,
     special_tokens: tuple[str, ...],
     unused: int,
     model_max_length: int | None,
     cased: bool,
     like: str | None,
-    column: str,
-    errors: str,
+    read: Reader,
+    as_json: bool,
     processes: int,
     max_words: int,
-    as_json: bool,
+    **learning: Any,
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
 
@@ -116,29 +114,18 @@ def wordpiece(
       trietok train wordpiece 'texts/*.txt' -o my-tokenizer --cased --vocab-size 20000
     """
     if cased and like is not None:
-        ctx.fail("Give --cased or --like, not both.")
+        raise click.UsageError("Give --cased or --like, not both.")
     with _training("wordpiece", output) as run:
         settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
-        texts = run.texts(files, column, errors)
+        texts = read(files)
+        run.files = texts.paths
         more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
+        special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
         with _progress() as on_progress:
-            counts = trietok.count_words(
-                texts,
-                words=_words_by(settings),
-                processes=processes,
-                max_words=max_words,
-                on_progress=on_progress,
-            )
-            vocabulary = trietok.train_wordpiece(
-                counts,
-                vocab_size=vocab_size,
-                min_frequency=min_frequency,
-                limit_alphabet=limit_alphabet,
-                initial_alphabet=initial_alphabet,
-                special_tokens=[*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused))],
-                max_token_length=max_token_length,
-                on_progress=on_progress,
-            )
+            counting: dict[str, Any] = {"processes": processes, "max_words": max_words, "on_progress": on_progress}
+            counts = trietok.count_words(texts, words=_words_by(settings), **counting)
+            learning |= {"special_tokens": special_tokens, "on_progress": on_progress}
+            vocabulary = trietok.train_wordpiece(counts, **learning)
         run.saving = True
         if more:
             settings["additional_special_tokens"] = more
@@ -164,50 +151,32 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 @train.command(short_help="Train a byte-pair encoding.")
 @options.files
 @options.new_directory
-@click.option(
-    "--recipe", metavar="NAME", help="The only recipe is chinese: merge characters of sentences, without words."
-)
-@click.option("--test", type=options.PATH, metavar="FILE", help="With --recipe: segment the sentences of this file.")
-@options.vocab_size_of_recipes
-@click.option("--num-merges", type=options.NOT_NEGATIVE, metavar="N", help="With --recipe: make at most N merges.")
-@options.min_frequency
-@options.limit_alphabet
-@options.initial_alphabet
-@options.max_token_length
-@options.special_tokens
-@click.option("--unk-token", default="<unk>", metavar="TOKEN", help="The token for unknown characters.")
-@click.option("--continuing-subword-prefix", metavar="TEXT", help="Marks a token that continues a word.")
-@click.option("--end-of-word-suffix", metavar="TEXT", help="Marks a token at the end of a word.")
-@click.option("--uncased", is_flag=True, help="Lower-case the texts and strip accents.")
-@options.column
-@options.errors
-@options.processes
-@_max_words
-@options.as_json
-@options.offline
-@click.pass_context
+@options.name("--recipe", help="The only recipe is chinese: merge characters of sentences, without words.")
+@options.file("--test", help="With --recipe: segment the sentences of this file.")
+@options.number("--vocab-size", help=f"Make at most N tokens; by default {_VOCAB_SIZE}, or 10000 with --recipe.")
+@options.number("--num-merges", type=options.NOT_NEGATIVE, help="With --recipe: make at most N merges.")
+@_pairs_and_alphabet
+@_initial_alphabet(help=f"{_INCLUDED}.")
+@_tokens
+@options.text("--unk-token", default="<unk>", metavar="TOKEN", help="The token for unknown characters.")
+@options.text("--continuing-subword-prefix", help="Marks a token that continues a word.")
+@options.text("--end-of-word-suffix", help="Marks a token at the end of a word.")
+@options.flag("--uncased", help="Lower-case the texts and strip accents.")
+@_counting
 def bpe(
-    ctx: click.Context,
     files: tuple[str, ...],
     output: str,
     recipe: str | None,
     test: str | None,
     vocab_size: int | None,
     num_merges: int | None,
-    min_frequency: int,
     limit_alphabet: int | None,
-    initial_alphabet: str,
-    max_token_length: int | None,
-    special_tokens: tuple[str, ...],
-    unk_token: str,
-    continuing_subword_prefix: str | None,
-    end_of_word_suffix: str | None,
     uncased: bool,
-    column: str,
-    errors: str,
+    read: Reader,
+    as_json: bool,
     processes: int,
     max_words: int,
-    as_json: bool,
+    **learning: Any,
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
 
@@ -223,38 +192,27 @@ def bpe(
       trietok train bpe sentences.txt -o my-bpe --recipe chinese
     """
     if recipe is not None:
-        _check_recipe(ctx, recipe)
+        _check_recipe(recipe)
     else:
         for name, value in (("--test", test), ("--num-merges", num_merges)):
             if value is not None:
-                ctx.fail(f"{name} needs --recipe {_CHINESE}.")
+                raise click.UsageError(f"{name} needs --recipe {_CHINESE}.")
     if test == STANDARD_INPUT and STANDARD_INPUT in files:
-        ctx.fail("Standard input can be read once: as FILES or as --test, not as both.")
+        raise click.UsageError("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
-        texts = run.texts(files, column, errors)
+        texts = read(files)
+        run.files = texts.paths
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
-            sentences = None if test is None else list(options.text_files_of([test], column, errors))
+            sentences = None if test is None else list(read([test]))
             sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
             _chinese(run, texts, sentences, sizes, as_json)
             return
         with _progress() as on_progress:
-            counts = trietok.count_words(
-                texts, do_lower_case=uncased, processes=processes, max_words=max_words, on_progress=on_progress
-            )
-            trained = trietok.train_bpe(
-                counts,
-                vocab_size=vocab_size or options.VOCAB_SIZE,
-                min_frequency=min_frequency,
-                limit_alphabet=limit_alphabet,
-                initial_alphabet=initial_alphabet,
-                special_tokens=special_tokens,
-                continuing_subword_prefix=continuing_subword_prefix,
-                end_of_word_suffix=end_of_word_suffix,
-                max_token_length=max_token_length,
-                unk_token=unk_token,
-                on_progress=on_progress,
-            )
+            counting: dict[str, Any] = {"processes": processes, "max_words": max_words, "on_progress": on_progress}
+            counts = trietok.count_words(texts, do_lower_case=uncased, **counting)
+            learning |= {"limit_alphabet": limit_alphabet, "on_progress": on_progress}
+            trained = trietok.train_bpe(counts, vocab_size=vocab_size or _VOCAB_SIZE, **learning)
         run.saving = True
         trained.save(output, do_lower_case=uncased)
         run.finish(as_json, _of_counts(counts), vocab_size=len(trained.vocab), merges=len(trained.merges))
@@ -276,14 +234,15 @@ _OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "num_merges
 _OF_THE_RECIPE |= {"column", "errors", "as_json", "offline"}
 
 
-def _check_recipe(ctx: click.Context, recipe: str) -> None:
+def _check_recipe(recipe: str) -> None:
     if recipe != _CHINESE:
-        ctx.fail(f"There is no recipe {recipe!r}; there is {_CHINESE}.")
+        raise click.UsageError(f"There is no recipe {recipe!r}; there is {_CHINESE}.")
+    ctx = click.get_current_context()
     for parameter in ctx.command.params:
         name = parameter.name or ""
         source = ctx.get_parameter_source(name)
         if name not in _OF_THE_RECIPE and source is not None and source.name == "COMMANDLINE":
-            ctx.fail(f"{parameter.opts[0]} does not work with --recipe {_CHINESE}.")
+            raise click.UsageError(f"{parameter.opts[0]} does not work with --recipe {_CHINESE}.")
 
 
 @contextlib.contextmanager
@@ -333,22 +292,14 @@ class _Run:
         self.saving = False
         self.began = time.monotonic()
 
-    def texts(self, files: Sequence[str], column: str, errors: str) -> trietok.TextFiles:
-        texts = options.text_files_of(files, column, errors)
-        self.files = texts.paths
-        return texts
-
     def finish(self, as_json: bool, counted: dict[str, int], **numbers: int) -> None:
-        seconds = round(time.monotonic() - self.began, 2)
-        if as_json:
-            values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
-            write_line(json_line({**values, "seconds": seconds}))
-            return
+        values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
+        values["seconds"] = round(time.monotonic() - self.began, 2)
         words = ""
         if "words" in counted:
             words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
         tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
-        write_line(f"{tokens}, in {visible(self.output)}")
+        write_result(values, as_json, lambda: [f"{tokens}, in {self.output}"])
 
 
 def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:

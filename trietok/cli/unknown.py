@@ -4,51 +4,52 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import trietok
 from trietok.cli import options
 from trietok.cli.options import Line, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, reporting, visible, write_line, writing
+from trietok.cli.output import json_line, on_terminal, visible, write_line
 from trietok.cli.progress import shown_reading
+from trietok.cli.results import on_screen
 from trietok.tokenizer.unknown_words import HEAD
 
+if TYPE_CHECKING:
+    from trietok.cli.tables import Screen
 
-@click.command()
+
+@options.command()
 @click.argument("files", nargs=-1, type=options.PATH, metavar="[FILES]...")
 @options.model
-@click.option("--most", "-n", type=options.POSITIVE, default=20, metavar="N", help="Show the N most frequent words.")
+@options.number("--most", "-n", default=20, help="Show the N most frequent words.")
 @options.column
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with every word.")
+@options.json_flag(help="Write one JSON object, with every word.")
 @options.offline
-@click.pass_context
-def unknown(ctx: click.Context, files: tuple[str, ...], model: str, most: int, column: str, as_json: bool) -> None:
+def unknown(files: tuple[str, ...], model: str, most: int, column: str, as_json: bool) -> None:
     """List the words that become the unknown token: how often, why, and where (file:line:start-end).
 
     FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
-    gzip or zstd. Without FILES, or for -, texts come from standard
-    input.
+    gzip or zstd. Without FILES, or for -, texts come from standard input.
 
     \b
     Examples:
       trietok unknown texts.txt
       trietok unknown 'texts/*.jsonl' --model my-tokenizer --most 50
     """
-    with reporting():
-        lines = lines_of(ctx, (), files, "texts", column)
-        places = _Places()
-        with shown_reading(lines, "looking") as shown:
-            found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
-        if as_json:
-            write_line(json_line(_named(found, places)))
-        elif on_terminal():
-            _write_table(found, places, most)
-        else:
-            write_line(found.summary)
-            for row in found.rows(most, places.name) if found.words else ():
-                write_line("\t".join(map(visible, row)))
+    lines = lines_of((), files, "texts", column)
+    places = _Places()
+    with shown_reading(lines, "looking") as shown:
+        found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
+    if as_json:
+        write_line(json_line(_named(found, places)))
+    elif on_terminal():
+        on_screen(lambda screen: _draw(screen, found, places, most))
+    else:
+        write_line(found.summary)
+        for row in found.rows(most, places.name):
+            write_line("\t".join(map(visible, row)))
 
 
 class _Places:
@@ -90,24 +91,13 @@ def _named(found: trietok.UnknownWords, places: _Places) -> dict[str, Any]:
     return values
 
 
-def _write_table(found: trietok.UnknownWords, places: _Places, most: int) -> None:
-    """For a terminal."""
-    from rich.console import Console  # only where somebody looks
-    from rich.table import Table
-    from rich.text import Text
-
-    # Everything is put together from `Text`: a string would be searched for markup, and [CLS] would vanish.
-    console = Console(highlight=False, markup=False, emoji=False)
-    with writing():
-        console.print(Text(found.summary, style="bold yellow" if found.words else "bold green"))
-        if not found.words:
-            return
-        table = Table.grid(padding=(0, 2))
-        for column, style in zip(HEAD, ("cyan", "bold", "", "dim"), strict=True):
-            table.add_column(justify="right" if column == "count" else "left", style=style)
-        table.add_row(*(Text(head, style="dim") for head in HEAD))
-        for row in found.rows(most, places.name):
-            table.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(table)
-        if len(found.words) > most:
-            console.print(Text(f"... and {len(found.words) - most:,} more", style="dim"))
+def _draw(screen: Screen, found: trietok.UnknownWords, places: _Places, most: int) -> None:
+    screen.line((found.summary, "bold yellow" if found.words else "bold green"))
+    if not found.words:
+        return
+    styles = zip(HEAD, ("cyan", "bold", "", "dim"), strict=True)
+    columns = [{"justify": "right" if name == "count" else "left", "style": style} for name, style in styles]
+    rows = ([(cell, "") for cell in row] for row in found.rows(most, places.name))
+    screen.table(columns, [[(name, "dim") for name in HEAD], *rows])
+    if len(found.words) > most:
+        screen.line((f"... and {len(found.words) - most:,} more", "dim"))

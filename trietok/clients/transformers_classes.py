@@ -1,8 +1,10 @@
-"""`to_transformers`: a tokenizer that is one of transformers' too, for programs that ask by `isinstance`.
+"""A tokenizer as a class of transformers, and as a `tokenizers.Tokenizer`, for programs that work with nothing else.
 
-In: a tokenizer. Out: a copy whose class inherits from the tokenizer's class first and from transformers' base second:
-every method that trietok has is trietok's. It works with transformers 4.57 and 5, and registers nothing there: a class
-of the name BertTokenizer that is registered would take over every BERT directory that the process loads.
+In: a tokenizer. Out of `to_rust`: the Rust object, made of the tokenizer.json that the tokenizer would save. Out of
+`to_transformers`: a copy whose class inherits from the tokenizer's class first and from transformers' base second, for
+programs that ask by `isinstance`: every method that trietok has is trietok's. It works with transformers 4.57 and 5,
+and registers nothing there: a class of the name BertTokenizer that is registered would take over every BERT directory
+that the process loads.
 """
 
 from __future__ import annotations
@@ -28,10 +30,7 @@ from trietok.inputs.template import BERT
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base
 from trietok.tokenizer.auto import fast_class_of
-from trietok.tokenizer.bert import BertTokenizer
 from trietok.workbench.locking.export import export
-
-# What the conversions for clients share: to import a client's package, and what they ask of a tokenizer.
 
 
 def package(name: str, needed_by: str) -> Any:
@@ -88,11 +87,6 @@ def kind_of(value: Any) -> str:
     return f"{whose} {type(value).__name__}"
 
 
-# `to_rust`: a tokenizer as a `tokenizers.Tokenizer`, for programs that work with nothing else.
-#
-# In: a tokenizer. Out: the Rust object, made of the tokenizer.json that the tokenizer would save.
-
-
 _MOST_NAMED = 20
 
 
@@ -124,16 +118,12 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     True
     """
     with brief:
-        if not isinstance(tokenizer, BertTokenizer):
-            raise InputTypeError(
-                f"to_rust takes a BertTokenizer of trietok or a relative of it, not {kind_of(tokenizer)}",
-                value=tokenizer,
-            )
+        if not isinstance(tokenizer, bert.BertTokenizer):
+            message = f"to_rust takes a BertTokenizer of trietok or a relative of it, not {kind_of(tokenizer)}"
+            raise InputTypeError(message, value=tokenizer)
         if has_methods_of_its_own(tokenizer):
-            raise NotSupportedError(
-                f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer would not call",
-                name="to_rust",
-            )
+            message = f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer would not call"
+            raise NotSupportedError(message, name="to_rust")
         if not allow_differences:
             refuse_what_no_file_says(tokenizer, "to_rust")
         if tokenizer.profile == "slow" and not allow_differences:
@@ -157,16 +147,13 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         made.encode_special_tokens = bool(tokenizer.split_special_tokens)
         if exported.examples:
             examples = "; ".join(f"{each.text!r} ({each.why})" for each in exported.examples)
-            log.warning(
-                "the Rust tokenizer gives other ids to %d of %d sentences: %s",
-                exported.differing,
-                exported.texts,
-                examples,
-            )
+            counts = exported.differing, exported.texts
+            log.warning("the Rust tokenizer gives other ids to %d of %d sentences: %s", *counts, examples)
         return made
 
 
-# Classes of trietok are not imported by name: under their names this module gives those for transformers.
+# No class of trietok is imported by its name: under that this module gives the one for transformers, which pickle asks
+# for. Were BertTokenizer imported here, the class made of it could not be pickled.
 if TYPE_CHECKING:
     _Ours = bert.BertTokenizer
 else:
@@ -210,20 +197,15 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     """
     with brief:
         if not isinstance(tokenizer, base.PreTrainedTokenizerBase):
-            raise InputTypeError(
-                f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it with "
-                "trietok.AutoTokenizer.from_pretrained",
-                value=tokenizer,
-            )
+            message = f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it with "
+            raise InputTypeError(f"{message}trietok.AutoTokenizer.from_pretrained", value=tokenizer)
         if isinstance(tokenizer, ForTransformers):
             return tokenizer
         reader = _class_that_reads(tokenizer)
-        if not allow_differences and reader is None:
-            raise NotSupportedError(
-                f"{_why_not(tokenizer)}, or pass allow_differences=True if transformers is not to read what you save",
-                name="to_transformers",
-            )
         if not allow_differences:
+            if reader is None:
+                way_out = "or pass allow_differences=True if transformers is not to read what you save"
+                raise NotSupportedError(f"{_why_not(tokenizer)}, {way_out}", name="to_transformers")
             refuse_what_no_file_says(tokenizer, "to_transformers")
         kind = class_for(type(tokenizer))
         missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
@@ -435,27 +417,22 @@ def class_for(source: type[Any]) -> type[Any]:
             if source.profile == "slow":
                 body["_input_rules"] = SLOW_WITH_DETAILS
             theirs = getattr(transformers, name)
-            body |= {each: _Hidden(each) for each in _properties(theirs) if not _has((ForTransformers, source), each)}
+            hidden = (each for each in _properties(theirs) if not hasattr(ForTransformers, each))
+            body |= {each: _Hidden(each) for each in hidden if not hasattr(source, each)}
             bases = (ForTransformers, source, theirs)
             _classes[source] = new_class(source.__name__, bases, exec_body=lambda space: space.update(body))
         return _classes[source]
 
 
-_results: list[type[Any]] = []
-
-
 def _class_of_results() -> type[Any]:
     """The class of results for transformers: all its methods are trietok's."""
-    if not _results:
+    ours = trietok.BatchEncoding
+    if ours not in _classes:  # it is asked for with every result: mostly without the lock
         with _making:
-            bases = (trietok.BatchEncoding, package("transformers", "to_transformers").BatchEncoding)
-            body = {"__module__": __name__, "__doc__": trietok.BatchEncoding.__doc__}
-            _results[:] = _results or [new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body))]
-    return _results[0]
-
-
-def _has(kinds: tuple[type[Any], ...], name: str) -> bool:
-    return any(hasattr(kind, name) for kind in kinds)
+            bases = (ours, package("transformers", "to_transformers").BatchEncoding)
+            body = {"__module__": __name__, "__doc__": ours.__doc__}
+            _classes.setdefault(ours, new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body)))
+    return _classes[ours]
 
 
 def _properties(kind: type[Any]) -> set[str]:
