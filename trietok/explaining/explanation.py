@@ -789,8 +789,7 @@ def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, 
     located = [each.located for each in traced]
     rows = plan.rows([each.ids for each in located])
     found = [row.ids([each.ids for each in located], plan.builder.settings.pad_token_id) for row in rows]
-    several = plan.rule.overflows_to_rows and plan.options.return_overflowing_tokens
-    ids: list[Any] = found if several else found[0]
+    ids: list[Any] = found if plan.returns_several_rows else found[0]
     if _flat(input_ids) != _flat(ids):
         raise NotSupportedError(
             f"{of.tokenizer} has methods of its own, which give other ids than the stages; they cannot be explained",

@@ -44,11 +44,6 @@ if TYPE_CHECKING:
             ...
 
 
-def empty_batch() -> InputError:
-    """The error for a batch without items."""
-    return InputError("the batch is empty; give it at least one text")
-
-
 def is_text_input(value: Any) -> bool:
     """Whether a value looks like a text, words, or a batch of either, by its first items, as transformers looks."""
     if isinstance(value, (list, tuple)) and value:
@@ -119,11 +114,9 @@ def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) 
     if isinstance(value, str):
         return encoder.ids(value)
     if not isinstance(value, (list, tuple)) or not value:
-        wanted = (
-            "a str or a list of at least one word"
-            if is_split_into_words
-            else "a str, a list of tokens or a list of ids"
-        )
+        wanted = "a str, a list of tokens or a list of ids"
+        if is_split_into_words:
+            wanted = "a str or a list of at least one word"
         raise InputError(f"{where} is {kind_of(value)}; it should be {wanted}")
     kind = str if isinstance(value[0], str) else int
     for position, item in enumerate(value):
