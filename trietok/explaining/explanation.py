@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import NotSupportedError
+from trietok.errors import InputError, NotSupportedError
 from trietok.explaining.values import (
     TITLES,
     AddedMatch,
@@ -312,13 +312,9 @@ class Entries:
         self._vocabulary = vocabulary if is_own else Vocabulary(list(self._entries))
         self._prefix = wordpiece.continuing_subword_prefix
 
-    def left(self, word: str, at: int) -> str:
-        """What is left of a word from a character on, as it is looked up."""
-        return self._prefix + word[at:] if at else word
-
     def match(self, word: str, at: int) -> Match:
         """The entries that begin what is left of a word, and how far any goes."""
-        left = self.left(word, at)
+        left = self._prefix + word[at:] if at else word  # as it is looked up
         found, reached = self._vocabulary.walk(left)
         shortest = len(self._prefix) if at else 0
         entries = tuple(entry for entry in found if len(entry) > shortest and entry in self._entries)
@@ -651,9 +647,11 @@ class Explanation:
         Raises:
             InputError: they are of different texts.
         """
-        from trietok.explaining.views import contrast  # seldom asked for
+        from trietok.explaining.views import Contrast, Parts  # seldom asked for
 
-        return contrast(self, other, names)
+        if [text.text for text in self.texts] != [text.text for text in other.texts]:
+            raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
+        return Contrast(self, other, Parts(list(zip(self.texts, other.texts, strict=True)), names), names)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, complete; all of it can be written as JSON. `docs/explaining.md` documents the schema."""
@@ -698,27 +696,21 @@ ONLY_WORDPIECE = "only ids of WordPiece can be explained; these are of another k
 StagesFor = Callable[[str], tuple[Stages, str]]
 
 
-class Explained(NamedTuple):
-    """The tokenizer that is explained.
-
-    Attributes:
-        tokenizer: its class.
-        name: where it was loaded from.
-        vocabulary: its vocabulary.
-        profile: `"slow"` or `"fast"`.
-    """
-
-    tokenizer: str
-    name: str
-    vocabulary: Vocabulary
-    profile: Profile
-
-
-def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, ...], input_ids: Any) -> Explanation:
+def explain(
+    tokenizer: str,
+    name: str,
+    profile: Profile,
+    vocabulary: Vocabulary,
+    plan: Plan,
+    stages_for: StagesFor,
+    texts: tuple[Any, ...],
+    input_ids: Any,
+) -> Explanation:
     """Explain the ids of a call.
 
     Args:
-        of: the tokenizer.
+        tokenizer, name, profile: as in the `Explanation`.
+        vocabulary: that of the tokenizer.
         plan: the plan of the call.
         stages_for: gives the stages of a text, and the text that they are given.
         texts: one text or two, each a str or a list of words.
@@ -735,21 +727,21 @@ def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, 
     ids: list[Any] = found if plan.returns_several_rows else found[0]
     if _flat(input_ids) != _flat(ids):
         raise NotSupportedError(
-            f"{of.tokenizer} has methods of its own, which give other ids than the stages; they cannot be explained",
+            f"{tokenizer} has methods of its own, which give other ids than the stages; they cannot be explained",
             name="explain",
         )
     explained: tuple[ExplainedText, ...] = ()
     for number, (text, stages, trace, located) in enumerate(traced):
         window = rows[0].windows[number]
         type_id = next(piece.type_id for piece in rows[0].pieces if piece.sequence == number)
-        entries = Entries(stages.wordpiece, of.vocabulary)
+        entries = Entries(stages.wordpiece, vocabulary)
         tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
         explained += (ExplainedText(text, tuple(_reports(text, stages, trace)), tokens, window),)
     padding = Token(str(settings.pad_token), settings.pad_token_id or 0, "padding", type_id=settings.pad_token_type_id)
     return Explanation(
-        tokenizer=of.tokenizer,
-        name=of.name,
-        profile=of.profile,
+        tokenizer=tokenizer,
+        name=name,
+        profile=profile,
         texts=explained,
         rows=tuple(_row(row, explained, padding) for row in rows),
         template=tuple(

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError
 from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
-from trietok.showing.html import coloured_token, escaped, fragment, gap, heading, note, title
+from trietok.showing.html import COLOURS, coloured_token, escaped, fragment, gap, heading, note, padding_tokens, title
 from trietok.text.characters import normalize
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 
 MOST_SHOWN = 2000  # tokens of a view
-COLOURS = 4  # tokens take turns with them
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
 _NAMELESS = ("lower-case", "lower-case-around-tokens", "chinese")  # stages whose changes are plain without names
@@ -437,10 +435,11 @@ def _rows(explanation: Explanation) -> Iterator[str]:
     """The row of ids: special tokens, and the texts with what is between their tokens."""
     left = MOST_SHOWN
     specials = iter(explanation.tokens.specials)
-    padding = explanation.tokens.padding
     lines: list[list[str]] = [[]]
-    if padding is not None and padding[2]:
-        lines[-1].append(_padding(*padding))
+    pad, count, is_left = explanation.tokens.padding or (None, 0, False)
+    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad))]
+    if is_left:
+        lines[-1] += filling
     for name in explanation.template:
         if name not in ("A", "B"):
             lines[-1].append(_token_html(next(specials), 0))
@@ -451,15 +450,10 @@ def _rows(explanation: Explanation) -> Iterator[str]:
         tokens = text.tokens[:left]
         left -= len(tokens)
         lines[-1] += _of_text(text, tokens)
-    if padding is not None and not padding[2]:
-        lines[-1].append(_padding(*padding))
+    if not is_left:
+        lines[-1] += filling
     for line in lines:
         yield f'<div class="tt-text">{"".join(line)}</div>'
-
-
-def _padding(pad: Token, count: int, is_left: bool) -> str:
-    shown, name = f"{pad.token} × {count}", f"{pad.token}, {count} times"
-    return coloured_token("", shown, pad.id, "tt-padding", _story(pad), name=name)
 
 
 def _of_text(text: ExplainedText, tokens: Sequence[Token]) -> Iterator[str]:
@@ -961,14 +955,3 @@ class Contrast:
 
     def __repr__(self) -> str:
         return f"<Contrast: {self.summary}>"
-
-
-def contrast(left: Explanation, right: Explanation, names: Names = LEFT_AND_RIGHT) -> Contrast:
-    """Two explanations of the same texts, side by side; the names are for the two in sentences.
-
-    Raises:
-        InputError: they are of different texts.
-    """
-    if [text.text for text in left.texts] != [text.text for text in right.texts]:
-        raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
-    return Contrast(left, right, Parts(list(zip(left.texts, right.texts, strict=True)), names), names)

@@ -21,27 +21,21 @@ if TYPE_CHECKING:
 
         def ids(self, text: str) -> list[int]:
             """The ids of a text, without special tokens around."""
-            ...
 
         def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
             """The ids of a text, between those of two lists."""
-            ...
 
         def rows(self, texts: list[str]) -> Rows:
             """The ids of each text, without special tokens around."""
-            ...
 
         def spans(self, text: str, count: int = -1) -> list[Span]:
             """The half-open span of each of the `count` tokens, in code points of the text."""
-            ...
 
         def locate(self, text: str) -> Located:
             """The tokens of a text with their ids, spans and words."""
-            ...
 
         def ids_of_tokens(self, tokens: list[str]) -> list[int]:
             """The ids of a text that is given as tokens; called in the slow profile only."""
-            ...
 
 
 def is_text_input(value: Any) -> bool:

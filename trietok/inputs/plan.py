@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
-SpansOf = Callable[[int, list[Ids]], "list[list[Span]]"]  # the number of an item and its ids → the spans of each text
+SpansOf = Callable[[list[list[Ids]]], "list[list[list[Span]]]"]  # the ids of all texts, by items → their spans
 # What a result keeps to compute its details: the encoder, the texts, and whether the call was for one item.
 Given = tuple["Encoder", "list[Texts] | list[str]", bool]
 NO_LIMIT = float("inf")
@@ -193,26 +193,31 @@ class Plan:
                 samples.append(tuple(list(text) if type(text) is list else text for text in texts))
                 yield [self.rules.ids_of(encoder, text, words, name) for text, name in zip(texts, names, strict=False)]
 
-        def spans_of_item(number: int, ids: list[Ids]) -> list[list[Span]]:
-            if not all(has_spans(text, words) for texts in samples for text in texts):
+        def are_texts() -> bool:
+            return all(has_spans(text, words) for texts in samples for text in texts)
+
+        def spans_of_items(ids: list[list[Ids]]) -> list[list[list[Span]]]:
+            if not are_texts():
                 raise NotSupportedError(
                     "tokens and ids stand for no text that could have offsets", name="offset_mapping"
                 )
-            return [spans_of(encoder, text, len(own)) for text, own in zip(samples[number], ids, strict=True)]
+            return [
+                [spans_of(encoder, text, len(own)) for text, own in zip(*item, strict=True)]
+                for item in zip(samples, ids, strict=True)
+            ]
 
-        columns = self._columns(ids_of_items(), one, spans_of_item)
-        is_text = all(has_spans(text, words) for texts in samples for text in texts)
-        return self._finished(columns, one, True, (self, (encoder, samples, one)) if is_text else None)
+        columns = self._columns(ids_of_items(), one, spans_of_items)
+        return self._finished(columns, one, True, (self, (encoder, samples, one)) if are_texts() else None)
 
     def _columns(
-        self, samples: Iterable[list[Ids]], one: bool, spans_of_item: SpansOf | None = None
+        self, samples: Iterable[list[Ids]], one: bool, spans_of_items: SpansOf | None = None
     ) -> dict[str, list[Any]]:
         """The columns of all rows, in their order.
 
         Args:
             samples: for each item the ids of its texts.
             one: whether it is a call for one item.
-            spans_of_item: called where the columns have offsets.
+            spans_of_items: called where the columns have offsets.
         """
         rules = self.rules
         if rules.overflows_to_rows:
@@ -237,8 +242,8 @@ class Plan:
         settings, room = self.builder.settings, self.strategies.max_length or 0
 
         def offsets() -> list[Any]:
-            assert spans_of_item is not None  # a plan from ids has no offsets
-            spans = [spans_of_item(number, sample) for number, sample in enumerate(ids)]
+            assert spans_of_items is not None  # a plan from ids has no offsets
+            spans = spans_of_items(ids)
             return [row.offsets(spans[row.sample]) for row in rows]
 
         made: dict[str, Callable[[], list[Any]]] = {
@@ -271,12 +276,12 @@ class Plan:
             self.options.stride,
             self.builder.settings.truncation_side,
             self._around(len(sample) == 2),
-            self.builder.special_count(pair=False),
+            self.builder.special_counts[False],
         )
         return self.rules.cut(tuple(map(len, sample)), cutting)
 
     def _around(self, pair: bool) -> int:
-        return self.builder.special_count(pair) if self.options.add_special_tokens else 0
+        return self.builder.special_counts[pair] if self.options.add_special_tokens else 0
 
     def _rows(self, number: int, sample: list[Ids], cut: Cut | None = None, every: bool = False) -> list[Row]:
         """The rows of one item, those that are returned or every one, without padding."""
@@ -441,7 +446,7 @@ class QuickPlan(Plan):
         """Whether a `QuickPlan` gives the same result as `Plan` with these options and this template."""
         settings, rules = builder.settings, builder.settings.rules
         pieces = builder.pieces(False, options.add_special_tokens)
-        around = builder.special_count(False) if options.add_special_tokens else 0
+        around = builder.special_counts[False] if options.add_special_tokens else 0
         return (
             all(getattr(options, name) == CallOptions._field_defaults[name] for name in _LEAVES)
             and not (options.return_token_type_ids and not options.add_special_tokens)
@@ -666,6 +671,7 @@ class InputBuilder:
             differs from the template.
 
     Attributes:
+        special_counts: see the argument.
         lacks_ids: whether a special token of a template has no id.
 
     >>> from trietok.inputs.profiles import SLOW
@@ -689,7 +695,7 @@ class InputBuilder:
         self.settings = settings
         self.warn_once = warn_once
         self._templates = (single, pair)
-        self._special_counts = special_counts or (len(single) - 1, len(pair) - 2)
+        self.special_counts = special_counts or (len(single) - 1, len(pair) - 2)
         self._plans: dict[Any, Plan] = {}
         self.lacks_ids = any(piece.sequence is None and piece.token_id is None for piece in (*single, *pair))
         self.model_max_length = settings.model_max_length
@@ -702,10 +708,6 @@ class InputBuilder:
             return pieces
         texts = [piece for piece in pieces if piece.sequence is not None]
         return tuple(texts if self.settings.rules.types_stay else [text._replace(type_id=0) for text in texts])
-
-    def special_count(self, pair: bool) -> int:
-        """How many special tokens truncation makes room for."""
-        return self._special_counts[pair]
 
     def plan(self, options: CallOptions) -> Plan:
         """The plan for a call with these options, the same one for the same options.

@@ -644,8 +644,7 @@ class Moment:
             return self.builder
         if self._builder_of_ids is None:
             pieces = [self._state._template_pieces(self.table, pair) for pair in (False, True)]
-            counts = (self.builder.special_count(False), self.builder.special_count(True))
-            settings = self.builder.settings._replace(rules=SLOW)
+            settings, counts = self.builder.settings._replace(rules=SLOW), self.builder.special_counts
             warn = self.builder.warn_once
             self._builder_of_ids = InputBuilder(settings, *pieces, warn_once=warn, special_counts=counts)
         return self._builder_of_ids
