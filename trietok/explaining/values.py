@@ -84,7 +84,8 @@ def _of_added(added: AddedMatch) -> Iterator[str]:
     yield f"{_quoted(added.content)} is an added token{flags}, matched whole before any word is split."
     for side, ate, flag in (("left", added.ate_left, "lstrip"), ("right", added.ate_right, "rstrip")):
         if ate:
-            yield f"Its {flag} took the whitespace on its {side}: {_codes(ate)}."
+            codes = " ".join(map(code_point, ate[:4])) + (f" and {len(ate) - 4} more" if len(ate) > 4 else "")
+            yield f"Its {flag} took the whitespace on its {side}: {codes}."
     if any(added.touches) and not added.single_word and added.content[:1].isalnum():
         yield f"It is cut out of a word: {touch(added.touches)}. With single_word it would not be."
 
@@ -97,10 +98,6 @@ def touch(chars: tuple[str, str], shown: Callable[[str], str] = visible) -> str:
     """
     quoted = [f"“{shown(char)}”" for char in chars if char]
     return f"{' and '.join(quoted)} {'touch' if len(quoted) > 1 else 'touches'} it"
-
-
-def _codes(text: str) -> str:
-    return " ".join(map(code_point, text[:4])) + (f" and {len(text) - 4} more" if len(text) > 4 else "")
 
 
 def _quoted(text: str, most: int = 40) -> str:
@@ -390,8 +387,7 @@ class AddedMatch(NamedTuple):
     @property
     def flags(self) -> tuple[str, ...]:
         """The names of the flags that are set."""
-        names = ("single_word", "lstrip", "rstrip", "normalized", "special")
-        return tuple(name for name in names if getattr(self, name))
+        return tuple(name for name in self._fields[1:6] if getattr(self, name))
 
 
 class Found(NamedTuple):

@@ -179,7 +179,7 @@ def notes(explanation: Explanation) -> Iterator[str]:
 Styled = tuple[str, str]  # a text, and the name of its style
 Line = list[Styled]
 
-_GLUE = "\N{NO-BREAK SPACE}"  # `visible` leaves none in a text
+_GLUE = "\N{NO-BREAK SPACE}"  # for a space at which no line is to be broken; `visible` leaves none in a text
 _NARROW = 64  # columns: a terminal with fewer has the stories below the tokens
 _WIDEST_TOKEN, _WIDEST_SOURCE = 18, 16
 _MOST_TEXT = 4000  # characters of the text at the top
@@ -291,7 +291,7 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
             front = [("      ", ""), (place(at.start, at.end), "place"), ("  ", "")]
             yield from _with_text(front, became(change.kind, at), change.kind, change.why, columns)
             continue
-        places = [_whole(f"{place(at.start, at.end)} {became(change.kind, at)}") for at in change.places]
+        places = [f"{place(at.start, at.end)} {became(change.kind, at)}".replace(" ", _GLUE) for at in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
@@ -299,7 +299,8 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
     if more:
         yield [(f"      … and {more:,} more", "dim")]
     if stage.found:
-        found = [_whole(f"{place(each.start, each.end)} {visible(each.content)}") for each in stage.found[:_MOST_ADDED]]
+        shown = stage.found[:_MOST_ADDED]
+        found = [f"{place(each.start, each.end)} {visible(each.content)}".replace(" ", _GLUE) for each in shown]
         more_found = f", … {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""
         for line in wrapped(", ".join(found) + more_found, columns - 6):
             yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
@@ -309,11 +310,6 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
         yield from _with_text(front, visible(rejected.content), "changed", why, columns)
     if len(stage.rejected) > _MOST_ADDED:
         yield [(f"      … and {len(stage.rejected) - _MOST_ADDED:,} more", "dim")]
-
-
-def _whole(text: str) -> str:
-    """A text in which no line is broken at a space."""
-    return text.replace(" ", _GLUE)
 
 
 def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
@@ -719,14 +715,10 @@ def contrast_lines(contrast: Contrast, columns: int) -> Iterator[Line]:
         for text in wrapped(line, columns - 2):
             yield [("  ", ""), (text, "stage")]
     yield []
-    for part in _shown(contrast):
+    for part in contrast.parts[:_MOST_PARTS]:
         yield from _part(part, columns, is_pair=len(contrast.left.texts) > 1)
     if len(contrast.parts) > _MOST_PARTS:
         yield [(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches", "dim")]
-
-
-def _shown(contrast: Contrast) -> Sequence[Part]:
-    return contrast.parts[:_MOST_PARTS]
 
 
 def _name(side: Explanation) -> str:
@@ -765,7 +757,7 @@ def contrast_html(contrast: Contrast) -> str:
     parts += [note(line) for line in contrast.notes]
     sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (contrast.left, contrast.right))
     names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
-    rows = "".join(_row(part) for part in _shown(contrast))
+    rows = "".join(_row(part) for part in contrast.parts[:_MOST_PARTS])
     heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
     parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
     if len(contrast.parts) > _MOST_PARTS:

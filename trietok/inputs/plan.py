@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trietok import log
@@ -133,10 +134,6 @@ class Plan:
         columns = self._columns([[ids] if pair_ids is None else [ids, pair_ids]], one=True)
         return self._finished(columns, one=True, batch_axis=prepend_batch_axis)
 
-    def warn_of_length(self, length: int) -> None:
-        """Log, once for a tokenizer, that a text has more ids than the model takes."""
-        warn_of_length(self.builder, length)
-
     def encodings(self, given: Given, input_ids: Any) -> list[Encoding]:
         """The details of a result, computed from its texts when they are needed.
 
@@ -151,15 +148,9 @@ class Plan:
         groups = [
             self._rows(number, [text.ids for text in sample], every=True) for number, sample in enumerate(located)
         ]
-        parts: dict[int, list[Row]] = {}
-        for row in self._padded(groups, one):
-            parts.setdefault(row.sample, []).append(row)
-        every = self.options.return_overflowing_tokens
-        return [
-            self._encoding(row, rows, located[number])
-            for number, rows in parts.items()
-            for row in (rows if every else rows[:1])
-        ]
+        parts = [list(rows) for _, rows in groupby(self._padded(groups, one), lambda row: row.sample)]
+        returned = None if self.options.return_overflowing_tokens else 1
+        return [self._encoding(row, rows, located[row.sample]) for rows in parts for row in rows[:returned]]
 
     def _encoding(self, row: Row, rows: list[Row], located: list[Located]) -> Encoding:
         """The details of a row of an item, and how to get those of the rows with what it leaves out."""
@@ -171,11 +162,7 @@ class Plan:
         return made
 
     def rows(self, sample: list[Ids]) -> list[Row]:
-        """The rows of a call for one item, with padding.
-
-        Args:
-            sample: the ids of its one or two texts.
-        """
+        """The rows of a call for one item, with padding; `sample` holds the ids of its one or two texts."""
         return self._padded([self._rows(0, sample)], one=True)
 
     # ---- from texts to rows -----------------------------------------------------------------------------------------
@@ -241,28 +228,31 @@ class Plan:
             check_first_id(next(firsts, 0), "input_ids")
         settings, room = self.builder.settings, self.strategies.max_length or 0
 
-        def offsets() -> list[Any]:
+        def column(name: str) -> list[Any]:
+            match name:
+                case "input_ids":
+                    return [row.ids(ids[row.sample], settings.pad_token_id) for row in rows]
+                case "token_type_ids":
+                    return [row.type_ids(settings.pad_token_type_id) for row in rows]
+                case "attention_mask":
+                    return [row.attention_mask() for row in rows]
+                case "special_tokens_mask":
+                    return [row.special_tokens_mask() for row in rows]
+                case "length":
+                    return [len(row) + row.missing * (one or rules.padding_counts) for row in rows]
+                case "overflow_to_sample_mapping":
+                    return [row.sample for row in rows]
+                case "overflowing_tokens":
+                    places = [cut.overflow for cut in cuts]
+                    return [sample[which][slice(*span)] for sample, (which, span) in zip(ids, places, strict=True)]
+                case "num_truncated_tokens":
+                    return [sum(map(len, sample)) + self._around(len(sample) == 2) - room for sample in ids]
             assert spans_of_items is not None  # a plan from ids has no offsets
             spans = spans_of_items(ids)
             return [row.offsets(spans[row.sample]) for row in rows]
 
-        made: dict[str, Callable[[], list[Any]]] = {
-            "input_ids": lambda: [row.ids(ids[row.sample], settings.pad_token_id) for row in rows],
-            "token_type_ids": lambda: [row.type_ids(settings.pad_token_type_id) for row in rows],
-            "attention_mask": lambda: [row.attention_mask() for row in rows],
-            "special_tokens_mask": lambda: [row.special_tokens_mask() for row in rows],
-            "offset_mapping": offsets,
-            "length": lambda: [len(row) + row.missing * (one or rules.padding_counts) for row in rows],
-            "overflow_to_sample_mapping": lambda: [row.sample for row in rows],
-            "overflowing_tokens": lambda: [
-                sample[cut.overflow[0]][slice(*cut.overflow[1])] for sample, cut in zip(ids, cuts, strict=True)
-            ],
-            "num_truncated_tokens": lambda: [
-                sum(map(len, sample)) + self._around(len(sample) == 2) - room for sample in ids
-            ],
-        }
         names = rules.columns if one else rules.columns_of_batch
-        values = {name: made[name]() for name in names if name in self._returned}
+        values = {name: column(name) for name in names if name in self._returned}
         if rules.padding_counts:
             self._warn_of(len(row) + row.missing for row in rows)
         return values
@@ -319,7 +309,7 @@ class Plan:
             return
         for length in lengths:
             if length > self.limit:
-                self.warn_of_length(length)
+                warn_of_length(self.builder, length)
 
     def _finished(
         self, columns: dict[str, list[Any]], one: bool, batch_axis: bool, details: tuple[Plan, Given] | None = None
@@ -339,6 +329,7 @@ class Plan:
 
 
 _Item = TypeVar("_Item")
+_Kept = TypeVar("_Kept", list[Any], bytes)
 _NO_SPAN = (0, 0)
 _SIDES = ("left", "right")
 # The options that it carries out; where another one is not at its default, `Plan` does the call.
@@ -513,7 +504,11 @@ class QuickPlan(Plan):
         is_even = max(longest, width) == max(min(lengths), width) > 0  # padding to `max_length` shortens no longer text
         width = max(longest, width)
         if self._tensors is not None and is_even and not self._with_offsets:
-            return BatchEncoding.of_lists(self._tensors_of(rows, len(texts), width, self._tensors), details)
+            tensors = {}
+            for name, front, back, padding, filler in self._filled:
+                numbers = rows.int64(width, front, back, padding, self._pad_left, filler)
+                tensors[name] = int64_to_tensor(numbers, len(texts), width, self._tensors)
+            return BatchEncoding.of_lists(tensors, details)
         lists = rows.lists(self.front, self.back)
         values: dict[str, list[Any]] = {
             "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
@@ -530,14 +525,6 @@ class QuickPlan(Plan):
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
-    def _tensors_of(self, rows: Rows, count: int, width: int, kind: TensorType) -> dict[str, Any]:
-        """The columns of rows as tensors."""
-        tensors = {}
-        for name, front, back, padding, filler in self._filled:
-            numbers = rows.int64(width, front, back, padding, self._pad_left, filler)
-            tensors[name] = int64_to_tensor(numbers, count, width, kind)
-        return tensors
-
     def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
         """Rows of texts whose ids are int32 in bytes, cut to length, with the special tokens around, without padding.
 
@@ -545,11 +532,7 @@ class QuickPlan(Plan):
             texts: the ids of each text, without special tokens around.
         """
         if self.room != NO_LIMIT:
-            room = int(self.room) * 4
-            if self._cuts_left:
-                texts = [text[len(text) - room :] if len(text) > room else text for text in texts]
-            else:
-                texts = [text[:room] for text in texts]
+            texts = [self._kept(text, 4) for text in texts]
         front, back = self._special_int32()
         ids = front + (back + front).join(texts) + back if texts else b""
         return self._byte_rows(array("i", [len(text) // 4 + self.around for text in texts]), ids)
@@ -591,8 +574,7 @@ class QuickPlan(Plan):
 
     def _byte_rows(self, lengths: array[int], ids: bytes | bytearray) -> ByteRows:
         longest = max(lengths, default=0)
-        if longest > self.limit:
-            self.warn_of_length(longest)
+        self._warn_of([longest])
         columns = {}
         for column in self.columns:
             if column.is_even:
@@ -601,11 +583,11 @@ class QuickPlan(Plan):
                 columns[column.name] = b"".join([column.row(length - self.around) for length in lengths])
         return ByteRows(lengths, ids, columns)
 
-    def _kept(self, row: list[_Item]) -> list[_Item]:
-        """The items of a list with one item per token of a text, for the tokens that there is room for."""
-        if len(row) <= self.room:
+    def _kept(self, row: _Kept, size: int = 1) -> _Kept:
+        """Of a row with `size` items per token of a text those of the tokens that there is room for."""
+        if len(row) <= self.room * size:
             return row
-        room = int(self.room)
+        room = int(self.room) * size
         return row[len(row) - room :] if self._cuts_left else row[:room]
 
     def _padded_row(self, row: list[_Item], filler: _Item, missing: int) -> list[_Item]:

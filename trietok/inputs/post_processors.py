@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.inputs.template import Kind, Part, Piece, Template
+from trietok.inputs.template import Kind, Piece, Template
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -183,9 +183,6 @@ def template_processing_of(tokenizer: Any, template: Template) -> TemplateProces
     """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
     tokens: dict[str, TemplateToken] = {}
 
-    def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:
-        return tuple(piece(*part) for part in parts)
-
     def piece(kind: Kind, name: str, type_id: int, is_in_mask: bool) -> TemplatePiece:
         if kind == "sequence":
             return TemplatePiece(name, type_id, is_sequence=True)
@@ -193,4 +190,5 @@ def template_processing_of(tokenizer: Any, template: Template) -> TemplateProces
         tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
         return TemplatePiece(token, type_id)
 
-    return TemplateProcessing(pieces(template.single), pieces(template.pair), tokens)
+    single, pair = (tuple(piece(*part) for part in parts) for parts in template)
+    return TemplateProcessing(single, pair, tokens)

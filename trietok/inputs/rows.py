@@ -154,11 +154,11 @@ class Row:
 
     def __len__(self) -> int:
         """The number of tokens without padding."""
-        return sum(end - start for start, end in map(self._window, self.pieces))
-
-    def _window(self, piece: Piece) -> tuple[int, int]:
-        """Which tokens of a piece the row holds: of a text those of its window; a special token is its only one."""
-        return (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+        length = 0
+        for piece in self.pieces:
+            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+            length += end - start
+        return length
 
     def padded(self, width: int, pad_left: bool) -> Row:
         """The same row with padding, if it is shorter than `width`."""
@@ -201,7 +201,7 @@ class Row:
         for piece in self.pieces:
             number = value(piece)
             if number is not None:
-                start, end = self._window(piece)
+                start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
                 column += [number] * (end - start)
         return self._padded(column, padding)
 
@@ -236,7 +236,7 @@ class Row:
         ranges: dict[int, Span] = {}
         position = self.missing if self.pad_left else 0
         for piece in self.pieces:
-            start, end = self._window(piece)
+            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
             if piece.sequence is not None:
                 ranges[piece.sequence] = (position, position + end - start)
             position += end - start

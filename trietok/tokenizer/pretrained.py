@@ -52,6 +52,7 @@ from trietok.inputs.options import (
     reject_replaced,
     reject_unknown,
     resolve_strategies,
+    warn_of_length,
 )
 from trietok.inputs.pad import pad as inputs_pad
 from trietok.inputs.pad import pad_one
@@ -612,7 +613,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                     except MayBeSpaced:
                         ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
                     if len(ids) > moment.limit:
-                        moment.default_plan.warn_of_length(len(ids))
+                        warn_of_length(moment.builder, len(ids))
                     return ids
             return self.encode_plus(
                 text,
