@@ -1,6 +1,8 @@
 """`Explanation`: what happened to one text or a pair in a call, to read, as JSON and as HTML.
 
-In: the traces of the texts and the rows of ids. Out: plain values; views of them that are short enough to be looked at.
+In: the plan of a call, its texts, and the stages for each. Out: plain values. `explain` goes once more through the
+stages that gave the call its ids, with a `Trace` watching; the stages, the truncation and the template are those of the
+call, and nothing here cuts a text.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ import io
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import NotSupportedError
+from trietok.errors import InputError, NotSupportedError
 from trietok.explaining.values import (
     TITLES,
     AddedMatch,
@@ -26,17 +29,15 @@ from trietok.explaining.values import (
     Match,
     Rejected,
     Token,
-    TokenKind,
     Unknown,
+    Value,
     differences,
 )
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
-from trietok.inputs.template import Piece
 from trietok.showing.characters import described, visible
 from trietok.text.alignment import AlignedText, Located, RejectedMatch, StageName, Watch
-from trietok.text.alignment import RejectedMatch as RejectedPlace
 from trietok.text.characters import touches_word
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
@@ -46,21 +47,16 @@ if TYPE_CHECKING:
     from trietok.explaining.views import Contrast
 
 
-# `Trace`: keeps what the stages tell of a text while they cut it into tokens.
-#
-# In: what a `Watch` is told. Out: the text after each stage, the changes of each, and for each word why the text is cut
-# before it. Everything is kept in columns: a text may have millions of words.
-
-
 _WORD_STAGES = ("words", "whitespace", "punctuation", "wordpiece")
 _BEGIN = Cut("", "the text begins here")
-
 
 Places = list[tuple[int, int]]  # where each character of a word begins and ends in the original
 
 
 class Trace(Watch):
-    """What happens to a text, or to words that are given as texts of their own.
+    """What happens to a text, or to words that are given as texts of their own, while the stages cut it into tokens.
+
+    Everything is kept in columns: a text may have millions of words.
 
     Args:
         stages: what the text goes through; they tell the trace what they do.
@@ -104,7 +100,6 @@ class Trace(Watch):
         self._pending: Cut | None = None  # the cut before the next word between whitespace
         self._is_kept = False
         self._prefix = len(stages.wordpiece.continuing_subword_prefix)
-        self._reasons: dict[tuple[str, str], Cut] = {}
 
     def gave(self, stage: str) -> str:
         """The text after a stage; from the cut into words on, a space stands between two."""
@@ -168,7 +163,7 @@ class Trace(Watch):
         if stage == "added-tokens":
             left = self._eaten_before(start, content) + left
             self._position = end
-        self.cuts.append(self._reason("added-tokens", content) if len(self.words) > self._begun else _BEGIN)
+        self.cuts.append(_cut("added-tokens", content) if len(self.words) > self._begun else _BEGIN)
         self.found.setdefault(stage, []).append((self._base + start, self._base + end, content))
         self.added[len(self.words)] = left, right
         self._last_token = len(self.words)
@@ -194,7 +189,7 @@ class Trace(Watch):
 
     def analyzed(self, text: AlignedText, start: int, end: int) -> None:
         is_first = self._is_first and len(self.words) == self._begun
-        self._pending = _BEGIN if is_first else self._reason("words", text.text[start:end])
+        self._pending = _BEGIN if is_first else _cut("words", text.text[start:end])
         self._write("words", text.text[start:end])
 
     def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
@@ -259,24 +254,17 @@ class Trace(Watch):
         if before.isspace():
             origin = self._text[text.starts[start - 1] : text.ends[start - 1]]
             if origin.isspace():
-                return self._reason("whitespace", origin)
+                return _cut("whitespace", origin)
         if self._is_first:
-            return _BEGIN if len(self.words) == self._begun else self._reason("after", self.words[-1])
+            return _BEGIN if len(self.words) == self._begun else _cut("after", self.words[-1])
         if before.isspace():
-            return self._reason("chinese", origin)
+            return _cut("chinese", origin)
         char = text.text[start]
         table = self._stages.punctuation
         for sign in (char, before):
             if sign and sign.translate(table) != sign:
-                return self._reason("punctuation", sign)
-        return self._reason("whitespace", "")
-
-    def _reason(self, rule: str, what: str) -> Cut:
-        """The cut by a rule; the same object for the same characters."""
-        cut = self._reasons.get((rule, what))
-        if cut is None:
-            cut = self._reasons[rule, what] = _cut(rule, what)
-        return cut
+                return _cut("punctuation", sign)
+        return _cut("whitespace", "")
 
     def _write(self, stage: str, text: str) -> None:
         out = self._gave[stage]
@@ -285,7 +273,9 @@ class Trace(Watch):
             out.write(" ")
 
 
+@lru_cache(4096)  # a long text shares the objects of its cuts
 def _cut(rule: str, what: str) -> Cut:
+    """The cut by a rule, at some characters."""
     match rule:
         case "added-tokens":
             return Cut(rule, "an added token is a word of its own")
@@ -305,9 +295,7 @@ def _leading(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-# The tokens of a text and of a row of ids, each with why it is one.
-#
-# In: the tokens with their spans, and the trace of the text. Out: a `Token` for each, made when it is looked at.
+# ---- the tokens of a text and of a row of ids, each with why it is one ----------------------------------------------
 
 
 class Entries:
@@ -324,13 +312,9 @@ class Entries:
         self._vocabulary = vocabulary if is_own else Vocabulary(list(self._entries))
         self._prefix = wordpiece.continuing_subword_prefix
 
-    def left(self, word: str, at: int) -> str:
-        """What is left of a word from a character on, as it is looked up."""
-        return self._prefix + word[at:] if at else word
-
     def match(self, word: str, at: int) -> Match:
         """The entries that begin what is left of a word, and how far any goes."""
-        left = self.left(word, at)
+        left = self._prefix + word[at:] if at else word  # as it is looked up
         found, reached = self._vocabulary.walk(left)
         shortest = len(self._prefix) if at else 0
         entries = tuple(entry for entry in found if len(entry) > shortest and entry in self._entries)
@@ -341,40 +325,27 @@ class Entries:
         return len(entry) - (len(self._prefix) if at else 0)
 
 
+@dataclass(eq=False, repr=False)
 class TextTokens(Lazy[Token]):
     """The tokens of one text, those that truncation removed among them.
 
-    Args:
-        number: 0 or 1, which text of a pair it is.
-        text: the text.
-        located: its tokens.
-        trace: what happened to it.
-        stages: what it went through.
-        entries: the entries of the vocabulary.
-        window: which tokens the first row of ids holds, half-open.
-        type_id: their token type id.
+    Attributes:
+        _number: 0 or 1, which text of a pair it is.
+        _window: which tokens the first row of ids holds, half-open.
+        _type_id: their token type id.
     """
 
-    def __init__(
-        self,
-        number: int,
-        text: str,
-        located: Located,
-        trace: Trace,
-        stages: Stages,
-        entries: Entries,
-        window: tuple[int, int],
-        type_id: int,
-    ) -> None:
-        self._number = number
-        self._text = text
-        self._located = located
-        self._trace = trace
-        self._stages = stages
-        self._entries = entries
-        self._window = window
-        self._type_id = type_id
-        self._rejected = sorted(each for found in trace.rejected.values() for each in found)
+    _number: int
+    _text: str
+    _located: Located
+    _trace: Trace
+    _stages: Stages
+    _entries: Entries
+    _window: tuple[int, int]
+    _type_id: int
+
+    def __post_init__(self) -> None:
+        self._rejected = sorted(each for found in self._trace.rejected.values() for each in found)
         self._rejected_starts = [start for start, _, _ in self._rejected]
 
     def __len__(self) -> int:
@@ -397,7 +368,7 @@ class TextTokens(Lazy[Token]):
     def item(self, index: int) -> Token:
         located, trace = self._located, self._trace
         word, (start, end) = located.words[index], located.spans[index]
-        number = self._word_of(index)
+        number = trace.word_of[index]
         values: dict[str, Any] = self._reasons(index, number)
         at = trace.at[index]
         return Token(
@@ -417,26 +388,19 @@ class TextTokens(Lazy[Token]):
             **values,
         )
 
-    def _word_of(self, index: int) -> int:
-        """The number that the trace has for the word of a token."""
-        return self._trace.word_of[index]
-
     def _reasons(self, index: int, number: int) -> dict[str, Any]:
-        """The kind of a token, and what is known of that kind."""
-        trace, token = self._trace, self._located.tokens[index]
+        """The kind of a token, whose word has a number, and what is known of that kind."""
+        trace, token, span = self._trace, self._located.tokens[index], self._located.spans[index]
         word = trace.words[number]
         if number in trace.added:
-            return {"kind": "added", "added": self._added(number, *self._located.spans[index])}
-        kind: TokenKind = "wordpiece"
+            return {"kind": "added", "added": self._added(number, *span)}
         if number in trace.unknown:
             return {"kind": "unknown", "unknown": self._unknown(word, trace.unknown[number])}
-        if number in trace.kept and token not in self._stages.wordpiece.vocab:
-            kind = "kept"
-            if token not in self._stages.added.encoder:
-                start, end = self._located.spans[index]
-                return {"kind": "unknown", "unknown": Unknown("not-an-entry", (), word, start, end, 0)}
-            return {"kind": kind}
-        return {"kind": kind, "match": self._entries.match(word, trace.at[index])}
+        if number not in trace.kept or token in self._stages.wordpiece.vocab:
+            return {"kind": "wordpiece", "match": self._entries.match(word, trace.at[index])}
+        if token in self._stages.added.encoder:
+            return {"kind": "kept"}
+        return {"kind": "unknown", "unknown": Unknown("not-an-entry", (), word, *span, 0)}
 
     def _unknown(self, word: str, places: Sequence[tuple[int, int]]) -> Unknown:
         wordpiece = self._stages.wordpiece
@@ -456,16 +420,8 @@ class TextTokens(Lazy[Token]):
         content = self._trace.words[number]
         token = self._stages.added.token(content)
         assert token is not None  # it has been found
-        return AddedMatch(
-            content,
-            token.single_word,
-            token.lstrip,
-            token.rstrip,
-            token.normalized,
-            token.special,
-            *self._trace.added[number],
-            _touching(self._text, start, end),
-        )
+        flags = token.single_word, token.lstrip, token.rstrip, token.normalized, token.special
+        return AddedMatch(content, *flags, *self._trace.added[number], _touching(self._text, start, end))
 
     def _rejected_at(self, start: int, end: int) -> list[Rejected]:
         """The rejected added tokens that overlap a span."""
@@ -478,44 +434,33 @@ class TextTokens(Lazy[Token]):
         return [_rejected(self._text, each) for each in self._rejected[first:last]]
 
 
-class Finds(Lazy[Found]):
-    """The added tokens that a stage cut out.
+@dataclass(eq=False, repr=False)
+class _Placed(Lazy[Value]):
+    """What is known of added tokens, by where they stand in a text."""
 
-    Args:
-        places: where they stand.
-    """
-
-    def __init__(self, places: Sequence[RejectedPlace]) -> None:
-        self._places = places
+    _text: str
+    _places: Sequence[RejectedMatch]
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+class Finds(_Placed[Found]):
+    """The added tokens that a stage cut out."""
 
     def item(self, index: int) -> Found:
         start, end, content = self._places[index]
         return Found(content, start, end)
 
 
-class Rejections(Lazy[Rejected]):
-    """The added tokens that `single_word` rejected in a text.
-
-    Args:
-        text: the text.
-        found: where they stand.
-    """
-
-    def __init__(self, text: str, found: Sequence[RejectedPlace]) -> None:
-        self._text = text
-        self._found = found
-
-    def __len__(self) -> int:
-        return len(self._found)
+class Rejections(_Placed[Rejected]):
+    """The added tokens that `single_word` rejected."""
 
     def item(self, index: int) -> Rejected:
-        return _rejected(self._text, self._found[index])
+        return _rejected(self._text, self._places[index])
 
 
-def _rejected(text: str, place: RejectedPlace) -> Rejected:
+def _rejected(text: str, place: RejectedMatch) -> Rejected:
     start, end, content = place
     return Rejected(content, start, end, _touching(text, start, end))
 
@@ -559,12 +504,12 @@ class RowTokens(Lazy[Token]):
         return tokens[end - (self._ends[number] - index)]
 
 
+@dataclass(eq=False, repr=False)
 class Same(Lazy[Token]):
     """One token many times, such as padding."""
 
-    def __init__(self, token: Token, count: int) -> None:
-        self._token = token
-        self._count = count
+    _token: Token
+    _count: int
 
     def __len__(self) -> int:
         return self._count
@@ -681,13 +626,10 @@ class Explanation:
     @property
     def truncated(self) -> RowTokens:
         """The tokens that truncation removed from the first row, text by text."""
-        return RowTokens(
-            [
-                stretch
-                for text in self.texts
-                for stretch in ((text.tokens, 0, text.window[0]), (text.tokens, text.window[1], len(text.tokens)))
-            ]
-        )
+        stretches: list[tuple[Sequence[Token], int, int]] = []
+        for _, _, tokens, (start, end) in self.texts:
+            stretches += (tokens, 0, start), (tokens, end, len(tokens))
+        return RowTokens(stretches)
 
     def against(self, other: Explanation, *, names: tuple[str, str] = ("the left", "the right")) -> Contrast:
         """This explanation beside another one of the same texts: where the two part, and which stage made it so.
@@ -705,9 +647,11 @@ class Explanation:
         Raises:
             InputError: they are of different texts.
         """
-        from trietok.explaining.views import contrast  # seldom asked for
+        from trietok.explaining.views import Contrast, Parts  # seldom asked for
 
-        return contrast(self, other, names)
+        if [text.text for text in self.texts] != [text.text for text in other.texts]:
+            raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
+        return Contrast(self, other, Parts(list(zip(self.texts, other.texts, strict=True)), names), names)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, complete; all of it can be written as JSON. `docs/explaining.md` documents the schema."""
@@ -721,17 +665,16 @@ class Explanation:
 
     def to_text(self, width: int = 80) -> str:
         """The explanation to read on a terminal of so many columns, without colours; at most 2,000 tokens."""
-        from trietok.explaining.views import explanation_lines as lines_of  # not needed for the values
-        from trietok.explaining.views import plain
+        from trietok.explaining.views import explanation_lines, plain  # not needed for the values
 
-        return plain(lines_of(self, width))
+        return plain(explanation_lines(self, width))
 
     def to_html(self) -> str:
         """The explanation as one fragment of HTML, which needs no script and nothing from elsewhere; at most 2,000
         tokens. Point at a token, or move the focus to it, to read its story."""
-        from trietok.explaining.views import explanation_html as html_of  # not needed for the values
+        from trietok.explaining.views import explanation_html  # not needed for the values
 
-        return html_of(self)
+        return explanation_html(self)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -746,37 +689,28 @@ class Explanation:
         )
 
 
-# `explain`: goes once more through the stages that gave a call its ids, with somebody watching.
-#
-# In: the plan of a call, its texts, and the stages for each. Out: an `Explanation`. The stages, the truncation and the
-# template are those of the call; nothing here cuts a text.
+# ---- from a call to its explanation ---------------------------------------------------------------------------------
 
 
 ONLY_WORDPIECE = "only ids of WordPiece can be explained; these are of another kind"
 StagesFor = Callable[[str], tuple[Stages, str]]
 
 
-class Explained(NamedTuple):
-    """The tokenizer that is explained.
-
-    Attributes:
-        tokenizer: its class.
-        name: where it was loaded from.
-        vocabulary: its vocabulary.
-        profile: `"slow"` or `"fast"`.
-    """
-
-    tokenizer: str
-    name: str
-    vocabulary: Vocabulary
-    profile: Profile
-
-
-def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, ...], input_ids: Any) -> Explanation:
+def explain(
+    tokenizer: str,
+    name: str,
+    profile: Profile,
+    vocabulary: Vocabulary,
+    plan: Plan,
+    stages_for: StagesFor,
+    texts: tuple[Any, ...],
+    input_ids: Any,
+) -> Explanation:
     """Explain the ids of a call.
 
     Args:
-        of: the tokenizer.
+        tokenizer, name, profile: as in the `Explanation`.
+        vocabulary: that of the tokenizer.
         plan: the plan of the call.
         stages_for: gives the stages of a text, and the text that they are given.
         texts: one text or two, each a str or a list of words.
@@ -785,30 +719,33 @@ def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, 
     Raises:
         NotSupportedError: methods of the user's own gave other ids than the stages, so they cannot be explained.
     """
+    settings = plan.builder.settings
     traced = [_traced(stages_for, text) for text in texts]
-    located = [each.located for each in traced]
-    rows = plan.rows([each.ids for each in located])
-    found = [row.ids([each.ids for each in located], plan.builder.settings.pad_token_id) for row in rows]
-    several = plan.rule.overflows_to_rows and plan.options.return_overflowing_tokens
-    ids: list[Any] = found if several else found[0]
+    own_ids = [located.ids for *_, located in traced]
+    rows = plan.rows(own_ids)
+    found = [row.ids(own_ids, settings.pad_token_id) for row in rows]
+    ids: list[Any] = found if plan.returns_several_rows else found[0]
     if _flat(input_ids) != _flat(ids):
         raise NotSupportedError(
-            f"{of.tokenizer} has methods of its own, which give other ids than the stages; they cannot be explained",
+            f"{tokenizer} has methods of its own, which give other ids than the stages; they cannot be explained",
             name="explain",
         )
-    explained = tuple(
-        _explained(of, number, each, rows[0].windows[number], rows[0].pieces) for number, each in enumerate(traced)
-    )
-    settings = plan.builder.settings
+    explained: tuple[ExplainedText, ...] = ()
+    for number, (text, stages, trace, located) in enumerate(traced):
+        window = rows[0].windows[number]
+        type_id = next(piece.type_id for piece in rows[0].pieces if piece.sequence == number)
+        entries = Entries(stages.wordpiece, vocabulary)
+        tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
+        explained += (ExplainedText(text, tuple(_reports(text, stages, trace)), tokens, window),)
     padding = Token(str(settings.pad_token), settings.pad_token_id or 0, "padding", type_id=settings.pad_token_type_id)
     return Explanation(
-        tokenizer=of.tokenizer,
-        name=of.name,
-        profile=of.profile,
+        tokenizer=tokenizer,
+        name=name,
+        profile=profile,
         texts=explained,
         rows=tuple(_row(row, explained, padding) for row in rows),
         template=tuple(
-            "AB"[piece.sequence] if piece.sequence is not None else str(piece.token) for piece in rows[0].pieces
+            str(piece.token) if piece.sequence is None else "AB"[piece.sequence] for piece in rows[0].pieces
         ),
         truncation=Truncation(
             plan.strategies.truncation.value,
@@ -821,27 +758,18 @@ def explain(of: Explained, plan: Plan, stages_for: StagesFor, texts: tuple[Any, 
     )
 
 
-class _Traced(NamedTuple):
-    text: str
-    stages: Stages
-    trace: Trace
-    located: Located
-
-
-def _traced(stages_for: StagesFor, given: Any) -> _Traced:
-    """One text of a call, or its words, through the stages."""
+def _traced(stages_for: StagesFor, given: Any) -> tuple[str, Stages, Trace, Located]:
+    """One text of a call, or its words, through the stages: the text, the stages, their trace and the tokens."""
     is_text = isinstance(given, str)
     segments: list[str] = []
     located = Located.empty()
     trace: Trace | None = None
-    stages: Stages | None = None
     base = 0
     for number, segment in enumerate([given] if is_text else given):
         stages, text = stages_for(segment)
         if "wordpiece" not in stages.order:
             raise NotSupportedError(ONLY_WORDPIECE, name="explain")
-        if trace is None:
-            trace = Trace(stages)
+        trace = trace or Trace(stages)
         trace.begin(text)
         found = stages.locate(text, trace)
         trace.end()
@@ -852,28 +780,20 @@ def _traced(stages_for: StagesFor, given: Any) -> _Traced:
         for token_id, token, (start, end), _ in zip(*found, strict=True):
             located.add(token_id, token, (base + start, base + end), number)
         base += len(text) + 1
-    if stages is None or trace is None:  # no words
+    if trace is None:  # no words
         stages, _ = stages_for("")
         trace = Trace(stages)
-    return _Traced(" ".join(segments), stages, trace, located)
+    return " ".join(segments), stages, trace, located
 
 
-def _explained(
-    of: Explained, number: int, traced: _Traced, window: tuple[int, int], pieces: tuple[Piece, ...]
-) -> ExplainedText:
-    text, stages, trace, located = traced
-    type_id = next(piece.type_id for piece in pieces if piece.sequence == number)
-    entries = Entries(stages.wordpiece, of.vocabulary)
-    tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
-    reports: list[Stage] = []
+def _reports(text: str, stages: Stages, trace: Trace) -> Iterator[Stage]:
+    """What each stage did."""
     given = text
     for name in stages.order:
         gave = trace.gave(name)
-        rejected = Rejections(text, trace.rejected.get(name, ()))
-        found = Finds(trace.found.get(name, ()))
-        reports.append(Stage(name, given, gave, trace.changes[name], found, rejected))
+        found, rejected = Finds(text, trace.found.get(name, ())), Rejections(text, trace.rejected.get(name, ()))
+        yield Stage(name, given, gave, trace.changes[name], found, rejected)
         given = gave
-    return ExplainedText(text, tuple(reports), tokens, window)
 
 
 def _row(row: Row, texts: tuple[ExplainedText, ...], padding: Token) -> RowTokens:

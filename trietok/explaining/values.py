@@ -1,6 +1,7 @@
-"""The parts of an explanation of a token: the cut before it, the match of WordPiece, the added token.
+"""The parts of an explanation: the changes of a stage, the tokens with the reasons why they are there, their stories.
 
-In: what the trace of a text has noted. Out: plain values that never change, which can be written as JSON.
+In: what the trace of a text has noted; the text before a stage and after it. Out: plain values that never change, which
+can be written as JSON, in sequences that make them when they are looked at.
 """
 
 from __future__ import annotations
@@ -9,33 +10,18 @@ import unicodedata
 from abc import abstractmethod
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import eq
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from trietok.showing.characters import code_point, described, visible
 from trietok.text.alignment import AlignedText
 from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
 
-# The story of a token: why it is one, in a few sentences.
-#
-# In: a `Token`. Out: sentences, which the views show and JSON holds.
+# ---- the story of a token -------------------------------------------------------------------------------------------
 
 
 _MOST_ENTRIES = 8
-
-
-def story(token: Token) -> list[str]:
-    """Why a token is one, sentence by sentence.
-
-    >>> import trietok
-    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> for sentence in tokenizer.explain("A☃!").tokens[1].story:
-    ...     print(sentence)
-    The word “a☃” is unknown: it could start with “a”, but no entry matches the start of the rest, “##☃”, at 1 in
-    the text (U+2603 SNOWMAN).
-    The text begins here.
-    """
-    return list(_sentences(token))
 
 
 def _sentences(token: Token) -> Iterator[str]:
@@ -55,7 +41,8 @@ def _sentences(token: Token) -> Iterator[str]:
     if token.cut is not None:
         yield f"Cut before it: {token.cut.why}." if token.cut.stage else "The text begins here."
     for rejected in token.rejected:
-        yield _of_rejected(rejected)
+        why = f"its single_word rejects it: {touch(rejected.touching)}"
+        yield f"The added token {_quoted(rejected.content)} stands here, and {why}."
     if token.is_truncated:
         yield "Truncation has removed it: it is not in the ids."
 
@@ -97,24 +84,20 @@ def _of_added(added: AddedMatch) -> Iterator[str]:
     yield f"{_quoted(added.content)} is an added token{flags}, matched whole before any word is split."
     for side, ate, flag in (("left", added.ate_left, "lstrip"), ("right", added.ate_right, "rstrip")):
         if ate:
-            yield f"Its {flag} took the whitespace on its {side}: {_codes(ate)}."
-    touching = [char for char in added.touches if char]
-    if touching and not added.single_word and added.content[:1].isalnum():
-        verb = "touches" if len(touching) == 1 else "touch"
-        neighbours = " and ".join(map(_quoted, touching))
-        yield f"It is cut out of a word: {neighbours} {verb} it. With single_word it would not be."
+            codes = " ".join(map(code_point, ate[:4])) + (f" and {len(ate) - 4} more" if len(ate) > 4 else "")
+            yield f"Its {flag} took the whitespace on its {side}: {codes}."
+    if any(added.touches) and not added.single_word and added.content[:1].isalnum():
+        yield f"It is cut out of a word: {touch(added.touches)}. With single_word it would not be."
 
 
-def _of_rejected(rejected: Rejected) -> str:
-    touching = " and ".join(_quoted(char) for char in rejected.touching if char)
-    verb = "touch" if all(rejected.touching) else "touches"
-    content = _quoted(rejected.content)
-    return f"The added token {content} stands here, and its single_word rejects it: {touching} {verb} it."
+def touch(chars: tuple[str, str], shown: Callable[[str], str] = visible) -> str:
+    """That the word characters before and after an added token touch it; `""` stands for none.
 
-
-def _codes(text: str) -> str:
-    shown = " ".join(map(code_point, text[:4]))
-    return shown + (f" and {len(text) - 4} more" if len(text) > 4 else "")
+    >>> touch(("a", "")), touch(("a", "b"))
+    ('“a” touches it', '“a” and “b” touch it')
+    """
+    quoted = [f"“{shown(char)}”" for char in chars if char]
+    return f"{' and '.join(quoted)} {'touch' if len(quoted) > 1 else 'touches'} it"
 
 
 def _quoted(text: str, most: int = 40) -> str:
@@ -122,27 +105,22 @@ def _quoted(text: str, most: int = 40) -> str:
     return f"“{text if len(text) <= most else text[: most - 1] + '…'}”"
 
 
-# `Lazy`: a sequence of values that are made when they are looked at.
-#
-# In: columns, which take little memory. Out: the values, by number, in slices, one after the other.
+Value = TypeVar("Value")
 
 
-_Value = TypeVar("_Value")
-
-
-class Lazy(Sequence[_Value]):
-    """A sequence that never changes once it is made; `item` makes a value."""
+class Lazy(Sequence[Value]):
+    """A sequence that never changes once it is made; `item` makes a value when it is looked at."""
 
     @abstractmethod
-    def item(self, index: int) -> _Value:
+    def item(self, index: int) -> Value:
         """The value at a place from 0."""
 
     @overload
-    def __getitem__(self, index: int) -> _Value: ...
+    def __getitem__(self, index: int) -> Value: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[_Value, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[Value, ...]: ...
 
-    def __getitem__(self, index: int | slice) -> _Value | tuple[_Value, ...]:
+    def __getitem__(self, index: int | slice) -> Value | tuple[Value, ...]:
         if isinstance(index, slice):
             return tuple(map(self.item, range(*index.indices(len(self)))))
         place = index + len(self) if index < 0 else index
@@ -151,7 +129,7 @@ class Lazy(Sequence[_Value]):
         return self.item(place)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lazy) and len(self) == len(other) and all(map(_equal, self, other))
+        return isinstance(other, Lazy) and len(self) == len(other) and all(map(eq, self, other))
 
     def __hash__(self) -> int:
         return hash(len(self))
@@ -160,19 +138,12 @@ class Lazy(Sequence[_Value]):
         return f"<{len(self)} {type(self).__name__.lower()}>"
 
 
-def _equal(one: object, other: object) -> bool:
-    return one == other
-
-
-# What a stage made of a text, character by character: what it deleted, changed or inserted, where, and why.
-#
-# In: the text before a stage and after it, both aligned with the original. Out: a `Change` for each difference.
+# ---- what a stage made of a text, character by character ------------------------------------------------------------
 
 
 ChangeKind = Literal["deleted", "changed", "inserted"]
-Difference = tuple[
-    int, int, str, str, int
-]  # start and end in the original; before, after; the place in the text before
+# Start and end in the original; the characters before and after; the place in the text before.
+Difference = tuple[int, int, str, str, int]
 
 _DELETED = {
     "Cc": "control character, deleted",
@@ -416,8 +387,7 @@ class AddedMatch(NamedTuple):
     @property
     def flags(self) -> tuple[str, ...]:
         """The names of the flags that are set."""
-        names = ("single_word", "lstrip", "rstrip", "normalized", "special")
-        return tuple(name for name in names if getattr(self, name))
+        return tuple(name for name in self._fields[1:6] if getattr(self, name))
 
 
 class Found(NamedTuple):
@@ -488,8 +458,11 @@ class Token(NamedTuple):
         """Why it is one, in sentences.
 
         >>> import trietok
-        >>> trietok.BertTokenizer.from_pretrained("trietok-en").explain("people").tokens[1].story
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> tokenizer.explain("people").tokens[1].story
         ['The whole word “people” is an entry.', 'The text begins here.']
+        >>> print(tokenizer.explain("A☃!").tokens[1].story[0])
+        The word “a☃” is unknown: it could start with “a”, but no entry matches the start of the rest, “##☃”, at 1 in
+        the text (U+2603 SNOWMAN).
         """
-
-        return story(self)
+        return list(_sentences(self))

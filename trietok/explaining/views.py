@@ -1,6 +1,7 @@
-"""`Contrast`: two explanations of one text side by side: where their tokens part, and which stage made the difference.
+"""The views of an explanation: lines for a terminal, HTML, plain values. `Contrast`: two explanations side by side.
 
-In: two explanations, of two vocabularies or of the two profiles. Out: the stretches of the text in order, alike or not.
+In: an `Explanation`; or two, of two vocabularies or of the two profiles. Out: its views, whose parts are short enough
+to be looked at; the stretches of the text in order, alike or not, each with the stage that made the difference.
 """
 
 from __future__ import annotations
@@ -9,33 +10,28 @@ import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice, takewhile
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError
-from trietok.explaining.values import TITLES, Change, Lazy, Token
+from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
-from trietok.showing.html import coloured_token, escaped, fragment, gap, heading, note
+from trietok.showing.html import COLOURS, coloured_token, escaped, fragment, gap, heading, note, padding_tokens, title
 from trietok.text.characters import normalize
 
 if TYPE_CHECKING:
     from trietok.explaining.explanation import ExplainedText, Explanation, Stage
-    from trietok.explaining.values import Token
 
-
-# What the views show of an explanation: its first tokens, in runs; changes that belong together, as one.
-#
-# In: an `Explanation`. Out: the parts that are short enough to be looked at, the same for every view.
+# ---- what every view shows: the first tokens; changes that belong together, as one ----------------------------------
 
 
 MOST_SHOWN = 2000  # tokens of a view
-COLOURS = 4  # tokens take turns with them
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
 _NAMELESS = ("lower-case", "lower-case-around-tokens", "chinese")  # stages whose changes are plain without names
 _LONGEST = 24  # characters that a line of changes joins
 _MOST_LOOKED_AT = 20_000  # changes of a stage
-_MOST_NAMES = 3
+_MOST_ADDED = 20  # added tokens that a stage found, and as many that it rejected
+_MOST = 3  # names or entries that a sentence lists
 
 
 class Segment(NamedTuple):
@@ -52,18 +48,8 @@ class Segment(NamedTuple):
     colour: int = 0
 
 
-def first_tokens(tokens: Sequence[Token], most: int = MOST_SHOWN) -> list[Token]:
-    """The first tokens, each made once."""
-    return list(islice(iter(tokens), most))
-
-
 def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
-    """The original text, cut into what the tokens stand for and what is between them, up to the last of them.
-
-    Args:
-        text: the text.
-        tokens: tokens of it, in order.
-    """
+    """The original text, cut into what its first tokens stand for and what is between them, up to the last of them."""
     found: list[Segment] = []
     position = 0
     for number, token in enumerate(tokens):
@@ -105,19 +91,19 @@ class ShownChange(NamedTuple):
 def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
     """The changes of a stage by their reasons, and how many changes there are beside those."""
     runs: list[list[Change]] = []
-    looked_at = 0
-    for change in islice(iter(stage.changes), _MOST_LOOKED_AT):
-        last = runs[-1] if runs else None
-        if last and _belong_together(last, change):
-            last.append(change)
+    for change in stage.changes[:_MOST_LOOKED_AT]:
+        last = runs[-1][-1] if runs else None
+        is_next = last is not None and last.end == change.start and len(runs[-1]) < _LONGEST
+        if last is not None and is_next and (last.kind, last.why) == (change.kind, change.why):
+            runs[-1].append(change)
         else:
             runs.append([change])
-        looked_at += 1
     groups: dict[tuple[str, str], list[Place]] = {}
-    left_out = len(stage.changes) - looked_at
+    left_out = max(len(stage.changes) - _MOST_LOOKED_AT, 0)
     for run in runs:
         before, after = ("".join(chars) for chars in zip(*((each.before, each.after) for each in run), strict=True))
-        why = run[0].why if run[0].stage in _NAMELESS else f"{named(before)}: {run[0].why}"
+        names = list(dict.fromkeys(map(described, before)))
+        why = run[0].why if run[0].stage in _NAMELESS else f"{_listed(names)}: {run[0].why}"
         key = run[0].kind, why
         if key not in groups and len(groups) == _MOST_REASONS:
             left_out += len(run)
@@ -128,12 +114,6 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
         for (kind, why), places in groups.items()
     ]
     return shown, left_out
-
-
-def _belong_together(run: list[Change], change: Change) -> bool:
-    last = run[-1]
-    fits = last.end == change.start and len(run) < _LONGEST
-    return fits and (last.kind, last.why) == (change.kind, change.why)
 
 
 def became(kind: str, at: Place) -> str:
@@ -149,11 +129,10 @@ def became(kind: str, at: Place) -> str:
     return f"{visible(at.before)} → {after.replace(' ', '␣') if is_spaced else after}"
 
 
-def named(chars: str) -> str:
-    """The names of some characters; of many the first, and how many more there are."""
-    names = list(dict.fromkeys(map(described, chars)))
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+def _listed(names: Sequence[str]) -> str:
+    """Some names; of many the first, and how many more there are."""
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
 
 
 def place(start: int, end: int) -> str:
@@ -163,6 +142,17 @@ def place(start: int, end: int) -> str:
     '3-6'
     """
     return f"{start}-{end}"
+
+
+def _title(explanation: Explanation, number: int) -> str:
+    """What stands over the stages of a text."""
+    return f"Stages of text {'AB'[number]}" if len(explanation.texts) > 1 else "Stages"
+
+
+def _in_runs(stages: Sequence[Stage]) -> Iterator[tuple[bool, list[tuple[int, Stage]]]]:
+    """The stages with their numbers; those in a row that changed nothing, which share a line, are together."""
+    for is_idle, run in groupby(enumerate(stages, start=1), lambda numbered: numbered[1].is_idle):
+        yield is_idle, list(run)
 
 
 def notes(explanation: Explanation) -> Iterator[str]:
@@ -177,28 +167,22 @@ def notes(explanation: Explanation) -> Iterator[str]:
         )
         yield f"{of_texts} removed on the {cut.side}: {cut.strategy}, max_length {cut.max_length:,}"
     if len(explanation.rows) > 1:
-        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + (
-            ", …" if len(explanation.rows) > 11 else ""
-        )
+        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + ", …" * (len(explanation.rows) > 11)
         stride = f", each repeating {cut.stride}" if cut.stride else ""
         more = len(explanation.rows) - 1
         yield f"{more} more row{'s' if more > 1 else ''} of what did not fit ({sizes} tokens{stride})"
 
 
-# An explanation for a terminal: the text with its tokens, the stages, the tokens with their stories.
-#
-# In: an `Explanation` and a number of columns. Out: lines of pieces, each with the name of a style; the command gives
-# the styles colours. Without colours, bars stand between the tokens of the text.
+# ---- an explanation for a terminal: lines of pieces, each with the name of a style, which the command gives a colour -
 
 
 Styled = tuple[str, str]  # a text, and the name of its style
 Line = list[Styled]
 
-_GLUE = "\N{NO-BREAK SPACE}"  # `visible` leaves none in a text
+_GLUE = "\N{NO-BREAK SPACE}"  # for a space at which no line is to be broken; `visible` leaves none in a text
 _NARROW = 64  # columns: a terminal with fewer has the stories below the tokens
 _WIDEST_TOKEN, _WIDEST_SOURCE = 18, 16
 _MOST_TEXT = 4000  # characters of the text at the top
-_MOST_FOUND, _MOST_REJECTED = 20, 20  # of a stage
 
 
 def plain(lines: Iterable[Line]) -> str:
@@ -217,33 +201,29 @@ def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = Tr
     columns = max(columns, 20)
     named = f" · {visible(explanation.name)}" if explanation.name else ""
     yield [(cut_to(f"{explanation.tokenizer} ({explanation.profile}){named}", columns), "head")]
-    shown = first_tokens(explanation.tokens)
     for number, text in enumerate(explanation.texts):
         yield []
-        tokens = first_tokens(text.tokens)
         label = f"{'AB'[number]}  " if len(explanation.texts) > 1 else ""
-        yield from _coloured_text(label, segments(text, tokens), columns, bars)
+        yield from _coloured_text(label, segments(text, text.tokens[:MOST_SHOWN]), columns, bars)
     for number, text in enumerate(explanation.texts):
         yield []
-        of_text = f" of text {'AB'[number]}" if len(explanation.texts) > 1 else ""
-        yield [(f"Stages{of_text}", "title")]
-        yield from _stages(text.stages, columns)
+        yield [(_title(explanation, number), "title")]
+        for is_idle, run in _in_runs(text.stages):
+            if is_idle:
+                yield from _idle(run, columns)
+            else:
+                yield from (line for each, stage in run for line in _stage(each, stage, columns))
     yield from _around(explanation, columns)
-    yield []
-    yield [("Tokens", "title"), (f"  {len(explanation.tokens):,}", "dim")]
-    yield from _tokens(explanation, shown, columns)
-    if len(explanation.tokens) > len(shown):
-        yield [(f"… the first {MOST_SHOWN:,} of {len(explanation.tokens):,} tokens are shown", "dim")]
-    gone = first_tokens(explanation.truncated, max(MOST_SHOWN - len(shown), 0))
-    if gone:
-        yield []
-        yield [("Truncated", "title"), (f"  {len(explanation.truncated):,}", "dim")]
-        yield from _tokens(explanation, gone, columns)
-        if len(explanation.truncated) > len(gone):
-            yield [(f"… the first {len(gone):,} of {len(explanation.truncated):,} are shown", "dim")]
-
-
-# ---- the text -------------------------------------------------------------------------------------------------------
+    left = MOST_SHOWN
+    for head, tokens, what in (("Tokens", explanation.tokens, " tokens"), ("Truncated", explanation.truncated, "")):
+        shown = tokens[:left]
+        if shown or what:
+            yield []
+            yield [(head, "title"), (f"  {len(tokens):,}", "dim")]
+            yield from _tokens(explanation, shown, columns)
+            if len(tokens) > len(shown):
+                yield [(f"… the first {len(shown):,} of {len(tokens):,}{what} are shown", "dim")]
+        left -= len(shown)
 
 
 def _coloured_text(label: str, parts: Sequence[Segment], columns: int, bars: bool) -> Iterator[Line]:
@@ -258,7 +238,8 @@ def _coloured_text(label: str, parts: Sequence[Segment], columns: int, bars: boo
     for part in parts:
         bar = bars and before is not None and part.token is not None and bool(part.text)
         before = part.token
-        for char, style in [("│", "dim")] * bar + [(char, _style_of(part, char)) for char in part.text[:left]]:
+        shown_text = [(char, _style(part.token, part.colour, char)) for char in part.text[:left]]
+        for char, style in [("│", "dim")] * bar + shown_text:
             shown = visible(char) if is_hidden(char) else char
             if used + width(shown) > columns:
                 yield line
@@ -275,41 +256,28 @@ def _coloured_text(label: str, parts: Sequence[Segment], columns: int, bars: boo
     yield line
 
 
-def _style_of(part: Segment, char: str) -> str:
-    if part.token is None:
+def _style(token: Token | None, colour: int, char: str = "") -> str:
+    """The style of a token, or of a character between tokens."""
+    if token is None:
         return "hidden" if is_hidden(char) else ""
-    return _style(part.token, part.colour)
-
-
-def _style(token: Token, colour: int) -> str:
     if token.is_truncated:
         return "truncated"
     return token.kind if token.kind in ("unknown", "special", "padding", "added") else f"token{colour}"
 
 
-# ---- the stages -----------------------------------------------------------------------------------------------------
-
-
-def _stages(stages: Sequence[Stage], columns: int) -> Iterator[Line]:
-    """What each stage did; stages that changed nothing share a line."""
-    idle: list[tuple[int, Stage]] = []
-    for number, stage in enumerate(stages, start=1):
-        if stage.is_idle:
-            idle.append((number, stage))
-            continue
-        yield from _idle(idle, columns)
-        idle = []
-        yield from _stage(number, stage, columns)
-    yield from _idle(idle, columns)
+def _hung(front: Line, text: str, style: str, columns: int) -> Iterator[Line]:
+    """A text behind the front of a line, broken into lines that begin below where it begins."""
+    used = sum(width(part) for part, _ in front)
+    for line in wrapped(text, columns - used):
+        yield [*front, (line, style)]
+        front = [(" " * used, front[-1][1])]
 
 
 def _idle(stages: Sequence[tuple[int, Stage]], columns: int) -> Iterator[Line]:
-    if stages:
-        first, last = stages[0][0], stages[-1][0]
-        numbers = f"{first:>3} " if first == last else f"  {first}-{last} "
-        titles = "; ".join(stage.title for _, stage in stages)
-        for number, line in enumerate(wrapped(f"no change: {titles}", columns - len(numbers))):
-            yield [(numbers if number == 0 else " " * len(numbers), "dim"), (line, "dim")]
+    first, last = stages[0][0], stages[-1][0]
+    numbers = f"{first:>3} " if first == last else f"  {first}-{last} "
+    titles = "; ".join(stage.title for _, stage in stages)
+    yield from _hung([(numbers, "dim")], f"no change: {titles}", "dim", columns)
 
 
 def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
@@ -323,61 +291,46 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
             front = [("      ", ""), (place(at.start, at.end), "place"), ("  ", "")]
             yield from _with_text(front, became(change.kind, at), change.kind, change.why, columns)
             continue
-        places = [_whole(f"{place(at.start, at.end)} {became(change.kind, at)}") for at in change.places]
+        places = [f"{place(at.start, at.end)} {became(change.kind, at)}".replace(" ", _GLUE) for at in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
-        for line in wrapped(change.why, columns - 8):
-            yield [("        ", ""), (line, "story")]
+        yield from _hung([("        ", "")], change.why, "story", columns)
     if more:
         yield [(f"      … and {more:,} more", "dim")]
     if stage.found:
-        found = [_whole(f"{place(each.start, each.end)} {visible(each.content)}") for each in stage.found[:_MOST_FOUND]]
-        more_found = f", … {len(stage.found) - _MOST_FOUND:,} more" if len(stage.found) > _MOST_FOUND else ""
+        shown = stage.found[:_MOST_ADDED]
+        found = [f"{place(each.start, each.end)} {visible(each.content)}".replace(" ", _GLUE) for each in shown]
+        more_found = f", … {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""
         for line in wrapped(", ".join(found) + more_found, columns - 6):
             yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
-    for rejected in stage.rejected[:_MOST_REJECTED]:
-        touching = " and ".join(f"“{visible(char)}”" for char in rejected.touching if char)
-        why = f"single_word rejects it: {touching} touch{'' if all(rejected.touching) else 'es'} it"
+    for rejected in stage.rejected[:_MOST_ADDED]:
+        why = f"single_word rejects it: {touch(rejected.touching)}"
         front = [("      ", ""), (place(rejected.start, rejected.end), "place"), ("  ", "")]
         yield from _with_text(front, visible(rejected.content), "changed", why, columns)
-    if len(stage.rejected) > _MOST_REJECTED:
-        yield [(f"      … and {len(stage.rejected) - _MOST_REJECTED:,} more", "dim")]
-
-
-def _whole(text: str) -> str:
-    """A text in which no line is broken at a space."""
-    return text.replace(" ", _GLUE)
+    if len(stage.rejected) > _MOST_ADDED:
+        yield [(f"      … and {len(stage.rejected) - _MOST_ADDED:,} more", "dim")]
 
 
 def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
     """A line of columns with a text that is broken below itself."""
     used = sum(width(text) for text, _ in front)
     what = cut_to(what, max(columns - used, 2))
-    indent = used + width(what) + 2
-    if columns - indent < 24:  # the text goes below
+    if columns - (used + width(what) + 2) < 24:  # the text goes below
         yield [*front, (what, style)]
-        indent = used
         front = [(" " * used, "")]
     else:
         front = [*front, (what, style), ("  ", "")]
-    for number, line in enumerate(wrapped(why, columns - indent)):
-        yield [*(front if not number else [(" " * indent, "")]), (line, "story")]
+    yield from _hung(front, why, "story", columns)
 
 
 def _around(explanation: Explanation, columns: int) -> Iterator[Line]:
     """The stages of the whole call: template and truncation."""
     yield []
-    front: Line = [("Template", "title"), ("  ", "")]
-    for part in wrapped(" ".join(explanation.template), columns - 10):
-        yield [*front, (part, "gave")]
-        front = [(" " * 10, "")]
+    yield from _hung([("Template", "title"), ("  ", "")], " ".join(explanation.template), "gave", columns)
     for line in notes(explanation):
         for number, part in enumerate(wrapped(line, columns - 6)):
             yield [("    " if number == 0 else "      ", ""), (part, "stage")]
-
-
-# ---- the tokens -----------------------------------------------------------------------------------------------------
 
 
 def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> Iterator[Line]:
@@ -390,7 +343,7 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
             str(token.id),
             *([str(token.type_id)] if is_pair else []),
             "" if token.text is None else place(token.start, token.end),
-            _source(token),
+            "" if token.source == token.token else visible(token.source),
         ]
         rows.append((cells, token, _style(token, (token.position or 0) % COLOURS)))
     if not rows:
@@ -409,14 +362,10 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
     for cells, token, style in rows:
         front = _cells(cells, widths, style, is_pair)
         sentences = " ".join(token._replace(is_truncated=False).story)  # they are under a heading of their own
-        used = sum(width(text) for text, _ in front)
         if columns < _NARROW:
             yield _fitting(front, columns)
-            for line in wrapped(sentences, columns - 4):
-                yield [("    ", ""), (line, "story")]
-            continue
-        for index, line in enumerate(wrapped(sentences, columns - used)):
-            yield [*(front if not index else [(" " * used, "")]), (line, "story")]
+            front = [("    ", "")]
+        yield from _hung(front, sentences, "story", columns)
 
 
 def _cells(cells: list[str], widths: list[int], style: str, is_pair: bool) -> Line:
@@ -444,31 +393,14 @@ def _fitting(line: Line, columns: int) -> Line:
     return fitting
 
 
-def _source(token: Token) -> str:
-    """What a token stands for, where that is not plain from the token itself."""
-    return "" if token.source == token.token else visible(token.source)
-
-
 def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
     """The tokens, with padding counted."""
-    padding: Token | None = None
-    count = 0
-    for token in tokens:
-        if token.kind == "padding":
-            padding, count = token, count + 1
-            continue
-        if padding is not None and count:
-            yield padding, count
-            count = 0
-        yield token, 1
-    if padding is not None and count:
-        yield padding, count
+    for is_padding, run in groupby(tokens, lambda token: token.kind == "padding"):
+        same = list(run)
+        yield from [(same[-1], len(same))] if is_padding else [(token, 1) for token in same]
 
 
-# An explanation as a fragment of HTML: the text with its tokens in colours, the story of each, the stages.
-#
-# In: an `Explanation`. Out: one self-contained fragment without scripts. The story of a token is shown below the text
-# where the token is pointed at or has the focus.
+# ---- an explanation as one fragment of HTML without scripts; a token has its story where it is pointed at ------------
 
 
 _MOST_GAVE = 2000  # characters of the text after a stage
@@ -487,27 +419,23 @@ def _parts(explanation: Explanation) -> Iterator[str]:
     yield f'<p class="tt-hint">{_HINT}</p></div>'
     for line in notes(explanation):
         yield note(line)
-    if len(explanation.tokens) + len(explanation.truncated) > MOST_SHOWN:
-        yield note(
-            f"The first {MOST_SHOWN:,} of {len(explanation.tokens) + len(explanation.truncated):,} tokens are shown."
-        )
+    count = len(explanation.tokens) + len(explanation.truncated)
+    if count > MOST_SHOWN:
+        yield note(f"The first {MOST_SHOWN:,} of {count:,} tokens are shown.")
     for number, text in enumerate(explanation.texts):
-        of_text = f" of text {'AB'[number]}" if len(explanation.texts) > 1 else ""
-        yield f"<h4>Stages{of_text}</h4>"
-        yield stages_list(text.stages)
-
-
-# ---- the tokens -----------------------------------------------------------------------------------------------------
+        yield title(_title(explanation, number))
+        yield _stages_html(text.stages)
 
 
 def _rows(explanation: Explanation) -> Iterator[str]:
     """The row of ids: special tokens, and the texts with what is between their tokens."""
     left = MOST_SHOWN
     specials = iter(explanation.tokens.specials)
-    padding = explanation.tokens.padding
     lines: list[list[str]] = [[]]
-    if padding is not None and padding[2]:
-        lines[-1].append(_padding(*padding))
+    pad, count, is_left = explanation.tokens.padding or (None, 0, False)
+    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad))]
+    if is_left:
+        lines[-1] += filling
     for name in explanation.template:
         if name not in ("A", "B"):
             lines[-1].append(_token_html(next(specials), 0))
@@ -515,19 +443,13 @@ def _rows(explanation: Explanation) -> Iterator[str]:
         if name == "B":
             lines.append([])
         text = explanation.texts["AB".index(name)]
-        tokens = first_tokens(text.tokens, left)
+        tokens = text.tokens[:left]
         left -= len(tokens)
         lines[-1] += _of_text(text, tokens)
-    if padding is not None and not padding[2]:
-        lines[-1].append(_padding(*padding))
+    if not is_left:
+        lines[-1] += filling
     for line in lines:
         yield f'<div class="tt-text">{"".join(line)}</div>'
-
-
-def _padding(pad: Token, count: int, is_left: bool) -> str:
-    return coloured_token(
-        "", f"{pad.token} × {count}", pad.id, "tt-padding", _story(pad), name=f"{pad.token}, {count} times"
-    )
 
 
 def _of_text(text: ExplainedText, tokens: Sequence[Token]) -> Iterator[str]:
@@ -555,21 +477,16 @@ def _story(each: Token) -> str:
     return f"<b>{escaped(each.token)}</b><em>id {each.id}</em>{where}{types}{sentences}"
 
 
-# ---- the stages -----------------------------------------------------------------------------------------------------
-
-
-def stages_list(stages: Sequence[Stage]) -> str:
-    """What each stage did, as a numbered list; stages that changed nothing share an item."""
+def _stages_html(stages: Sequence[Stage]) -> str:
+    """What each stage did, as a numbered list."""
     items: list[str] = []
-    for is_idle, group in groupby(enumerate(stages, start=1), lambda numbered: numbered[1].is_idle):
-        numbered = list(group)
+    for is_idle, run in _in_runs(stages):
         if is_idle:
-            titles = "; ".join(stage.title for _, stage in numbered)
-            first, last = numbered[0][0], numbered[-1][0]
-            to = "" if first == last else f"to {last}, "
-            items.append(f'<li class="tt-idle">{_number(first)}{to}no change: {escaped(titles)}</li>')
+            titles = "; ".join(stage.title for _, stage in run)
+            to = "" if len(run) == 1 else f"to {run[-1][0]}, "
+            items.append(f'<li class="tt-idle">{_number(run[0][0])}{to}no change: {escaped(titles)}</li>')
         else:
-            items += [f"<li>{_number(number)}{_stage_html(stage)}</li>" for number, stage in numbered]
+            items += [f"<li>{_number(number)}{_stage_html(stage)}</li>" for number, stage in run]
     return f"<ol>{''.join(items)}</ol>"
 
 
@@ -586,57 +503,55 @@ def _stage_html(stage: Stage) -> str:
 def _changes_html(stage: Stage) -> Iterator[str]:
     changes, more = shown_changes(stage)
     for change in changes:
-        chips = "".join(
-            f'<span class="tt-ch tt-{change.kind}"><small>{place(at.start, at.end)}</small>'
-            f"<span>{escaped(became(change.kind, at))}</span></span>"
-            for at in change.places
-        )
+        chips = "".join(_chip(at, became(change.kind, at), f" tt-{change.kind}") for at in change.places)
         left = f" and {change.more:,} more" if change.more else ""
-        yield f'<span class="tt-why">{chips}{left} {escaped(change.why)}</span>'
+        yield _why(f"{chips}{left} {escaped(change.why)}")
     if more:
-        yield f'<span class="tt-why">… and {more:,} more</span>'
+        yield _why(f"… and {more:,} more")
     if stage.found:
-        chips = "".join(
-            f'<span class="tt-ch"><small>{place(each.start, each.end)}</small>'
-            f"<span>{escaped(each.content)}</span></span>"
-            for each in stage.found[:_MOST_REJECTED]
-        )
-        left = f" and {len(stage.found) - _MOST_REJECTED:,} more" if len(stage.found) > _MOST_REJECTED else ""
-        yield f'<span class="tt-why">{chips}{left}</span>'
-    for rejected in stage.rejected[:_MOST_REJECTED]:
-        touching = " and ".join(f"“{char}”" for char in rejected.touching if char)
-        why = f"single_word rejects it: {touching} touch{'' if all(rejected.touching) else 'es'} it"
-        chip = f"<small>{place(rejected.start, rejected.end)}</small><span>{escaped(rejected.content)}</span>"
-        yield f'<span class="tt-why"><span class="tt-ch tt-deleted">{chip}</span> {escaped(why)}</span>'
-    if len(stage.rejected) > _MOST_REJECTED:
-        yield f'<span class="tt-why">… and {len(stage.rejected) - _MOST_REJECTED:,} more</span>'
+        chips = "".join(_chip(each, each.content) for each in stage.found[:_MOST_ADDED])
+        yield _why(chips + (f" and {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""))
+    for rejected in stage.rejected[:_MOST_ADDED]:
+        why = escaped(f"single_word rejects it: {touch(rejected.touching, shown=str)}")
+        yield _why(f"{_chip(rejected, rejected.content, ' tt-deleted')} {why}")
+    if len(stage.rejected) > _MOST_ADDED:
+        yield _why(f"… and {len(stage.rejected) - _MOST_ADDED:,} more")
 
 
-# An explanation as plain values, which can be written as JSON; `docs/explaining.md` documents the schema.
-#
-# In: an `Explanation`. Out: dicts, lists, strings and numbers.
+def _chip(at: Place | Found | Rejected, text: str, look: str = "") -> str:
+    return f'<span class="tt-ch{look}"><small>{place(at.start, at.end)}</small><span>{escaped(text)}</span></span>'
+
+
+def _why(html: str) -> str:
+    return f'<span class="tt-why">{html}</span>'
+
+
+# ---- an explanation as plain values, which can be written as JSON; `docs/explaining.md` documents the schema ---------
 
 
 def dict_of(explanation: Explanation) -> dict[str, Any]:
     """All of an explanation."""
-    truncation = explanation.truncation
     return {
         "tokenizer": explanation.tokenizer,
         "name": explanation.name,
         "profile": explanation.profile,
         "input_ids": explanation.input_ids,
         "template": list(explanation.template),
-        "truncation": {**truncation._asdict(), "removed": list(truncation.removed)},
+        "truncation": _plain(explanation.truncation),
         "texts": [
             {
                 "text": text.text,
                 "stages": [_stage_dict(stage) for stage in text.stages],
-                "tokens": [_token_dict(token) for token in text.tokens],
+                "tokens": [{**_plain(token), "story": token.story} for token in text.tokens],
             }
             for text in explanation.texts
         ],
-        "rows": [[_place(token) for token in row] for row in explanation.rows],
+        # The tokens of a text are told of among its tokens, at `position`.
+        "rows": [[{name: getattr(token, name) for name in _OF_ROW} for token in row] for row in explanation.rows],
     }
+
+
+_OF_ROW = ("token", "id", "kind", "type_id", "text", "position")
 
 
 def _stage_dict(stage: Stage) -> dict[str, Any]:
@@ -646,39 +561,24 @@ def _stage_dict(stage: Stage) -> dict[str, Any]:
         "given": stage.given,
         "gave": stage.gave,
         "changes": [change.to_dict() for change in stage.changes],
-        "found": [each._asdict() for each in stage.found],
-        "rejected": [{**each._asdict(), "touching": list(each.touching)} for each in stage.rejected],
+        "found": [_plain(each) for each in stage.found],
+        "rejected": [_plain(each) for each in stage.rejected],
     }
 
 
-def _token_dict(token: Token) -> dict[str, Any]:
-    values = token._asdict()
-    for name in ("cut", "match", "unknown", "added"):
-        values[name] = None if values[name] is None else _plain_values(values[name]._asdict())
-    values["rejected"] = [_plain_values(each._asdict()) for each in token.rejected]
-    return {**values, "story": token.story}
+def _plain(value: Any) -> Any:
+    """Named tuples as dicts, other tuples as lists, and so is what they hold."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(each) for name, each in value._asdict().items()}
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
-def _place(token: Token) -> dict[str, Any]:
-    """A token of a row: those of a text are told of among its tokens, at `position`."""
-    names = ("token", "id", "kind", "type_id", "text", "position")
-    return {name: getattr(token, name) for name in names}
-
-
-def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-
-# Which stage made the difference, where two tokenizers cut a stretch of a text otherwise.
-#
-# In: the tokens of both sides, and the changes that the stages made to the stretch. Out: the stage and the reason, in
-# words.
+# ---- which stage made the difference, where two tokenizers cut a stretch of a text otherwise -------------------------
 
 
 Names = tuple[str, str]  # what the two sides are called
-Changed = dict[tuple[int, int], tuple[str, str]]  # where → the characters before and after
+Sides = tuple[Sequence[Token], Sequence[Token]]  # the tokens of both
 
-_MOST = 3  # characters or entries that a reason names
 _MOST_CODE_POINTS = 6
 LEFT_AND_RIGHT = ("the left", "the right")
 
@@ -695,45 +595,39 @@ def why_differ(
 
     `names` are what the two sides are called in the reason.
     """
+    tokens = left_tokens, right_tokens
+    added = [{each.token for each in own if each.kind == "added"} for own in tokens]
     return (
-        _added_tokens(left_tokens, right_tokens, names)
-        or _cleaning(left, right, span, names)
-        or _chinese(left, right, span, names)
-        or _words(left_tokens, right_tokens, names)
-        or _entries(left, right, left_tokens, right_tokens, names)
+        _one_sided(names, "added-tokens", "finds the added token", *(map(visible, each) for each in _only(*added)))
+        or _changing(left, right, "clean", "deletes", "", span, names)
+        or _changing(left, right, "clean", "makes a space of", " ", span, names)
+        or _changing(left, right, "chinese", "sets apart", None, span, names)
+        or _words(tokens, names)
+        or _entries(left, right, tokens, names)
     )
 
 
-def _added_tokens(left: Sequence[Token], right: Sequence[Token], names: Names) -> str:
-    found = [{each.token for each in tokens if each.kind == "added"} for tokens in (left, right)]
-    return _one_sided(names, "added-tokens", "finds the added token", *(map(visible, each) for each in _only(*found)))
+def _changing(
+    left: ExplainedText, right: ExplainedText, name: str, verb: str, to: str | None, span: tuple[int, int], names: Names
+) -> str:
+    """The reason where a stage changed other characters of a stretch: all that it changed, or those changed `to`."""
+    found: list[set[tuple[int, int, str]]] = [
+        {
+            (change.start, change.end, change.before)
+            for stage in text.stages
+            if stage.name == name
+            for change in stage.changes.within(*span)
+            if to is None or change.after == to
+        }
+        for text in (left, right)
+    ]
+    chars = ([described(char) for *_, before in sorted(each) for char in before] for each in _only(*found))
+    return _one_sided(names, name, verb, *chars)
 
 
-def _cleaning(left: ExplainedText, right: ExplainedText, span: tuple[int, int], names: Names) -> str:
-    sides = [_changes(text, "clean", span) for text in (left, right)]
-    for wanted, verb in (("", "deletes"), (" ", "makes a space of")):
-        found = [{(place, old) for place, (old, new) in side.items() if new == wanted} for side in sides]
-        reason = _one_sided(
-            names,
-            "clean",
-            verb,
-            *([described(old) for _, olds in sorted(each) for old in olds] for each in _only(*found)),
-        )
-        if reason:
-            return reason
-    return ""
-
-
-def _chinese(left: ExplainedText, right: ExplainedText, span: tuple[int, int], names: Names) -> str:
-    found = [{(place, old) for place, (old, _) in _changes(text, "chinese", span).items()} for text in (left, right)]
-    return _one_sided(
-        names, "chinese", "sets apart", *([described(old) for _, old in sorted(each)] for each in _only(*found))
-    )
-
-
-def _words(left: Sequence[Token], right: Sequence[Token], names: Names) -> str:
+def _words(tokens: Sides, names: Names) -> str:
     """The reason where WordPiece was given other words."""
-    sides = [_words_of(tokens) for tokens in (left, right)]
+    sides = [[next(run).word_text for _, run in groupby(own, lambda token: token.word)] for own in tokens]
     if sides[0] == sides[1]:
         return ""
     joined = ["".join(words) for words in sides]
@@ -765,48 +659,21 @@ def _code_points_that_differ(one: str, other: str) -> tuple[str, str]:
     return points(one), points(other)
 
 
-def _entries(
-    left: ExplainedText,
-    right: ExplainedText,
-    left_tokens: Sequence[Token],
-    right_tokens: Sequence[Token],
-    names: Names,
-) -> str:
+def _entries(left: ExplainedText, right: ExplainedText, tokens: Sides, names: Names) -> str:
     """The reason where the words are the same."""
-    too_long = [
-        any(each.unknown is not None and each.unknown.reason == "too-long" for each in tokens)
-        for tokens in (left_tokens, right_tokens)
-    ]
+    too_long = [any(each.unknown is not None and each.unknown.reason == "too-long" for each in own) for own in tokens]
     if too_long[0] != too_long[1]:
         return f"{TITLES['wordpiece']}: the word is too long for {names[0] if too_long[0] else names[1]}"
     only = [
-        [each.token for each in own if each.kind == "wordpiece" and not text.tokens.has_entry(each.token)]
-        for own, text in ((left_tokens, right), (right_tokens, left))
+        [
+            f"“{visible(each.token)}”"
+            for each in own
+            if each.kind == "wordpiece" and not other.tokens.has_entry(each.token)
+        ]
+        for own, other in zip(tokens, (right, left), strict=True)
     ]
-    reason = _one_sided(
-        names, "wordpiece", "has the entry", *([f"“{visible(token)}”" for token in each] for each in only)
-    )
+    reason = _one_sided(names, "wordpiece", "has the entry", *only)
     return reason or f"{TITLES['wordpiece']}: the vocabularies cut the word otherwise"
-
-
-def _changes(text: ExplainedText, name: str, span: tuple[int, int]) -> Changed:
-    """What a stage changed within a stretch."""
-    return {
-        (change.start, change.end): (change.before, change.after)
-        for stage in text.stages
-        if stage.name == name
-        for change in stage.changes.within(*span)
-    }
-
-
-def _words_of(tokens: Sequence[Token]) -> list[str]:
-    words: list[str] = []
-    before: int | None = None
-    for each in tokens:
-        if each.word != before:
-            words.append(each.word_text)
-        before = each.word
-    return words
 
 
 def _bare(text: str) -> str:
@@ -830,14 +697,7 @@ def _one_sided(names: Names, stage: str, verb: str, left: Iterable[str], right: 
     return ""
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return ", ".join(names[:_MOST]) + more
-
-
-# A contrast for a terminal and as HTML: stretches that are alike in a line, those that differ beside each other.
-#
-# In: a `Contrast`. Out: styled lines, as of an explanation; or a fragment of HTML.
+# ---- a contrast for a terminal and as HTML: stretches that are alike in a line, those that differ beside each other --
 
 
 _MOST_PARTS = 400
@@ -855,14 +715,10 @@ def contrast_lines(contrast: Contrast, columns: int) -> Iterator[Line]:
         for text in wrapped(line, columns - 2):
             yield [("  ", ""), (text, "stage")]
     yield []
-    for part in _shown(contrast):
+    for part in contrast.parts[:_MOST_PARTS]:
         yield from _part(part, columns, is_pair=len(contrast.left.texts) > 1)
     if len(contrast.parts) > _MOST_PARTS:
         yield [(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches", "dim")]
-
-
-def _shown(contrast: Contrast) -> Iterator[Part]:
-    return islice(iter(contrast.parts), _MOST_PARTS)
 
 
 def _name(side: Explanation) -> str:
@@ -870,32 +726,21 @@ def _name(side: Explanation) -> str:
 
 
 def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
-    where = ("AB"[part.text] + " " if is_pair else "") + place(part.start, part.end)
+    where = padded(("AB"[part.text] + " " if is_pair else "") + place(part.start, part.end), 9) + " "
     if not part.differs:
-        yield [
-            ("= ", "dim"),
-            (padded(where, 9) + " ", "place"),
-            (cut_to(_alike(part.left), max(columns - 12, 8)), "dim"),
-        ]
+        yield [("= ", "dim"), (where, "place"), (cut_to(_alike(part.left), max(columns - 12, 8)), "dim")]
         return
-    yield [
-        ("≠ ", "unknown"),
-        (padded(where, 9) + " ", "place"),
-        (cut_to(visible(part.source), max(columns - 12, 8)), "stage"),
-    ]
+    yield [("≠ ", "unknown"), (where, "place"), (cut_to(visible(part.source), max(columns - 12, 8)), "stage")]
     for style, tokens in (("left", part.left), ("right", part.right)):
         for number, line in enumerate(wrapped(_tokens_of_part(tokens), columns - 12)):
             yield [(padded(f"    {style}" if number == 0 else "", 12), style), (line, style)]
-    for line in wrapped(part.why, columns - 12):
-        yield [(" " * 12, ""), (line, "")]
+    yield from _hung([(" " * 12, "")], part.why, "", columns)
 
 
 def _tokens_of_part(tokens: Sequence[Token]) -> str:
     if not tokens:
         return "(no token)"
-    return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + (
-        " …" if len(tokens) > _MOST_TOKENS else ""
-    )
+    return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + " …" * (len(tokens) > _MOST_TOKENS)
 
 
 def _alike(tokens: Sequence[Token]) -> str:
@@ -912,7 +757,7 @@ def contrast_html(contrast: Contrast) -> str:
     parts += [note(line) for line in contrast.notes]
     sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (contrast.left, contrast.right))
     names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
-    rows = "".join(_row(part) for part in _shown(contrast))
+    rows = "".join(_row(part) for part in contrast.parts[:_MOST_PARTS])
     heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
     parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
     if len(contrast.parts) > _MOST_PARTS:
@@ -931,6 +776,9 @@ def _row(part: Part) -> str:
 
 def _mono(text: str) -> str:
     return f'<span class="tt-mono">{escaped(text)}</span>'
+
+
+# ---- the contrast ---------------------------------------------------------------------------------------------------
 
 
 Range = tuple[int, int]
@@ -1085,15 +933,11 @@ class Contrast:
 
     def to_text(self, width: int = 80) -> str:
         """Both sides to read on a terminal of so many columns, without colours."""
-        lines_of = contrast_lines  # not needed for the values
-
-        return plain(lines_of(self, width))
+        return plain(contrast_lines(self, width))
 
     def to_html(self) -> str:
         """Both sides as one fragment of HTML, which needs no script."""
-        html_of = contrast_html  # not needed for the values
-
-        return html_of(self)
+        return contrast_html(self)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -1103,14 +947,3 @@ class Contrast:
 
     def __repr__(self) -> str:
         return f"<Contrast: {self.summary}>"
-
-
-def contrast(left: Explanation, right: Explanation, names: Names = LEFT_AND_RIGHT) -> Contrast:
-    """Two explanations of the same texts, side by side; the names are for the two in sentences.
-
-    Raises:
-        InputError: they are of different texts.
-    """
-    if [text.text for text in left.texts] != [text.text for text in right.texts]:
-        raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
-    return Contrast(left, right, Parts(list(zip(left.texts, right.texts, strict=True)), names), names)

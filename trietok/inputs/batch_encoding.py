@@ -96,14 +96,10 @@ class BatchEncoding(UserDict[str, Any]):
         details: tuple[Maker, Any] | None = None,
     ) -> None:
         self.data: dict[str, Any] = {} if data is None else dict(data)  # faster than UserDict.__init__
-        given: Any = encoding
-        if given is not None and not isinstance(given, (list, tuple)):
-            given = [given]
+        given: Any = encoding if encoding is None or isinstance(encoding, (list, tuple)) else [encoding]
         self._encodings = given
         self._later = details
-        if n_sequences is None and given:
-            n_sequences = given[0].n_sequences
-        self._n_sequences = n_sequences
+        self._n_sequences = given[0].n_sequences if n_sequences is None and given else n_sequences
         if tensor_type is not None:
             self.convert_to_tensors(tensor_type, prepend_batch_axis)
 
@@ -209,13 +205,14 @@ class BatchEncoding(UserDict[str, Any]):
                 try:
                     self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
                 except (ValueError, TypeError, RuntimeError) as error:
-                    hint = (
-                        "its rows have different lengths; ask for return_tensors=None"
-                        if key == "overflowing_tokens"
-                        else "its rows have different lengths or its nesting is too deep; activate padding and "
-                        "truncation with padding=True, truncation=True"
-                    )
-                    raise InputError(f"unable to create a tensor of {key!r}: {hint}") from error
+                    hint = "; ask for return_tensors=None"
+                    if key != "overflowing_tokens":  # no option makes the rows of that one equally long
+                        hint = (
+                            " or its nesting is too deep; activate padding and truncation with padding=True, "
+                            "truncation=True"
+                        )
+                    what = f"unable to create a tensor of {key!r}: its rows have different lengths{hint}"
+                    raise InputError(what) from error
             return self
 
     def to(self, device: Any, *, non_blocking: bool = False) -> Self:
@@ -233,32 +230,29 @@ class BatchEncoding(UserDict[str, Any]):
 
     # ---- offsets and words: computed when they are first needed -----------------------------------------------------
 
-    def _details(self, method: str, index: int = 0) -> Any:
-        encodings = self._worked_out()
+    def _details(self, method: str, index: int = 0) -> Encoding:
+        encodings: list[Encoding] | None = self._worked_out()
         if not encodings:
             raise InputError(f"{method}() is not available: this was not made from texts")
         return encodings[index]
 
     def tokens(self, batch_index: int = 0) -> list[str]:
         """The tokens of one text."""
-        tokens: list[str] = self._details("tokens", batch_index).tokens
-        return tokens
+        return self._details("tokens", batch_index).tokens
 
     def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
         """For each token 0 or 1, the text of the pair it comes from; None for special tokens."""
-        ids: list[int | None] = self._details("sequence_ids", batch_index).sequence_ids
-        return ids
+        return self._details("sequence_ids", batch_index).sequence_ids
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
         """For each token the number of its word; None for special tokens."""
-        ids: list[int | None] = self._details("word_ids", batch_index).word_ids
-        return ids
+        return self._details("word_ids", batch_index).word_ids
 
     def words(self, batch_index: int = 0) -> list[int | None]:
         """The old name of `word_ids`."""
         return self.word_ids(batch_index)
 
-    def _located(self, method: str, batch_or_index: int, index: int | None) -> tuple[Any, int]:
+    def _located(self, method: str, batch_or_index: int, index: int | None) -> tuple[Encoding, int]:
         if index is None:
             return self._details(method), batch_or_index
         return self._details(method, batch_or_index), index
@@ -266,14 +260,12 @@ class BatchEncoding(UserDict[str, Any]):
     def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
         """The text of the pair, 0 or 1, that a token comes from."""
         details, index = self._located("token_to_sequence", batch_or_token_index, token_index)
-        sequence: int | None = details.token_to_sequence(index)
-        return sequence
+        return details.token_to_sequence(index)
 
     def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
         """The number of the word that a token is part of."""
         details, index = self._located("token_to_word", batch_or_token_index, token_index)
-        word: int | None = details.token_to_word(index)
-        return word
+        return details.token_to_word(index)
 
     def word_to_tokens(
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
@@ -294,8 +286,7 @@ class BatchEncoding(UserDict[str, Any]):
     ) -> int | None:
         """The token that holds a code point of the text."""
         details, index = self._located("char_to_token", batch_or_char_index, char_index)
-        token: int | None = details.char_to_token(index, sequence_index)
-        return token
+        return details.char_to_token(index, sequence_index)
 
     def word_to_chars(
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
@@ -310,5 +301,4 @@ class BatchEncoding(UserDict[str, Any]):
     ) -> int | None:
         """The number of the word that holds a code point of the text."""
         details, index = self._located("char_to_word", batch_or_char_index, char_index)
-        word: int | None = details.char_to_word(index, sequence_index)
-        return word
+        return details.char_to_word(index, sequence_index)

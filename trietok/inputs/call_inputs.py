@@ -21,32 +21,21 @@ if TYPE_CHECKING:
 
         def ids(self, text: str) -> list[int]:
             """The ids of a text, without special tokens around."""
-            ...
 
         def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
             """The ids of a text, between those of two lists."""
-            ...
 
         def rows(self, texts: list[str]) -> Rows:
             """The ids of each text, without special tokens around."""
-            ...
 
         def spans(self, text: str, count: int = -1) -> list[Span]:
             """The half-open span of each of the `count` tokens, in code points of the text."""
-            ...
 
         def locate(self, text: str) -> Located:
             """The tokens of a text with their ids, spans and words."""
-            ...
 
         def ids_of_tokens(self, tokens: list[str]) -> list[int]:
             """The ids of a text that is given as tokens; called in the slow profile only."""
-            ...
-
-
-def empty_batch() -> InputError:
-    """The error for a batch without items."""
-    return InputError("the batch is empty; give it at least one text")
 
 
 def is_text_input(value: Any) -> bool:
@@ -119,11 +108,9 @@ def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) 
     if isinstance(value, str):
         return encoder.ids(value)
     if not isinstance(value, (list, tuple)) or not value:
-        wanted = (
-            "a str or a list of at least one word"
-            if is_split_into_words
-            else "a str, a list of tokens or a list of ids"
-        )
+        wanted = "a str, a list of tokens or a list of ids"
+        if is_split_into_words:
+            wanted = "a str or a list of at least one word"
         raise InputError(f"{where} is {kind_of(value)}; it should be {wanted}")
     kind = str if isinstance(value[0], str) else int
     for position, item in enumerate(value):

@@ -1,8 +1,8 @@
 """`CallOptions`: all options of a call. `resolve_strategies`: `padding`, `truncation` and `max_length` to `Strategies`.
 
 In: the arguments as transformers takes them (True, False, a string, an enum, None). Out: a strategy for padding and one
-for truncation, and the length that both use. The rules are those of transformers'
-`_get_padding_truncation_strategies` (4.57.6).
+for truncation, and the length that both use; values filled up to a length. The rules are those of transformers'
+`_get_padding_truncation_strategies` and `_pad` (4.57.6). The types of what a call takes stand at the end.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from trietok.text.untrusted import OPTIONS
 if TYPE_CHECKING:
     from trietok.inputs.tensors import Tensors
 
-# Filling sequences up to one length.
-#
-# In: the values of one text (`input_ids` and what goes with them). Out: the same, longer. As transformers' `_pad`
-# (4.57.6).
+    class Tokenizer(Protocol):
+        """The attributes of a tokenizer that `resolve_strategies` reads."""
+
+        model_max_length: int
+
+        @property
+        def pad_token_id(self) -> int | None: ...
+
+        def warn_once(self, key: str, message: str) -> None: ...
 
 
 class PaddingStrategy(ExplicitEnum):
@@ -44,14 +49,9 @@ def padded_length(length: int, multiple_of: int | None) -> int:
 
 
 def pad_values(
-    values: dict[str, Any],
-    length: int,
-    *,
-    main_input: str,
-    fillers: dict[str, Any],
-    side: str,
+    values: dict[str, Any], length: int, *, main_input: str, fillers: dict[str, Any], side: str
 ) -> dict[str, Any]:
-    """Fill the values of one text up to `length`.
+    """Fill the values of one text (`input_ids` and what goes with them) up to `length`; the dict is a new one.
 
     Args:
         values: key → list, all of the length of `values[main_input]`; keys without a filler stay as they are.
@@ -59,9 +59,6 @@ def pad_values(
         main_input: the key of the list whose length is compared with `length`, such as `input_ids`.
         fillers: key → what to fill with.
         side: `"right"` or `"left"`.
-
-    Returns:
-        A new dict.
 
     Raises:
         InputError: `side` is neither.
@@ -83,20 +80,6 @@ def check_first_id(first: Any, main: str) -> None:
     """Raise an InputError where the first value of a batch is no id."""
     if not isinstance(first, int):
         raise InputError(f"{main} holds {kind_of(first)}; it should hold ints, or be an array or tensor")
-
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Tokenizer(Protocol):
-        """The attributes of a tokenizer that `resolve_strategies` reads."""
-
-        model_max_length: int
-
-        @property
-        def pad_token_id(self) -> int | None: ...
-
-        def warn_once(self, key: str, message: str) -> None: ...
 
 
 # A model without a known limit has this one, as in transformers; more than LARGE_INTEGER means no limit.
@@ -148,7 +131,6 @@ _REPLACED = {
     "truncation_strategy": "truncation=...",
 }
 
-
 OF_TEXTS = ("split_special_tokens", *OPTIONS)  # what decides how a text is split, in calls and in `tokenize`
 OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS)
 OF_DECODING = ("skip_special_tokens", "clean_up_tokenization_spaces", "spaces_between_special_tokens")
@@ -181,6 +163,11 @@ class Strategies(NamedTuple):
     truncation: TruncationStrategy
     max_length: int | None
 
+    @property
+    def cuts(self) -> bool:
+        """Whether texts are cut that are too long."""
+        return self.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and self.max_length is not None
+
 
 def resolve_strategies(
     tokenizer: Tokenizer,
@@ -212,8 +199,12 @@ def resolve_strategies(
         )
         truncation = TruncationStrategy.LONGEST_FIRST
 
-    pad = _padding_strategy(padding)
-    cut = _truncation_strategy(truncation)
+    pad = PaddingStrategy.DO_NOT_PAD
+    if padding is not False:
+        pad = PaddingStrategy.LONGEST if padding is True else PaddingStrategy(padding)
+    cut = TruncationStrategy.DO_NOT_TRUNCATE
+    if truncation is not False and truncation is not None:
+        cut = TruncationStrategy.LONGEST_FIRST if truncation is True else TruncationStrategy(truncation)
     if max_length is not None and padding is True and cut is TruncationStrategy.DO_NOT_TRUNCATE:
         warn(
             "max_length-ignored",
@@ -238,7 +229,18 @@ def resolve_strategies(
             _check_length(max_length)
 
     if pad is not PaddingStrategy.DO_NOT_PAD:
-        _check_padding(tokenizer, cut, max_length, pad_to_multiple_of)
+        if tokenizer.pad_token_id is None:
+            raise SpecialTokenError(
+                "padding is asked for and the tokenizer has no pad_token; set one with "
+                "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
+                role="pad_token",
+            )
+        if cut is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
+            if pad_to_multiple_of is not None and max_length % pad_to_multiple_of:
+                raise InputError(
+                    f"texts would be truncated to {max_length}, which is no multiple of "
+                    f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
+                )
     return Strategies(pad, cut, max_length)
 
 
@@ -269,41 +271,8 @@ def _check_whole(name: str, value: Any) -> None:
         raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
 
 
-def _padding_strategy(padding: Padding) -> PaddingStrategy:
-    if padding is True:
-        return PaddingStrategy.LONGEST
-    return PaddingStrategy.DO_NOT_PAD if padding is False else PaddingStrategy(padding)
-
-
-def _truncation_strategy(truncation: Truncation) -> TruncationStrategy:
-    if truncation is True:
-        return TruncationStrategy.LONGEST_FIRST
-    if truncation is False or truncation is None:
-        return TruncationStrategy.DO_NOT_TRUNCATE
-    return TruncationStrategy(truncation)
-
-
-def _check_padding(
-    tokenizer: Tokenizer, truncation: TruncationStrategy, max_length: int | None, pad_to_multiple_of: int | None
-) -> None:
-    if tokenizer.pad_token_id is None:
-        raise SpecialTokenError(
-            "padding is asked for and the tokenizer has no pad_token; set one with "
-            "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
-            role="pad_token",
-        )
-    if pad_to_multiple_of is not None and truncation is not TruncationStrategy.DO_NOT_TRUNCATE:
-        if max_length is not None and max_length % pad_to_multiple_of:
-            raise InputError(
-                f"texts would be truncated to {max_length}, which is no multiple of "
-                f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
-            )
-
-
-# The types of what a call takes, for type checkers and editors.
-#
-# In: nothing. Out: `Text` and its relatives, and the keywords that methods take beside their named parameters, as
-# `TypedDict` classes. A subclass whose `prepare_for_tokenization` takes keywords of its own says so in its `__call__`:
+# The types of what a call takes, for type checkers and editors: `Text` and its relatives, and the keywords of methods.
+# A subclass whose `prepare_for_tokenization` takes keywords of its own says so in its `__call__`:
 #
 #     class Shouting(trietok.BertTokenizer):
 #         if TYPE_CHECKING:
@@ -311,7 +280,8 @@ def _check_padding(
 
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self as Self
+    from typing_extensions import Unpack as Unpack
 elif sys.version_info >= (3, 11):
     from typing import Self, Unpack
 else:  # so that `typing.get_type_hints` finds the names there too
@@ -322,26 +292,6 @@ else:  # so that `typing.get_type_hints` finds the names there too
 
         def __class_getitem__(cls, keywords):
             return Any
-
-
-__all__ = [
-    "Array",
-    "CallKeywords",
-    "ColumnKeywords",
-    "DecodeKeywords",
-    "EncodeKeywords",
-    "PolicyKeywords",
-    "Self",
-    "ShapeKeywords",
-    "SpanKeywords",
-    "Specials",
-    "Text",
-    "TextKeywords",
-    "TextOrIds",
-    "TokenIds",
-    "TokenizeKeywords",
-    "Unpack",
-]
 
 
 class Array(Protocol):

@@ -27,19 +27,17 @@ from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_pytho
 if TYPE_CHECKING:
     from typing import Protocol
 
-    class Padder(Protocol):
-        """The object that defines how to pad: a tokenizer, or its `InputBuilder`."""
+    from trietok.inputs.options import Tokenizer
 
-        model_max_length: int
+    class Padder(Tokenizer, Protocol):
+        """The object that defines how to pad: a tokenizer."""
+
         padding_side: Side
 
         @property
         def model_input_names(self) -> Sequence[str]: ...
         @property
-        def pad_token_id(self) -> int | None: ...
-        @property
         def pad_token_type_id(self) -> int: ...
-        def warn_once(self, key: str, message: str) -> None: ...
 
 
 def pad(

@@ -7,10 +7,13 @@ text and for two, and that turns into the JSON object of `post_processor`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.inputs.template import Kind, Part, Piece, Template
+from trietok.inputs.template import Kind, Piece, Template
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class TemplatePiece(NamedTuple):
@@ -105,7 +108,30 @@ class TemplateProcessing:
 
 
 @dataclass(frozen=True)
-class BertProcessing:
+class _OneBeforeOneBehind:
+    """What a token before the texts and one behind each have in common. Each token with its id."""
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+
+    def special_ids(self) -> list[tuple[str, str, int]]:
+        """Where in the object, the token, the id: of every special token."""
+        return [("sep", *self.sep), ("cls", *self.cls)]
+
+    def renumbered(self, new_ids: Mapping[int, int]) -> Self:
+        """The same with other ids: old id → new id."""
+        (sep, sep_id), (cls, cls_id) = self.sep, self.cls
+        return replace(self, sep=(sep, new_ids.get(sep_id, sep_id)), cls=(cls, new_ids.get(cls_id, cls_id)))
+
+    def to_json(self) -> dict[str, Any]:
+        """The object as tokenizer.json has it."""
+        # asdict keeps the order of the fields, which is that of the keys in the files.
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"type": type(self).__name__, **values}
+
+
+@dataclass(frozen=True)
+class BertProcessing(_OneBeforeOneBehind):
     """`[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`, with the type id 1 from B on. Each token with its id.
 
     >>> processor = BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101))
@@ -113,30 +139,14 @@ class BertProcessing:
     [0, 0, 0, 1, 1]
     """
 
-    sep: tuple[str, int]
-    cls: tuple[str, int]
-
     def pieces(self, pair: bool) -> tuple[Piece, ...]:
         """The template for one text or, with `pair`, for two."""
         single = (_special(self.cls, 0), Piece(0, sequence=0), _special(self.sep, 0))
         return (*single, Piece(1, sequence=1), _special(self.sep, 1)) if pair else single
 
-    def special_ids(self) -> list[tuple[str, str, int]]:
-        """Where in the object, the token, the id: of every special token."""
-        return [("sep", *self.sep), ("cls", *self.cls)]
-
-    def renumbered(self, new_ids: Mapping[int, int]) -> BertProcessing:
-        """The same with other ids: old id → new id."""
-        (sep, sep_id), (cls, cls_id) = self.sep, self.cls
-        return replace(self, sep=(sep, new_ids.get(sep_id, sep_id)), cls=(cls, new_ids.get(cls_id, cls_id)))
-
-    def to_json(self) -> dict[str, Any]:
-        """The object as tokenizer.json has it."""
-        return {"type": "BertProcessing", "sep": list(self.sep), "cls": list(self.cls)}
-
 
 @dataclass(frozen=True)
-class RobertaProcessing:
+class RobertaProcessing(_OneBeforeOneBehind):
     """`<s> A </s>` and `<s> A </s> </s> B </s>`, all of type id 0. Each token with its id.
 
     `trim_offsets` says whether the offsets of a token leave out the whitespace, and the `Ġ`, that it begins and ends
@@ -147,8 +157,6 @@ class RobertaProcessing:
     ['<s>', 0, '</s>', '</s>', 1, '</s>']
     """
 
-    sep: tuple[str, int]
-    cls: tuple[str, int]
     trim_offsets: bool = True
     add_prefix_space: bool = True
 
@@ -157,25 +165,6 @@ class RobertaProcessing:
         sep = _special(self.sep, 0)
         single = (_special(self.cls, 0), Piece(0, sequence=0), sep)
         return (*single, sep, Piece(0, sequence=1), sep) if pair else single
-
-    def special_ids(self) -> list[tuple[str, str, int]]:
-        """Where in the object, the token, the id: of every special token."""
-        return [("sep", *self.sep), ("cls", *self.cls)]
-
-    def renumbered(self, new_ids: Mapping[int, int]) -> RobertaProcessing:
-        """The same with other ids: old id → new id."""
-        (sep, sep_id), (cls, cls_id) = self.sep, self.cls
-        return replace(self, sep=(sep, new_ids.get(sep_id, sep_id)), cls=(cls, new_ids.get(cls_id, cls_id)))
-
-    def to_json(self) -> dict[str, Any]:
-        """The object as tokenizer.json has it."""
-        return {
-            "type": "RobertaProcessing",
-            "sep": list(self.sep),
-            "cls": list(self.cls),
-            "trim_offsets": self.trim_offsets,
-            "add_prefix_space": self.add_prefix_space,
-        }
 
 
 PostProcessor = TemplateProcessing | BertProcessing | RobertaProcessing
@@ -194,9 +183,6 @@ def template_processing_of(tokenizer: Any, template: Template) -> TemplateProces
     """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
     tokens: dict[str, TemplateToken] = {}
 
-    def pieces(parts: tuple[Part, ...]) -> tuple[TemplatePiece, ...]:
-        return tuple(piece(*part) for part in parts)
-
     def piece(kind: Kind, name: str, type_id: int, is_in_mask: bool) -> TemplatePiece:
         if kind == "sequence":
             return TemplatePiece(name, type_id, is_sequence=True)
@@ -204,4 +190,5 @@ def template_processing_of(tokenizer: Any, template: Template) -> TemplateProces
         tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
         return TemplatePiece(token, type_id)
 
-    return TemplateProcessing(pieces(template.single), pieces(template.pair), tokens)
+    single, pair = (tuple(piece(*part) for part in parts) for parts in template)
+    return TemplateProcessing(single, pair, tokens)

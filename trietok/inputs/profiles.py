@@ -1,6 +1,6 @@
 """The two profiles: everything in which the rows of transformers' slow tokenizers and of the Rust ones differ.
 
-In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between them: the `WindowRule` values that
+In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between them: the `InputRules` values that
 `Plan` reads.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.inputs.call_inputs import empty_batch, ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
+from trietok.inputs.call_inputs import ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_more_rows, cut_to_one_row, cut_to_rows
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Profile = Literal["slow", "fast"]
 
 
-class WindowRule(NamedTuple):
+class InputRules(NamedTuple):
     """How a profile treats one item of a call, from its texts to the columns of its rows.
 
     Attributes:
@@ -59,6 +59,9 @@ class WindowRule(NamedTuple):
     columns_of_batch: tuple[str, ...]
 
 
+_EMPTY = "the batch is empty; give it at least one text"
+
+
 def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
     if options.return_token_type_ids and not options.add_special_tokens:
         raise InputError("return_token_type_ids has no meaning with add_special_tokens=False; leave it at None")
@@ -84,29 +87,24 @@ def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, An
     for index, item in enumerate(items):
         yield pair_of(item, is_split_into_words, f"item {index} of the batch")
     if index < 0:
-        raise empty_batch()
+        raise InputError(_EMPTY)
 
 
 def _rust_batch(items: Any, is_split_into_words: bool) -> list[tuple[Any, Any]]:
     if not isinstance(items, (list, tuple)):
         raise InputTypeError(f"a batch is a list, not {kind_of(items)}", value=items)
     if not items:
-        raise empty_batch()
+        raise InputError(_EMPTY)
     return [whole_pair_of(item, is_split_into_words, f"item {index} of the batch") for index, item in enumerate(items)]
 
 
-_OVERFLOW = ("overflowing_tokens", "num_truncated_tokens")
+_SLOW_FIRST = ("overflowing_tokens", "num_truncated_tokens", "input_ids", "token_type_ids", "special_tokens_mask")
 _RUST_COLUMNS = (
-    "input_ids",
-    "token_type_ids",
-    "attention_mask",
-    "special_tokens_mask",
-    "offset_mapping",
-    "length",
-    "overflow_to_sample_mapping",
+    *("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask"),
+    *("offset_mapping", "length", "overflow_to_sample_mapping"),
 )
 
-SLOW = WindowRule(
+SLOW = InputRules(
     is_fast=False,
     ids_of=ids_of,
     names_of_pair=("the text", "the pair"),
@@ -119,26 +117,10 @@ SLOW = WindowRule(
     padding_counts=False,
     checks_side=False,
     length_is_listed=False,
-    columns=(
-        *_OVERFLOW,
-        "input_ids",
-        "token_type_ids",
-        "special_tokens_mask",
-        "attention_mask",
-        "length",
-        "offset_mapping",
-    ),
-    columns_of_batch=(
-        *_OVERFLOW,
-        "input_ids",
-        "token_type_ids",
-        "special_tokens_mask",
-        "length",
-        "attention_mask",
-        "offset_mapping",
-    ),
+    columns=(*_SLOW_FIRST, "attention_mask", "length", "offset_mapping"),
+    columns_of_batch=(*_SLOW_FIRST, "length", "attention_mask", "offset_mapping"),
 )
-RUST = WindowRule(
+RUST = InputRules(
     is_fast=True,
     ids_of=ids_of_text,
     names_of_pair=("the text", "the text"),

@@ -1,7 +1,8 @@
 """`Row`: where special tokens, texts and padding stand in one row; it computes each column on request.
 
 In: the pieces of a template, which tokens of each text are kept (windows), and how much padding there is. Out: a column
-of the row.
+of the row; or all of them as an `Encoding`, which `BatchEncoding`'s methods read. That one follows the `Encoding` of
+the tokenizers package (0.22.2).
 """
 
 from __future__ import annotations
@@ -13,16 +14,8 @@ from typing import Any
 from trietok.errors import PositionError
 from trietok.inputs.template import Piece
 from trietok.inputs.truncation import Windows
-from trietok.text.alignment import Located
+from trietok.text.alignment import Located, Span
 from trietok.text.changes import cached_property
-
-# `Encoding`: one row of a result, with tokens, spans and word numbers; `BatchEncoding`'s methods read it.
-#
-# In: the columns of the row. Out: the columns as attributes, and methods from characters to words to tokens and back.
-# It follows the `Encoding` of the tokenizers package (0.22.2).
-
-
-Span = tuple[int, int]
 
 
 @dataclass
@@ -161,10 +154,11 @@ class Row:
 
     def __len__(self) -> int:
         """The number of tokens without padding."""
-        return sum(
-            1 if piece.sequence is None else self.windows[piece.sequence][1] - self.windows[piece.sequence][0]
-            for piece in self.pieces
-        )
+        length = 0
+        for piece in self.pieces:
+            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+            length += end - start
+        return length
 
     def padded(self, width: int, pad_left: bool) -> Row:
         """The same row with padding, if it is shorter than `width`."""
@@ -206,12 +200,8 @@ class Row:
         column: list[int] = []
         for piece in self.pieces:
             number = value(piece)
-            if number is None:
-                continue
-            if piece.sequence is None:
-                column.append(number)
-            else:
-                start, end = self.windows[piece.sequence]
+            if number is not None:
+                start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
                 column += [number] * (end - start)
         return self._padded(column, padding)
 
@@ -227,7 +217,7 @@ class Row:
 
     def type_ids(self, pad_type_id: int) -> list[int]:
         """The token type ids."""
-        return self.filled(_type_id, pad_type_id)
+        return self.filled(lambda piece: piece.type_id if piece.has_type_id else None, pad_type_id)
 
     def attention_mask(self) -> list[int]:
         """1 for each token, 0 for padding."""
@@ -235,23 +225,21 @@ class Row:
 
     def special_tokens_mask(self) -> list[int]:
         """1 for each special token and for padding, 0 for each token of a text."""
-        return self.filled(_is_special, 1)
+        return self.filled(lambda piece: int(piece.sequence is None) if piece.is_in_mask else None, 1)
 
-    def offsets(self, values: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+    def offsets(self, values: Sequence[Sequence[Span]]) -> list[Span]:
         """The spans in the texts."""
-        return self.column(values, _no_span, (0, 0))
+        return self.column(values, lambda piece: (0, 0), (0, 0))
 
     def encoding(self, texts: Sequence[Located], pad_id: int | None, pad_token: str | None, pad_type: int) -> Encoding:
         """The row as an `Encoding`, with all columns."""
-        ranges: dict[int, tuple[int, int]] = {}
+        ranges: dict[int, Span] = {}
         position = self.missing if self.pad_left else 0
         for piece in self.pieces:
-            size = 1
+            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
             if piece.sequence is not None:
-                start, end = self.windows[piece.sequence]
-                size = end - start
-                ranges[piece.sequence] = (position, position + size)
-            position += size
+                ranges[piece.sequence] = (position, position + end - start)
+            position += end - start
         return Encoding(
             ids=self.ids([text.ids for text in texts], pad_id),
             type_ids=self.type_ids(pad_type),
@@ -262,15 +250,3 @@ class Row:
             attention_mask=self.attention_mask(),
             ranges=dict(sorted(ranges.items())),
         )
-
-
-def _type_id(piece: Piece) -> int | None:
-    return piece.type_id if piece.has_type_id else None
-
-
-def _is_special(piece: Piece) -> int | None:
-    return int(piece.sequence is None) if piece.is_in_mask else None
-
-
-def _no_span(piece: Piece) -> tuple[int, int]:
-    return (0, 0)

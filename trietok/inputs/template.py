@@ -1,7 +1,7 @@
 """Templates: which special tokens go around one sequence or two, and the token type id of each part.
 
 In: a line such as `cls $A sep $B:1 sep:1`. Out: its parts as plain values, which tokenizer.json can hold, and from
-which ids, token type ids and masks are made.
+which ids, token type ids and masks are made. Every kind of template is converted to a tuple of `Piece`s.
 """
 
 from __future__ import annotations
@@ -12,10 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 from trietok.errors import SpecialTokenError
 from trietok.text.alignment import Ids
-
-# `Piece`: one text or one special token of a row. Every kind of template is converted to a tuple of pieces.
-#
-# In: a template, and a tokenizer's ids. Out: the pieces of a row, in order.
 
 
 class Piece(NamedTuple):

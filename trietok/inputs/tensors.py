@@ -40,7 +40,7 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
     if tensor_type is TensorType.PYTORCH:
         if package.is_tensor(value):
             return value
-        if isinstance(value, list) and value and _is_array(value[0]):
+        if isinstance(value, list) and value and _is_numpy(value[0], "ndarray"):
             return package.stack([package.as_tensor(row) for row in value])
         return package.tensor(value, dtype=package.int64 if _is_empty(value) else None)
     if isinstance(value, package.ndarray):
@@ -67,7 +67,7 @@ def to_python(value: Any) -> Any:
         if value and not isinstance(value[0], (int, str)):
             return [to_python(item) for item in value]
         return list(value)
-    return value.tolist() if tensor_type_of(value) is not None or _is_numpy_number(value) else value
+    return value.tolist() if tensor_type_of(value) is not None or _is_numpy(value, "number") else value
 
 
 def tensor_type_of(value: Any) -> TensorType | None:
@@ -75,17 +75,12 @@ def tensor_type_of(value: Any) -> TensorType | None:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return TensorType.PYTORCH
-    return TensorType.NUMPY if _is_array(value) else None
+    return TensorType.NUMPY if _is_numpy(value, "ndarray") else None
 
 
-def _is_array(value: Any) -> bool:
+def _is_numpy(value: Any, kind: str) -> bool:
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray)
-
-
-def _is_numpy_number(value: Any) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.number)
+    return numpy is not None and isinstance(value, getattr(numpy, kind))
 
 
 def _is_empty(value: Any) -> bool:

@@ -1,7 +1,8 @@
 """Shortening a sequence or a pair: which ids are removed, and which of them are returned as overflowing.
 
-In: the lengths of one or two sequences and the number to remove. Out: what is kept of each, and the overflow, as
-half-open windows. The counts are those of transformers' `truncate_sequences` (4.57.6).
+In: the lengths of one or two sequences, and how many tokens may stay. Out: what is kept of each, and the overflow, as
+half-open windows. Transformers' slow tokenizers cut to one row, with the counts of its `truncate_sequences` (4.57.6);
+the Rust tokenizers make more rows of what does not fit.
 """
 
 from __future__ import annotations
@@ -73,10 +74,14 @@ def check_room(max_length: int, around: int) -> None:
         )
 
 
-def check_side(side: str) -> None:
-    """Raise an InputError for a side that is neither."""
+def _check_side(side: str) -> None:
     if side not in ("left", "right"):
         raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
+
+
+def _check_stride(stride: int) -> None:
+    if not isinstance(stride, int) or stride < 0:
+        raise InputError(f"stride is {stride!r}; it is a whole number from 0")
 
 
 def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
@@ -100,12 +105,7 @@ def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 
 
 def truncate(
-    ids: Ids,
-    pair_ids: Ids | None,
-    num_tokens_to_remove: int,
-    strategy: TruncationStrategy,
-    stride: int,
-    side: str,
+    ids: Ids, pair_ids: Ids | None, num_tokens_to_remove: int, strategy: TruncationStrategy, stride: int, side: str
 ) -> tuple[Ids, Ids | None, Ids]:
     """Remove ids from the `side` end of one sequence or both.
 
@@ -136,9 +136,8 @@ def truncate(
 
 def remove(lengths: tuple[int, ...], to_remove: int, strategy: TruncationStrategy, stride: int, side: str) -> Cut:
     """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
-    if not isinstance(stride, int) or stride < 0:
-        raise InputError(f"stride is {stride!r}; it is a whole number from 0")
-    check_side(side)
+    _check_stride(stride)
+    _check_side(side)
     if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
         shares = _shares(*lengths, to_remove)
         return Cut([tuple(_kept(length, share, side) for length, share in zip(lengths, shares, strict=True))])
@@ -171,29 +170,7 @@ def _kept(length: int, going: int, side: str) -> Window:
     return (going, length) if side == "left" else (0, length - going)
 
 
-# Truncation as the Rust tokenizers do it: which stretches of a text, or of a pair, become rows.
-#
-# In: how many tokens each text has, and how many may stay. Out: one row of windows for the kept tokens and one for each
-# overflowing stretch. A window is a half-open span of the tokens of a text.
-
-
-_Sizes = tuple[int, ...]  # how many tokens of each text a row may have
-
-
-class Room(NamedTuple):
-    """How many tokens truncation may leave, and how it cuts.
-
-    Attributes:
-        size: tokens of both texts together, special tokens not counted.
-        strategy: which text is cut.
-        stride: how many tokens a row repeats of the one before.
-        side: the end that is cut, `"right"` or `"left"`.
-    """
-
-    size: int
-    strategy: TruncationStrategy
-    stride: int
-    side: str
+# ---- rows of what does not fit --------------------------------------------------------------------------------------
 
 
 def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
@@ -208,10 +185,12 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
     check_room(cutting.max_length, cutting.around)
-    check_side(cutting.side)
-    _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
-    room = Room(cutting.max_length - cutting.around, cutting.strategy, cutting.stride, cutting.side)
-    return Cut(rows(lengths, room))
+    _check_side(cutting.side)
+    _check_progress(cutting)
+    size = cutting.max_length - cutting.around
+    if sum(lengths) <= size:
+        return Cut([whole(lengths)])
+    return Cut(_rows_of(lengths, _sizes(lengths, size, cutting.strategy), cutting))
 
 
 def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
@@ -228,39 +207,29 @@ def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     sizes = tuple(end - start for start, end in first.rows[0])
     if sizes == lengths:
         return first
-    assert cutting.max_length is not None  # else nothing is cut
-    _check_stride(cutting.stride, cutting.max_length, cutting.around_one)
-    return Cut(_rows_of(lengths, sizes, cutting.stride, cutting.side))
+    _check_progress(cutting)
+    return Cut(_rows_of(lengths, sizes, cutting))
 
 
-def _check_stride(stride: int, max_length: int, around_one: int) -> None:
+def _check_progress(cutting: Cutting) -> None:
     """Refuse a stride that is too long for `max_length` less the special tokens of one text, even if left out."""
-    if not isinstance(stride, int) or stride < 0:
-        raise InputError(f"stride is {stride!r}; it is a whole number from 0")
-    left = max_length - around_one
+    stride, max_length = cutting.stride, cutting.max_length
+    assert max_length is not None  # else nothing is cut
+    _check_stride(stride)
+    left = max_length - cutting.around_one
     if 0 <= left < stride:
         raise InputError(f"stride is {stride}, and max_length {max_length} leaves {left} tokens; it must be less")
 
 
-def rows(lengths: tuple[int, ...], room: Room | None) -> list[Windows]:
-    """The windows of every row: first of the kept tokens, then of the overflow.
+def _rows_of(lengths: tuple[int, ...], sizes: tuple[int, ...], cutting: Cutting) -> list[Windows]:
+    """The windows of every row, whose texts have at most so many tokens: first what is kept, then the overflow.
 
     For a pair the overflow is every combination of a window of one text and a window of the other, but the first: the
     combinations with later windows of the first text come before those with its first window.
-
-    >>> rows((5,), Room(3, TruncationStrategy.LONGEST_FIRST, 1, "right"))
-    [((0, 3),), ((2, 5),)]
-
-    Raises:
-        InputError: the chosen text cannot be cut so far, or the stride leaves no progress.
     """
-    if room is None or sum(lengths) <= room.size:
-        return [whole(lengths)]
-    return _rows_of(lengths, _sizes(lengths, room), room.stride, room.side)
-
-
-def _rows_of(lengths: tuple[int, ...], sizes: _Sizes, stride: int, side: str) -> list[Windows]:
-    columns = [_windows(length, size, stride, side) for length, size in zip(lengths, sizes, strict=True)]
+    columns = [
+        _windows(length, size, cutting.stride, cutting.side) for length, size in zip(lengths, sizes, strict=True)
+    ]
     if len(columns) == 1:
         return [(window,) for window in columns[0]]
     (first, *rest), second = columns
@@ -269,19 +238,19 @@ def _rows_of(lengths: tuple[int, ...], sizes: _Sizes, stride: int, side: str) ->
     return found
 
 
-def _sizes(lengths: tuple[int, ...], room: Room) -> _Sizes:
-    """The sizes that leave no more than there is room for."""
-    if room.size == 0:
+def _sizes(lengths: tuple[int, ...], room: int, strategy: TruncationStrategy) -> tuple[int, ...]:
+    """The sizes that leave no more tokens of both texts together than there is room for."""
+    if room == 0:
         return (0,) * len(lengths)
-    if room.strategy is TruncationStrategy.LONGEST_FIRST:
-        return (room.size,) if len(lengths) == 1 else _shares_of_windows(lengths[0], lengths[1], room.size)
-    cut = 0 if room.strategy is TruncationStrategy.ONLY_FIRST else 1
+    if strategy is TruncationStrategy.LONGEST_FIRST:
+        return (room,) if len(lengths) == 1 else _shares_of_windows(lengths[0], lengths[1], room)
+    cut = 0 if strategy is TruncationStrategy.ONLY_FIRST else 1
     if cut == len(lengths):
         raise InputError("truncation is 'only_second' and there is no second text; use 'longest_first'")
-    left = room.size - (sum(lengths) - lengths[cut])
+    left = room - (sum(lengths) - lengths[cut])
     if left <= 0:
         raise InputError(
-            f"the other text alone is longer than the {room.size} tokens that may stay; truncate with 'longest_first'"
+            f"the other text alone is longer than the {room} tokens that may stay; truncate with 'longest_first'"
         )
     return tuple(left if i == cut else length for i, length in enumerate(lengths))
 

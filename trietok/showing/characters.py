@@ -1,6 +1,7 @@
 """Characters to read: their code points and names, and forms in which none of them vanishes or does harm.
 
-In: characters. Out: text that is printable, without surrogates, controls, or what turns the direction of writing.
+In: characters. Out: text that is printable, without surrogates, controls, or what turns the direction of writing; lines
+of it that fit a terminal; lists in a sentence.
 """
 
 from __future__ import annotations
@@ -17,15 +18,7 @@ _CONTROLS = (
     "INFORMATION SEPARATOR THREE|INFORMATION SEPARATOR TWO|INFORMATION SEPARATOR ONE"
 ).split("|")
 _LABELS = {"Cc": "control", "Cs": "surrogate", "Co": "private-use", "Cn": "reserved"}
-_KINDS = {
-    "Cc": "control character",
-    "Cf": "format character",
-    "Cs": "lone surrogate",
-    "Co": "private-use character",
-    "Cn": "unassigned code point",
-    "Zl": "line separator",
-    "Zp": "paragraph separator",
-}
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")  # categories
 _ABBREVIATIONS = {
     "\0": "NUL",
     "\t": "TAB",
@@ -68,15 +61,6 @@ def name(char: str) -> str:
     return unicodedata.name(char, "") or f"<{_LABELS.get(unicodedata.category(char), 'unnamed')}-{ord(char):04X}>"
 
 
-def kind(char: str) -> str:
-    """The kind of a character that is not printed, in words; nothing for any other.
-
-    >>> kind("\\x00"), kind("\\u200d"), kind("a")
-    ('control character', 'format character', '')
-    """
-    return _KINDS.get(unicodedata.category(char), "")
-
-
 def described(char: str) -> str:
     """Code point and name.
 
@@ -92,7 +76,7 @@ def is_hidden(char: str) -> bool:
     >>> [is_hidden(char) for char in ("a", " ", "\\u3000", "\\n", "\\u200d", "\\ud800")]
     [False, False, True, True, True, True]
     """
-    return char != " " and (unicodedata.category(char) in _KINDS or unicodedata.category(char) == "Zs")
+    return char != " " and unicodedata.category(char) in _HIDDEN
 
 
 def visible(text: str) -> str:
@@ -117,9 +101,7 @@ def short_name(char: str) -> str:
     return _ABBREVIATIONS.get(char) or code_point(char)
 
 
-# Columns of a terminal: how many a text takes, and lines that fit.
-#
-# In: printable text. Out: its width, or its lines.
+# ---- columns of a terminal: how many a printable text takes, and lines that fit --------------------------------------
 
 
 def width(text: str) -> int:
@@ -190,13 +172,10 @@ def wrapped(text: str, columns: int) -> list[str]:
     return [*lines, line] if line or not lines else lines
 
 
-# Lists in a sentence: the first few, and how many more there are; a number with its noun; names to choose from.
+# ---- lists in a sentence --------------------------------------------------------------------------------------------
 
 
-MOST_NAMED = 10
-
-
-def first_few(names: Sequence[str], most: int = MOST_NAMED) -> str:
+def first_few(names: Sequence[str], most: int = 10) -> str:
     """The first of some names, and how many more there are.
 
     >>> first_few(["a", "b", "c"], most=2)

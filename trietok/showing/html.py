@@ -1,8 +1,8 @@
 """Fragments of HTML for notebooks and pages: escaped text, tables, coloured tokens, and the style sheet of all of them.
 
-In: texts and values. Out: HTML that needs no script and nothing from elsewhere, and is readable in light and dark. The
-colours of tokens are those of Okabe and Ito, which people with any kind of colour vision can tell apart, and no colour
-is the only sign of anything.
+In: texts and values; the columns of a `BatchEncoding` with its texts. Out: HTML that needs no script and nothing from
+elsewhere, and is readable in light and dark. The colours of tokens are those of Okabe and Ito, which people with any
+kind of colour vision can tell apart, and no colour is the only sign of anything.
 """
 
 from __future__ import annotations
@@ -23,27 +23,22 @@ if TYPE_CHECKING:
 # Every rule begins with the class of a fragment, so the page around it keeps its looks.
 _STYLE = """
 .tt{--bg:#fff;--fg:#1c2024;--soft:#5d6670;--line:#d7dce1;--card:#f5f7f9;--pop:#fff;--shadow:0 6px 24px #0003;
---c0:#cde8f8;--c1:#fbe3b3;--c2:#bfe8db;--c3:#ecd6e8;--b0:#2f86b8;--b1:#b27700;--b2:#007d5b;--b3:#a8578c;
---bad:#ffe0d1;--badline:#c04a00;--good:#00694c;
-box-sizing:border-box;background:var(--bg);color:var(--fg);border:1px solid var(--line);border-radius:10px;
-padding:16px 18px;margin:6px 0;
-font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK SC",sans-serif;
-text-align:left;position:relative;overflow-wrap:anywhere;color-scheme:light;max-width:64em}
+--c0:#cde8f8;--c1:#fbe3b3;--c2:#bfe8db;--c3:#ecd6e8;--b0:#2f86b8;--b1:#b27700;--b2:#007d5b;--b3:#a8578c;--bad:#ffe0d1;
+--badline:#c04a00;--good:#00694c;box-sizing:border-box;background:var(--bg);color:var(--fg);
+border:1px solid var(--line);border-radius:10px;padding:16px 18px;margin:6px 0;font:15px/1.5 system-ui,-apple-system,
+"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK SC",sans-serif;text-align:left;position:relative;overflow-wrap:anywhere;
+color-scheme:light;max-width:64em}
 .tt *,.tt *::before{box-sizing:border-box}
-.tt .tt-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;
-font-size:.88em}
-.tt-head{margin:0 0 10px;color:var(--soft);font-size:13px}.tt-head b{color:var(--fg);font-size:15px;
-font-weight:650}
+.tt .tt-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;font-size:.88em}
+.tt-head{margin:0 0 10px;color:var(--soft);font-size:13px}.tt-head b{color:var(--fg);font-size:15px;font-weight:650}
 .tt h4{margin:18px 0 6px;font-size:12px;font-weight:650;letter-spacing:.06em;text-transform:uppercase;
 color:var(--soft)}
-.tt-text{display:flex;flex-wrap:wrap;align-items:flex-start;row-gap:12px;font-size:20px;line-height:1.3;
-margin:4px 0}
+.tt-text{display:flex;flex-wrap:wrap;align-items:flex-start;row-gap:12px;font-size:20px;line-height:1.3;margin:4px 0}
 .tt-gap{white-space:pre-wrap;padding:4px 0;min-width:.32em}
 .tt-t,.tt-s,.tt-t>i{display:block;text-align:center}
-.tt-t{margin:0 1.5px;padding:4px 5px 3px;
-border-radius:4px;border-bottom:3px solid var(--line);cursor:help;outline-offset:1px;max-width:100%}
-.tt-t>i{font:11px/1.35 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;
-color:var(--soft)}
+.tt-t{margin:0 1.5px;padding:4px 5px 3px;border-radius:4px;border-bottom:3px solid var(--line);cursor:help;
+outline-offset:1px;max-width:100%}
+.tt-t>i{font:11px/1.35 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;color:var(--soft)}
 .tt-t>i.tt-p{color:inherit;opacity:.9}
 .tt-c0{background:var(--c0);border-color:var(--b0)}.tt-c1{background:var(--c1);border-color:var(--b1)}
 .tt-c2{background:var(--c2);border-color:var(--b2)}.tt-c3{background:var(--c3);border-color:var(--b3)}
@@ -55,17 +50,15 @@ border-color:var(--badline)}
 .tt-unknown>i.tt-p{color:var(--badline);font-weight:700;opacity:1}
 .tt-cut{background:none;border:1px dotted var(--soft);padding-bottom:5px}
 .tt-cut>.tt-s{text-decoration:line-through}.tt-cut>.tt-s,.tt-cut>i{opacity:.6}
-.tt-x{display:inline-block;font:600 10px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
-padding:0 4px;margin:0 1px;
-border:1px dashed var(--badline);color:var(--badline);border-radius:3px;vertical-align:middle;cursor:help;
-white-space:nowrap}
+.tt-x{display:inline-block;font:600 10px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;padding:0 4px;
+margin:0 1px;border:1px dashed var(--badline);color:var(--badline);border-radius:3px;vertical-align:middle;
+cursor:help;white-space:nowrap}
 .tt-stage-area{position:relative}
 .tt-hint{margin:10px 0 0;color:var(--soft);font-size:13px}
-.tt-story{display:none;position:absolute;left:0;right:0;margin-top:10px;pointer-events:none;
-box-shadow:var(--shadow);z-index:5;padding:10px 14px;background:var(--pop);
-color:var(--fg);border:1px solid var(--soft);border-left:5px solid var(--b0);border-radius:8px;
-font-size:13.5px;line-height:1.5;
-text-align:left;cursor:auto;white-space:normal;text-decoration:none}
+.tt-story{display:none;position:absolute;left:0;right:0;margin-top:10px;pointer-events:none;box-shadow:var(--shadow);
+z-index:5;padding:10px 14px;background:var(--pop);color:var(--fg);border:1px solid var(--soft);
+border-left:5px solid var(--b0);border-radius:8px;font-size:13.5px;line-height:1.5;text-align:left;cursor:auto;
+white-space:normal;text-decoration:none}
 .tt-story b{font:650 14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .tt-story em{font-style:normal;color:var(--soft);margin-left:10px}
 .tt-story p{margin:2px 0}
@@ -75,15 +68,13 @@ text-align:left;cursor:auto;white-space:normal;text-decoration:none}
 .tt ol{list-style:none;margin:0;padding:0}
 .tt ol>li{margin:0;padding:5px 0 5px 34px;position:relative;border-top:1px solid var(--line)}
 .tt ol>li:first-child{border-top:0}
-.tt-no{position:absolute;left:2px;top:6px;width:22px;height:20px;border-radius:10px;
-background:var(--card);border:1px solid var(--line);font:11px/18px ui-monospace,monospace;text-align:center;
-color:var(--soft)}
+.tt-no{position:absolute;left:2px;top:6px;width:22px;height:20px;border-radius:10px;background:var(--card);
+border:1px solid var(--line);font:11px/18px ui-monospace,monospace;text-align:center;color:var(--soft)}
 .tt-idle{color:var(--soft)}.tt-idle .tt-n{font-weight:400}
 .tt-n{font-weight:600}.tt-gave{display:block;margin:1px 0;color:var(--fg);white-space:pre-wrap}
 .tt-why{display:block;margin:2px 0 2px 0;font-size:13.5px;color:var(--soft)}
 .tt-ch{display:inline-block;margin:1px 6px 1px 0;padding:0 6px;border:1px solid var(--line);border-radius:4px;
-background:var(--card);
-color:var(--fg)}
+background:var(--card);color:var(--fg)}
 .tt-ch small{color:var(--soft);margin-right:5px}
 .tt-deleted{border-style:dashed;border-color:var(--badline)}.tt-deleted>span{text-decoration:line-through;
 text-decoration-color:var(--badline)}
@@ -91,9 +82,8 @@ text-decoration-color:var(--badline)}
 .tt-wrap{overflow-x:auto;margin:6px 0}
 .tt table{border-collapse:collapse;margin:0;font-size:13.5px;line-height:1.45;background:none;color:inherit;
 min-width:min(100%,24em)}
-.tt th,.tt td{padding:4px 12px 4px 0;text-align:left;vertical-align:top;border:0;
-border-bottom:1px solid var(--line);background:none;
-color:inherit;white-space:normal;max-width:36em}
+.tt th,.tt td{padding:4px 12px 4px 0;text-align:left;vertical-align:top;border:0;border-bottom:1px solid var(--line);
+background:none;color:inherit;white-space:normal;max-width:36em}
 .tt tbody tr,.tt tbody tr:nth-child(odd),.tt tbody tr:hover{background:none}
 .tt th{font-weight:600;color:var(--soft);white-space:nowrap}.tt .tt-r{text-align:right;
 font-variant-numeric:tabular-nums}
@@ -104,8 +94,8 @@ font-variant-numeric:tabular-nums}
 .tt-good{color:var(--good);font-weight:600}
 @media(prefers-color-scheme:dark){.tt:not(.tt-light){DARK}}
 [data-jp-theme-light=false] .tt,.vscode-dark .tt,[data-theme=dark] .tt,.tt.tt-dark{DARK}
-@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}
-.tt td.tt-place+td{min-width:3.6em}}
+@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}.tt td.tt-place+td{
+min-width:3.6em}}
 @media print{.tt-hint{display:none}}
 """
 _DARK = (
@@ -210,23 +200,25 @@ def coloured_token(source: str, piece: str, token_id: object, look: str, story: 
     )
 
 
+def padding_tokens(piece: str, count: int, token_id: object = "", story: str = "") -> str:
+    """Padding as one token, with how often it stands there."""
+    return coloured_token("", f"{piece} × {count}", token_id, "tt-padding", story, name=f"{piece}, {count} times")
+
+
 def gap(text: str) -> str:
     """What is between two tokens."""
     return f'<span class="tt-gap">{escaped(text)}</span>'
 
 
-# A result in a notebook: the tokens of each row, coloured, over the texts that they are of.
-#
-# In: the columns of a `BatchEncoding`, and its texts. Out: a fragment of HTML that shows the first rows; the details of
-# the others are not computed.
+# ---- a result in a notebook -----------------------------------------------------------------------------------------
 
 
 _MOST_ROWS, _MOST_TOKENS, _MOST_CHARACTERS = 10, 2000, 100_000
-_COLOURS = 4
+COLOURS = 4  # tokens take turns with them
 
 
 def html_of(columns: Mapping[str, Any], encodings: Sequence[Encoding] | None, maker: Maker | None, given: Any) -> str:
-    """The fragment.
+    """The tokens of the first rows over the texts that they are of; the details of other rows are not computed.
 
     Args:
         columns: the columns of the result.
@@ -258,8 +250,7 @@ def html_of(columns: Mapping[str, Any], encodings: Sequence[Encoding] | None, ma
         tokens = list(_row(row, texts_of_row, unknown, left))
         if missing > 0:  # longer rows than those shown have made more padding
             is_left = "attention_mask" in columns and not columns["attention_mask"][number][0]
-            filling = coloured_token("", f"padding × {missing}", "", "tt-padding", "", name=f"padding, {missing} times")
-            tokens.insert(0 if is_left else len(tokens), filling)
+            tokens.insert(0 if is_left else len(tokens), padding_tokens("padding", missing))
         parts.append(f'<div class="tt-text">{"".join(tokens)}</div>')
         left -= len(row)
         if left <= 0:
@@ -277,15 +268,12 @@ def _first(texts: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     left = _MOST_CHARACTERS
     for sample in texts[:_MOST_ROWS]:
-        left -= sum(map(_length, (sample,) if isinstance(sample, str) else sample))
+        given = (sample,) if isinstance(sample, str) else sample
+        left -= sum(len(text) if isinstance(text, str) else sum(map(len, text)) for text in given)
         if left < 0:
             break
         found.append(sample)
     return found
-
-
-def _length(text: Any) -> int:
-    return len(text) if isinstance(text, str) else sum(map(len, text))
 
 
 def _rows_of(ids: Any) -> int:
@@ -305,9 +293,7 @@ def _row(row: Encoding, texts: Sequence[Any], unknown: str, most: int) -> Iterat
         piece, token_id, which = row.tokens[number], row.ids[number], sequence_ids[number]
         if not row.attention_mask[number]:
             if padding:
-                yield coloured_token(
-                    "", f"{piece} × {padding}", token_id, "tt-padding", "", name=f"{piece}, {padding} times"
-                )
+                yield padding_tokens(piece, padding, token_id)
             padding = 0
             continue
         if which is None:
@@ -325,7 +311,7 @@ def _row(row: Encoding, texts: Sequence[Any], unknown: str, most: int) -> Iterat
         elif text is not None:
             word = row.word_ids[number]
             source = text[word][start:end] if word is not None else ""
-        look = "tt-unknown" if piece == unknown and source != unknown else f"tt-c{number % _COLOURS}"
+        look = "tt-unknown" if piece == unknown and source != unknown else f"tt-c{number % COLOURS}"
         told = f"<b>{number}</b><em>id {token_id}</em><em>{start}-{end}</em><em>word {row.word_ids[number]}</em>"
         yield coloured_token(source, piece, token_id, look, told, name=f"{piece}, id {token_id}")
 

@@ -640,12 +640,11 @@ class Moment:
     @property
     def builder_of_ids(self) -> InputBuilder:
         """The builder for `prepare_for_model`, which follows the slow profile's rules in both profiles."""
-        if self.builder.settings.windows is SLOW:
+        if self.builder.settings.rules is SLOW:
             return self.builder
         if self._builder_of_ids is None:
             pieces = [self._state._template_pieces(self.table, pair) for pair in (False, True)]
-            counts = (self.builder.special_count(False), self.builder.special_count(True))
-            settings = self.builder.settings._replace(windows=SLOW)
+            settings, counts = self.builder.settings._replace(rules=SLOW), self.builder.special_counts
             warn = self.builder.warn_once
             self._builder_of_ids = InputBuilder(settings, *pieces, warn_once=warn, special_counts=counts)
         return self._builder_of_ids
@@ -683,7 +682,7 @@ class Moment:
             pad_token_id=_pad_id(state, table),
             pad_token=None if pad_token is None else str(pad_token),
             pad_token_type_id=state.pad_token_type_id,
-            windows=state._input_rules,
+            rules=state._input_rules,
         )
         if self.builds_by_methods:
             pieces = [pieces_by_methods(tokenizer, pair) for pair in (False, True)]

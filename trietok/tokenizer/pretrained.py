@@ -52,6 +52,7 @@ from trietok.inputs.options import (
     reject_replaced,
     reject_unknown,
     resolve_strategies,
+    warn_of_length,
 )
 from trietok.inputs.pad import pad as inputs_pad
 from trietok.inputs.pad import pad_one
@@ -484,7 +485,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                         f"explain takes one text, or two as a pair, not {kind_of(given)}; call it for each text",
                         value=given,
                     )
-            from trietok.explaining.explanation import ONLY_WORDPIECE, Explained, explain  # not needed to encode
+            from trietok.explaining.explanation import ONLY_WORDPIECE, explain  # not needed to encode
 
             named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
             others = {name: value for name, value in options.items() if name not in named}
@@ -493,9 +494,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             vocabulary = moment.table.vocabulary
             if vocabulary is None:
                 raise NotSupportedError(ONLY_WORDPIECE, name="explain")
-            of = Explained(type(self).__name__, self.name_or_path, vocabulary, self.profile)
+            of = type(self).__name__, self.name_or_path, self.profile, vocabulary
             texts = (first,) if second is None else (first, second)
-            return explain(of, plan, moment.stages_for(others, words), texts, input_ids)
+            return explain(*of, plan, moment.stages_for(others, words), texts, input_ids)
 
     @overload
     def encode(
@@ -612,7 +613,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                     except MayBeSpaced:
                         ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
                     if len(ids) > moment.limit:
-                        moment.default_plan.warn_of_length(len(ids))
+                        warn_of_length(moment.builder, len(ids))
                     return ids
             return self.encode_plus(
                 text,
