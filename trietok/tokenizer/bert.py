@@ -56,6 +56,12 @@ def filling(token_id: int) -> str:
     return f"[unused-id-{token_id}]"
 
 
+def given(arguments: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
+    """What `locals()` holds in a constructor that hands its arguments on, as keywords; `kwargs` override the others."""
+    named = {name: value for name, value in arguments.items() if name not in ("self", "__class__", "kwargs", *left_out)}
+    return {**named, **arguments["kwargs"]}
+
+
 class BertTokenizer(PreTrainedTokenizer):
     """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
 
@@ -116,34 +122,16 @@ class BertTokenizer(PreTrainedTokenizer):
                 strip_accents=strip_accents,
             )
         setattr(self, self._stage_names[1], self._new_wordpiece_tokenizer(vocabulary, str(unk_token)))
-        super().__init__(
-            do_lower_case=do_lower_case,
-            do_basic_tokenize=do_basic_tokenize,
-            never_split=never_split,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-            **kwargs,
-        )
+        super().__init__(**given(locals(), "vocab_file", "vocabulary"))
 
     def _read_first(self, vocab_file: str | os.PathLike[str], unk_token: Token, kwargs: dict[str, Any]) -> Vocabulary:
         """What is done before all else: take `cache_limit`, and read the vocabulary."""
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
         added = kwargs.get("added_tokens_decoder")
-        self._loaded = self.read_vocabulary(vocab_file, kwargs.get(RECORD), added)
-        _require_unknown(self._loaded, str(unk_token), vocab_file, added or {})
-        return self._loaded
-
-    def _first_vocabulary(self) -> Vocabulary:
-        loaded = self._loaded
-        del self._loaded  # from now on the table of tokens holds it
-        return loaded
+        self._first_vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), added)
+        _require_unknown(self._first_vocabulary, str(unk_token), vocab_file, added or {})
+        return self._first_vocabulary
 
     def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
         return BasicTokenizer(**options)

@@ -41,7 +41,7 @@ from trietok.text.trie import bulk
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import token_table as editing
-from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.moment import frozen, is_replaced
 from trietok.tokenizer.token_table import Token, TokenTable
 
@@ -75,6 +75,11 @@ class RustProfile(BertTokenizer):
     _of_tokenize = ("pair", *OF_CALLS[2:])
     _is_bpe = False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__bases__[0] is RustProfile and len(cls.__bases__) == 2:
+            cls.slow_tokenizer_class = cls.__bases__[1]
 
     def __init__(
         self,
@@ -563,16 +568,4 @@ class BertTokenizerFast(RustProfile):
         strip_accents: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            vocab_file,
-            tokenizer_file,
-            do_lower_case,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            **kwargs,
-        )
+        super().__init__(**given(locals()))

@@ -16,7 +16,6 @@ from trietok.errors import InputTypeError, NotSupportedError, OptionError, Speci
 from trietok.files.formats import ADDITIONAL
 from trietok.text.added_tokens import AddedToken, AddedTokens
 from trietok.text.changes import ChangeableType, Version, public_names, under_way
-from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
@@ -115,15 +114,13 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         self.verbose = verbose
         self._pad_token_type_id = 0
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
-        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles), self._version)
+        # A class with a vocabulary has read it before; the others look their tokens up themselves.
+        vocabulary = self.__dict__.pop("_first_vocabulary", None)
+        self._changes = Changes(TokenTable(vocabulary, self._no_added_tokens(), roles), self._version)
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
                 setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
-
-    def _first_vocabulary(self) -> Vocabulary | None:
-        """The vocabulary that a tokenizer begins with; None for a class that looks its tokens up itself."""
-        return None
 
     def _no_added_tokens(self) -> AddedTokens:
         """The added tokens of a tokenizer that has none yet."""
@@ -248,9 +245,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     # ---- adding ---------------------------------------------------------------------------------------------------
 
     def add_special_tokens(
-        self,
-        special_tokens_dict: Mapping[str, Token | Sequence[Token]],
-        replace_additional_special_tokens: bool = True,
+        self, special_tokens_dict: Mapping[str, Token | Sequence[Token]], replace_additional_special_tokens: bool = True
     ) -> int:
         """Give roles to tokens, and add to the vocabulary those that it does not hold.
 

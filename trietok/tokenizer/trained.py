@@ -103,8 +103,8 @@ class PreTrainedTokenizerFast(RustProfile):
             )
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
-        self._loaded = self.read_vocabulary(vocab_file, kwargs.get(RECORD), None)
-        return self._loaded
+        self._first_vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), None)
+        return self._first_vocabulary
 
     def _new_basic_tokenizer(self, **options: Any) -> RustWordSplitter:
         file = self._read
