@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.formats import (
@@ -223,13 +223,24 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
     if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
-    if kind is None:
-        _refuse_other_kind(path, value)
-    if kind is None and is_generic:
-        kind = _registry.fast["BertTokenizer"]
     if kind is not None:
         return kind
-    return _undecided(name) if value is None else _missing(name, key, value)
+    from trietok.files.formats import other_kind  # needed only where loading fails
+
+    known = _registry.type_names() if key == "model_type" and value is not None else _registry.class_names()
+    message = other_kind(path)
+    if message is not None:
+        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
+    if is_generic:
+        return _registry.fast["BertTokenizer"]
+    if value is None:
+        message = (
+            f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
+            "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
+        )
+    else:
+        message = f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}"
+    raise TokenizerClassError(message, path=name, name=value, known=known)
 
 
 def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
@@ -312,31 +323,3 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _attribute(config: Any, key: str) -> Any:
     return config.get(key) if isinstance(config, dict) else getattr(config, key, None)
-
-
-def _refuse_other_kind(path: str, value: str | None) -> None:
-    from trietok.files.formats import other_kind  # needed only where loading fails
-
-    message = other_kind(path)
-    if message is not None:
-        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
-
-
-def _undecided(name: str) -> NoReturn:
-    raise TokenizerClassError(
-        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
-        "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained",
-        path=name,
-        name=None,
-        known=_registry.class_names(),
-    )
-
-
-def _missing(name: str, key: str, value: str) -> NoReturn:
-    known = _registry.class_names() if key == "tokenizer_class" else _registry.type_names()
-    raise TokenizerClassError(
-        f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}",
-        path=name,
-        name=value,
-        known=known,
-    )

@@ -148,17 +148,15 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         basic, wordpiece = self.__dict__.get("basic_tokenizer"), self.__dict__.get("wordpiece_tokenizer")
-        if wordpiece is None or not getattr(self, "do_basic_tokenize", True):
-            basic = None
-        if live and not (isinstance(basic, (BasicTokenizer, type(None))) and isinstance(wordpiece, WordpieceTokenizer)):
-            return None
         if wordpiece is None:
             return None
+        if not getattr(self, "do_basic_tokenize", True):
+            basic = None
         if not live:
-            basic, wordpiece = (
-                None if basic is None else basic.snapshot(),
-                self._snapshot_of_wordpiece(wordpiece, table),
-            )
+            basic = None if basic is None else basic.snapshot()
+            wordpiece = self._snapshot_of_wordpiece(wordpiece, table)
+        elif not isinstance(basic, (BasicTokenizer, type(None))) or not isinstance(wordpiece, WordpieceTokenizer):
+            return None
         unknown = str(table.roles["unk_token"])
         return SlowStages(
             basic,
@@ -562,9 +560,6 @@ class BertTokenizer(PreTrainedTokenizer):
             self._renumbered(new_ids)
         return new_ids
 
-    def _renumbered(self, new_ids: Mapping[int, int]) -> None:
-        """Called when ids have moved: old id → new id."""
-
     def check_wordpiece(self, piece: str) -> None:
         """Raise where a piece cannot be added; see `add_wordpieces`."""
         self._check_addable(piece)
@@ -647,12 +642,11 @@ class BertTokenizer(PreTrainedTokenizer):
         self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
     ) -> bool:
         """Write the tokenizer.json; with `there`, that file as `write_anew` changes it."""
-        from trietok.files.tokenizer_json import write_anew
-        from trietok.files.tokenizer_json import write_slow as write  # not needed to encode
+        from trietok.files.tokenizer_json import write_anew, write_slow  # not needed to encode
 
         if there is not None:
             return write_anew(path, self, there)
-        write(path, self)
+        write_slow(path, self)
         return False
 
     # ---- the template -----------------------------------------------------------------------------------------------
@@ -705,11 +699,6 @@ def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, adde
         path=vocab_file,
         token=unknown,
     )
-
-
-# `require_wordpiece`: for what works on WordPiece vocabularies only.
-#
-# In: a tokenizer. Out: the same, or an error.
 
 
 def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:

@@ -71,7 +71,7 @@ class MPNetTokenizerFast(RustProfile, slow.MPNetTokenizer):
     normalized text, so that `<S>` is `<s>` where the text is lower-cased.
     """
 
-    _overriding = ("lowercase", "strip_accents")
+    _overriding = ("do_lower_case", "strip_accents")
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class MPNetTokenizerFast(RustProfile, slow.MPNetTokenizer):
 class SplinterTokenizerFast(RustProfile, slow.SplinterTokenizer):
     """`SplinterTokenizer` in the fast profile; the question token is one of the additional special tokens."""
 
-    _overriding = ("lowercase", "strip_accents")
+    _overriding = ("do_lower_case", "strip_accents")
 
     def __init__(self, *args: Any, question_token: Any = "[QUESTION]", **kwargs: Any) -> None:
         kwargs.setdefault("additional_special_tokens", [question_token])

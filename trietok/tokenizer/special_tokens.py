@@ -8,8 +8,8 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
@@ -93,19 +93,11 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         _own_version: Version
         _derived: dict[str, Any]
 
-        @overload
-        def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
-        @overload
-        def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]: ...
-        @overload
-        def convert_tokens_to_ids(self, tokens: None) -> None: ...
-        def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
+        # The class that inherits defines these.
+        convert_tokens_to_ids: Callable[..., Any]
+        convert_ids_to_tokens: Callable[..., Any]
+
         def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
-        @overload
-        def convert_ids_to_tokens(self, ids: int, skip_special_tokens: bool = False) -> str: ...
-        @overload
-        def convert_ids_to_tokens(self, ids: Iterable[int], skip_special_tokens: bool = False) -> list[str]: ...
-        def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
         def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
 
@@ -230,12 +222,6 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def all_special_tokens(self) -> list[str]:
         """All special tokens in the order of the roles; see `all_special_tokens_extended`."""
         return list(self._table.special_tokens)
-
-    @property
-    def all_special_ids(self) -> list[int]:
-        """The ids of `all_special_tokens`, in that order."""
-        ids: list[int] = self.convert_tokens_to_ids(self.all_special_tokens)
-        return ids
 
     @property
     def pad_token_type_id(self) -> int:
