@@ -7,7 +7,6 @@ directory is executed, so `auto_map` is ignored.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Any
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
@@ -60,20 +59,17 @@ _HUB_OPTIONS = {
 class _Registry:
     """The classes by name and by model type, each with its slow and its fast form, which may be None."""
 
-    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] | None = None) -> None:
-        self.slow = {kind.__name__: kind for kind in slow}
-        self._fast_kinds = fast
+    def __init__(self) -> None:
+        self.slow: dict[str, Tokenizer] = {kind.__name__: kind for kind in CLASSES}
         self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
         self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
 
     @cached_property
     def fast(self) -> dict[str, Tokenizer]:
         """The fast classes by the names of the slow ones; imported only when a fast class is needed."""
-        if self._fast_kinds is None:
-            from trietok.tokenizer.fast_relatives import FAST_CLASSES
+        from trietok.tokenizer.fast_relatives import FAST_CLASSES
 
-            self._fast_kinds = FAST_CLASSES
-        return {kind.__name__.removesuffix("Fast"): kind for kind in self._fast_kinds}
+        return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
@@ -115,7 +111,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry(CLASSES)
+_registry = _Registry()
 
 
 class AutoTokenizer:
@@ -227,18 +223,17 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
         return kind
     from trietok.files.formats import other_kind  # needed only where loading fails
 
-    known = _registry.type_names() if key == "model_type" and value is not None else _registry.class_names()
-    message = other_kind(path)
+    message, known = other_kind(path), _registry.class_names()
     if message is not None:
-        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
+        raise TokenizerClassError(message, path=path, name=value, known=known)
     if is_generic:
         return _registry.fast["BertTokenizer"]
-    if value is None:
-        message = (
-            f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
-            "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
-        )
-    else:
+    message = (
+        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
+        "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
+    )
+    if value is not None:
+        known = known if key == "tokenizer_class" else _registry.type_names()
         message = f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}"
     raise TokenizerClassError(message, path=name, name=value, known=known)
 

@@ -578,7 +578,7 @@ class BertTokenizer(PreTrainedTokenizer):
         """The reason why no text can give an entry, or None if a text may."""
         prefix = self.wordpiece_tokenizer.continuing_subword_prefix
         word = piece.removeprefix(prefix)
-        if not word or word.split() != [word]:
+        if word.split() != [word]:
             return "it is empty or holds whitespace"
         if len(word) > self.wordpiece_tokenizer.max_input_chars_per_word:
             return f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
@@ -703,13 +703,6 @@ def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, adde
 
 def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:
     """The tokenizer, if it is a `BertTokenizer` or a relative that cuts words by WordPiece.
-
-    Args:
-        tokenizer: any object.
-        what: what needs it, for the error.
-
-    Raises:
-        InputTypeError: it is another object, or a byte-pair encoding.
 
     >>> from trietok import BertTokenizer
     >>> require_wordpiece(BertTokenizer.from_pretrained("trietok-en"), "this").vocab_size

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from trietok.files.tokenizer_json import TokenizerJson
 
 
+# The WordPiece decoder of the Rust tokenizers removes one artifact more than the slow profile.
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
-Options = Mapping[str, Any]
 
 
 class RustProfile(BertTokenizer):
@@ -120,7 +120,12 @@ class RustProfile(BertTokenizer):
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
-        self._override_normalizer(kwargs)
+        if (
+            self._file is None or self._file.normalizer is not None
+        ):  # the arguments count; added tokens stay as they are
+            for name in self._overriding:
+                if getattr(self.basic_tokenizer, name) != self._asked[name]:
+                    setattr(self.basic_tokenizer, name, self._asked[name])
         if self._file is None:
             unknown = self.wordpiece_tokenizer.unk_token
             if unknown not in self.vocabulary:  # an added token is not enough: words are looked up in the vocabulary
@@ -153,14 +158,6 @@ class RustProfile(BertTokenizer):
             )
         said = self._file.normalizer or NO_NORMALIZER
         return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
-
-    def _override_normalizer(self, kwargs: Options) -> None:
-        """Override the normalizer's settings by the arguments; added tokens keep their normalized form."""
-        if self._file is not None and self._file.normalizer is None:
-            return
-        for name in self._overriding:
-            if getattr(self.basic_tokenizer, name) != self._asked[name]:
-                setattr(self.basic_tokenizer, name, self._asked[name])
 
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
         if self._file is None:
@@ -437,7 +434,10 @@ class RustProfile(BertTokenizer):
         for token in tokens:
             if parts:
                 token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
-            parts.append(_cleaned_up(token) if self.decoder.cleanup else token)
+            if self.decoder.cleanup and _ANY_ARTIFACT.search(token):  # in nearly no token
+                for artifact, original in _ARTIFACTS:
+                    token = token.replace(artifact, original)
+            parts.append(token)
         return "".join(parts)
 
     def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
@@ -464,15 +464,6 @@ def _settled(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _settled(name, item) for key, item in value.items()}
     return value
-
-
-def _cleaned_up(token: str) -> str:
-    """A token without the artifacts of tokenization; the WordPiece decoder removes one more than the slow profile."""
-    if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
-        return token
-    for artifact, original in _ARTIFACTS:
-        token = token.replace(artifact, original)
-    return token
 
 
 class BertTokenizerFast(RustProfile):

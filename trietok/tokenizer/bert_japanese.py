@@ -235,7 +235,7 @@ class BertJapaneseTokenizer(BertTokenizer):
             return super()._never_matched(piece)
         # Which words an analyzer makes depends on the whole text.
         word = piece.removeprefix(self.subword_tokenizer.continuing_subword_prefix)
-        if not word or word.split() != [word]:
+        if word.split() != [word]:
             return "it is empty or holds whitespace"
         normal = normalize("NFKC", word) if word_tokenizer.normalize_text else word
         normal = normal.lower() if self.lower_case else normal

@@ -19,7 +19,6 @@ from trietok.errors import InputError, InputTypeError, MissingDependencyError, N
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
-from trietok.tokenizer.moment import frozen
 
 # A template is a program. jinja2 runs it in its sandbox, in which it can neither change what it is given nor reach
 # attributes whose names begin with an underscore.
@@ -309,7 +308,7 @@ def apply_chat_template(
     """
     with brief:
         _check(return_dict, tokenize, return_assistant_tokens_mask, add_generation_prompt, continue_final_message)
-        state = self._pinned() if tokenize else frozen(self)  # template, special tokens and ids are of one state
+        state = self._pinned() if tokenize else self._frozen()  # template, special tokens and ids are of one state
         template = _choose(state.chat_template, chat_template, tools is not None)
         is_batch = isinstance(conversation, (list, tuple)) and bool(conversation) and _is_chat(conversation[0])
         chats = list(conversation) if is_batch else [conversation]
@@ -387,16 +386,15 @@ def _is_chat(value: Any) -> bool:
 
 
 def _masks(encoding: BatchEncoding, rendered: list[Rendered], has_rows: bool) -> list[list[int]]:
+    def is_in(span: Any, generated: list[tuple[int, int]]) -> int:
+        return int(span is not None and any(start < span.end and span.start < end for start, end in generated))
+
     rows = encoding["input_ids"] if has_rows else [encoding["input_ids"]]
     chats = encoding.get("overflow_to_sample_mapping", range(len(rows)))
     return [
-        [int(_is_in(encoding.token_to_chars(row, token), rendered[int(chat)].generated)) for token in range(len(ids))]
+        [is_in(encoding.token_to_chars(row, token), rendered[int(chat)].generated) for token in range(len(ids))]
         for row, (ids, chat) in enumerate(zip(rows, chats, strict=True))
     ]
-
-
-def _is_in(span: Any, generated: list[tuple[int, int]]) -> bool:
-    return span is not None and any(start < span.end and span.start < end for start, end in generated)
 
 
 def encode_message_with_chat_template(

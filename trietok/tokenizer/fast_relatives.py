@@ -52,7 +52,7 @@ class DPRQuestionEncoderTokenizerFast(RustProfile, slow.DPRQuestionEncoderTokeni
     """`DPRQuestionEncoderTokenizer` in the fast profile."""
 
 
-class DPRReaderTokenizerFast(RustProfile, slow.DPRReaderTokenizer):  # type: ignore[misc]  # the call takes other arguments
+class DPRReaderTokenizerFast(RustProfile, slow.DPRReaderTokenizer):
     """`DPRReaderTokenizer` in the fast profile."""
 
 

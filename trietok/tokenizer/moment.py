@@ -550,7 +550,8 @@ class Moment:
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
-        self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
+        splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
+        self.call_encoder = self.encoder.as_text() if splits else self.encoder
         self.default_plan: QuickPlan | None = None
         limited = isinstance(state.model_max_length, (int, float))  # else a call says so
         if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
@@ -588,9 +589,6 @@ class Moment:
     def by_methods(self, tokenizer: Any) -> OfOneState:
         """The tokenizer for `methods`, which call what the user has replaced, and take all else from this moment."""
         return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder)
-
-    def _splits_special(self, encoder: TextEncoder) -> bool:
-        return self._split_special_tokens and not isinstance(encoder, HookEncoder)
 
     def _new_builder(self, tokenizer: Any) -> InputBuilder:
         table, state = self.table, self._state
@@ -751,9 +749,6 @@ class Derived(dict[str, Any]):
 
     def __reduce__(self) -> Any:
         return Derived, ()
-
-    def __copy__(self) -> Derived:
-        return Derived()
 
 
 NEVER: Any = _Never()

@@ -44,6 +44,7 @@ from trietok.inputs.options import (
     Self,
     Side,
     SpanKeywords,
+    TensorKeywords,
     Text,
     TextKeywords,
     TextOrIds,
@@ -244,6 +245,10 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         """The tokenizer as it is now, for a method that makes several calls; see `Moment.pinned`."""
         pinned: Self = self._now().pinned(self)
         return pinned
+
+    def _frozen(self) -> Any:
+        """The settings, roles and tokens of one state, for a method that makes no calls; see `frozen`."""
+        return frozen(self)
 
     # ---- what each kind of tokenizer defines ------------------------------------------------------------------------
 
@@ -487,9 +492,9 @@ class PreTrainedTokenizer(SpecialTokensMixin):
                     )
             from trietok.explaining.explanation import ONLY_WORDPIECE, Explained, explain  # not needed to encode
 
-            named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
-            others = {name: value for name, value in options.items() if name not in named}
-            plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+            others: dict[str, Any] = {**options, "return_tensors": None}
+            named = {name: others.pop(name) for name in CallOptions._fields if name in others}
+            plan = moment.builder.plan(CallOptions(**named))
             first, second = self._item(text, pair, words)
             vocabulary = moment.table.vocabulary
             if vocabulary is None:
@@ -518,15 +523,9 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         self,
         text: TextOrIds,
         text_pair: TextOrIds | None = None,
-        add_special_tokens: bool = True,
-        padding: Padding = False,
-        truncation: Truncation = None,
-        max_length: int | None = None,
-        stride: int = 0,
-        padding_side: Side | None = None,
         *,
         return_tensors: Literal["np", TensorType.NUMPY],
-        **kwargs: Unpack[EncodeKeywords],
+        **kwargs: Unpack[TensorKeywords],
     ) -> numpy.typing.NDArray[numpy.int64]: ...
 
     @overload
@@ -534,15 +533,9 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         self,
         text: TextOrIds,
         text_pair: TextOrIds | None = None,
-        add_special_tokens: bool = True,
-        padding: Padding = False,
-        truncation: Truncation = None,
-        max_length: int | None = None,
-        stride: int = 0,
-        padding_side: Side | None = None,
         *,
         return_tensors: Literal["pt", TensorType.PYTORCH],
-        **kwargs: Unpack[EncodeKeywords],
+        **kwargs: Unpack[TensorKeywords],
     ) -> torch.Tensor: ...
 
     @overload
@@ -949,16 +942,13 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        try:
+        with brief:
             return self._decode(
                 to_python(token_ids),
                 skip_special_tokens=skip_special_tokens,
                 clean_up_tokenization_spaces=clean_up_tokenization_spaces,
                 **kwargs,
             )
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
 
     def batch_decode(
         self,
@@ -1124,10 +1114,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """The stages that texts go through now; None for a class that defines `_tokenize` only.
 
-        Args:
-            table: the tokens.
-            live: use the basic and WordPiece tokenizer themselves, since a user has replaced methods of theirs, and
-                not snapshots of them.
+        `live`: use the basic and WordPiece tokenizer themselves, since a user has replaced methods of theirs.
         """
         return None
 
@@ -1225,6 +1212,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
             )
 
     def __len__(self) -> int:
+        """The number of different tokens with the added ones."""
         table = self._table
         kept: tuple[TokenTable, int] | None = self._derived.get("size")
         if kept is None or kept[0] is not table:
@@ -1397,7 +1385,12 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         return self._now().builder
 
     def fingerprint(self) -> str:
-        """A hash of every setting and token that affects ids; equal in all processes, and after saving and loading.
+        """A hash of every setting and token that affects ids: `trietok-1:` and 64 hexadecimal digits (SHA-256).
+
+        Tokenizers with equal fingerprints give equal ids. It includes the vocabulary, the added tokens with their
+        flags, the roles, and the settings of every stage; settings that affect no id, such as `model_max_length`, are
+        left out. It is the same in every process and on every machine, and after saving and loading. Of a subclass it
+        includes the name, not the code.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")

@@ -31,11 +31,54 @@ DPRSpanPrediction = namedtuple("DPRSpanPrediction", "span_score relevance_score 
 Span = tuple[int, int]
 
 
-class DPRReaderMixin:
-    """The call and the search for answers of `DPRReaderTokenizer`. Not used by itself: tokenizers inherit it."""
+WITHOUT_TYPES = ["input_ids", "attention_mask"]
 
-    def __call__(
-        self: Any,
+
+class DistilBertTokenizer(BertTokenizer):
+    """DistilBERT: BERT without token type ids among the model's inputs."""
+
+    model_input_names = WITHOUT_TYPES
+
+
+class ElectraTokenizer(BertTokenizer):
+    """ELECTRA: as BERT."""
+
+
+class MobileBertTokenizer(BertTokenizer):
+    """MobileBERT: as BERT."""
+
+
+class ConvBertTokenizer(BertTokenizer):
+    """ConvBERT: as BERT."""
+
+
+class SqueezeBertTokenizer(BertTokenizer):
+    """SqueezeBERT: as BERT."""
+
+
+class LayoutLMTokenizer(BertTokenizer):
+    """LayoutLM: as BERT; the boxes are the caller's."""
+
+
+class LxmertTokenizer(BertTokenizer):
+    """LXMERT: as BERT."""
+
+
+class DPRContextEncoderTokenizer(BertTokenizer):
+    """DPR's encoder of passages: as BERT."""
+
+
+class DPRQuestionEncoderTokenizer(BertTokenizer):
+    """DPR's encoder of questions: as BERT."""
+
+
+class DPRReaderTokenizer(BertTokenizer):
+    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/family.md`."""
+
+    model_input_names = WITHOUT_TYPES
+
+    def __call__(  # type: ignore[override]  # the call takes other arguments
+        self,
         questions: Any,
         titles: Any = None,
         texts: Any = None,
@@ -71,7 +114,7 @@ class DPRReaderMixin:
         '[CLS] what is it? [SEP] a word [SEP] it is new.'
         """
         pinned: Any = self._pinned()
-        plain: Any = super(DPRReaderMixin, pinned).__call__  # type: ignore[misc]
+        plain: Any = super(DPRReaderTokenizer, pinned).__call__
         if titles is None or texts is None:
             second = texts if titles is None else titles
             return plain(  # type: ignore[no-any-return]
@@ -103,7 +146,7 @@ class DPRReaderMixin:
         )
 
     def decode_best_spans(
-        self: Any,
+        self,
         reader_input: Mapping[str, Any],
         reader_output: Any,
         num_spans: int = 16,
@@ -154,13 +197,13 @@ class DPRReaderMixin:
                 break
         return predictions[:num_spans]
 
-    def _passage(self: Any, row: Ids, doc_id: int) -> Span:
+    def _passage(self, row: Ids, doc_id: int) -> Span:
         """Where answers may lie in a row: behind the question's [SEP], up to the padding.
 
         So an answer may lie in the title too, as in transformers, although its comment speaks of the second [SEP].
         """
         try:
-            first = row.index(self.sep_token_id, 2) + 1
+            first = row.index(self.sep_token_id, 2) + 1  # type: ignore[arg-type]  # None is nowhere
         except ValueError:
             raise InputError(
                 f"passage {doc_id} is cut off within the question: there is no {self.sep_token} behind it; encode it "
@@ -186,53 +229,6 @@ def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: 
         if len(chosen) == most:
             break
     return chosen
-
-
-WITHOUT_TYPES = ["input_ids", "attention_mask"]
-
-
-class DistilBertTokenizer(BertTokenizer):
-    """DistilBERT: BERT without token type ids among the model's inputs."""
-
-    model_input_names = WITHOUT_TYPES
-
-
-class ElectraTokenizer(BertTokenizer):
-    """ELECTRA: as BERT."""
-
-
-class MobileBertTokenizer(BertTokenizer):
-    """MobileBERT: as BERT."""
-
-
-class ConvBertTokenizer(BertTokenizer):
-    """ConvBERT: as BERT."""
-
-
-class SqueezeBertTokenizer(BertTokenizer):
-    """SqueezeBERT: as BERT."""
-
-
-class LayoutLMTokenizer(BertTokenizer):
-    """LayoutLM: as BERT; the boxes are the caller's."""
-
-
-class LxmertTokenizer(BertTokenizer):
-    """LXMERT: as BERT."""
-
-
-class DPRContextEncoderTokenizer(BertTokenizer):
-    """DPR's encoder of passages: as BERT."""
-
-
-class DPRQuestionEncoderTokenizer(BertTokenizer):
-    """DPR's encoder of questions: as BERT."""
-
-
-class DPRReaderTokenizer(DPRReaderMixin, BertTokenizer):  # type: ignore[misc]  # the call takes other arguments
-    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/family.md`."""
-
-    model_input_names = WITHOUT_TYPES
 
 
 class RetriBertTokenizer(BertTokenizer):

@@ -62,25 +62,13 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     """
 
     SPECIAL_TOKENS_ATTRIBUTES: Sequence[str] = (
-        "bos_token",
-        "eos_token",
-        "unk_token",
-        "sep_token",
-        "pad_token",
-        "cls_token",
-        "mask_token",
+        *("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"),
         ADDITIONAL,
     )
 
     if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
-        bos_token: Role = Role()
-        eos_token: Role = Role()
-        unk_token: Role = Role()
-        sep_token: Role = Role()
-        pad_token: Role = Role()
-        cls_token: Role = Role()
-        mask_token: Role = Role()
-        additional_special_tokens: Additional = Additional()
+        bos_token = eos_token = unk_token = sep_token = pad_token = cls_token = mask_token = Role()
+        additional_special_tokens = Additional()
         bos_token_id: int | None
         eos_token_id: int | None
         unk_token_id: int | None

@@ -128,13 +128,8 @@ class TokenTable:
 class Changes:
     """The current table, and the draft of a change in progress. A copy has the current table and no draft.
 
-    Args:
-        table: the table to begin with.
-        version: is bumped when another table becomes current.
-
-    Attributes:
-        committed: the current table.
-        changer: the thread that is changing it, or None.
+    `committed` is the current table, `changer` the thread that is changing it, or None. `version` is bumped when
+    another table becomes current.
     """
 
     def __init__(self, table: TokenTable, version: Version) -> None:

@@ -47,13 +47,7 @@ class UnknownWord:
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes; all of it can be written as JSON."""
-        return {
-            "word": self.word,
-            "count": self.count,
-            "reason": self.reason,
-            "blame": list(self.blame),
-            "positions": [list(position) for position in self.positions],
-        }
+        return {**vars(self), "blame": list(self.blame), "positions": list(map(list, self.positions))}
 
     @property
     def why(self) -> str:
