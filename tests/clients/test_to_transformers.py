@@ -78,7 +78,7 @@ def test_it_goes_the_quick_way() -> None:
     for kind in PROFILES:
         moment = to_transformers(made(kind))._now()
         assert moment.is_plain
-        assert moment.chunk_ids is not None
+        assert moment.default_plan is not None
 
 
 @pytest.mark.parametrize("kind", PROFILES)

@@ -176,7 +176,9 @@ def test_a_fast_twin_slots_in():
     class BertTokenizerFast(trietok.BertTokenizer):
         pass
 
-    table = auto._Registry([trietok.BertTokenizer, trietok.ElectraTokenizer], [BertTokenizerFast])
+    table = auto._Registry()
+    table.slow = {kind.__name__: kind for kind in (trietok.BertTokenizer, trietok.ElectraTokenizer)}
+    table.fast = {"BertTokenizer": BertTokenizerFast}
     for name in ("BertTokenizer", "BertTokenizerFast"):
         assert table.of_class(name, use_fast=True) is BertTokenizerFast
         assert table.of_class(name, use_fast=False) is trietok.BertTokenizer

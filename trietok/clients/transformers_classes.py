@@ -196,7 +196,7 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     (True, [None, 0, 1, 1, None])
     """
     with brief:
-        if not isinstance(tokenizer, base.PreTrainedTokenizerBase):
+        if not isinstance(tokenizer, base.PreTrainedTokenizer):
             message = f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it with "
             raise InputTypeError(f"{message}trietok.AutoTokenizer.from_pretrained", value=tokenizer)
         if isinstance(tokenizer, ForTransformers):
@@ -453,6 +453,6 @@ def __getattr__(name: str) -> type[Any]:
     if name == "BatchEncoding":
         return _class_of_results()
     source = getattr(trietok, name, None) if not name.startswith("_") else None
-    if isinstance(source, type) and issubclass(source, base.PreTrainedTokenizerBase):
+    if isinstance(source, type) and issubclass(source, base.PreTrainedTokenizer):
         return class_for(source)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

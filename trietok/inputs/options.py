@@ -340,14 +340,23 @@ class EncodeKeywords(TextKeywords, ColumnKeywords, total=False):
     is_split_into_words: bool
 
 
-class ShapeKeywords(TypedDict, total=False):
-    """How a call cuts and pads."""
-
+class _LengthKeywords(TypedDict, total=False):
     padding: Padding
     truncation: Truncation
     max_length: int | None
     stride: int
     padding_side: Side | None
+
+
+class TensorKeywords(_LengthKeywords, EncodeKeywords, total=False):
+    """The keywords of `encode` where it is to return a tensor."""
+
+    add_special_tokens: bool
+
+
+class ShapeKeywords(_LengthKeywords, total=False):
+    """How a call cuts and pads."""
+
     return_tensors: Tensors
 
 

@@ -7,8 +7,7 @@ directory is executed, so `auto_map` is ignored.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.formats import (
@@ -60,20 +59,17 @@ _HUB_OPTIONS = {
 class _Registry:
     """The classes by name and by model type, each with its slow and its fast form, which may be None."""
 
-    def __init__(self, slow: Iterable[Tokenizer], fast: Iterable[Tokenizer] | None = None) -> None:
-        self.slow = {kind.__name__: kind for kind in slow}
-        self._fast_kinds = fast
+    def __init__(self) -> None:
+        self.slow: dict[str, Tokenizer] = {kind.__name__: kind for kind in CLASSES}
         self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
         self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
 
     @cached_property
     def fast(self) -> dict[str, Tokenizer]:
         """The fast classes by the names of the slow ones; imported only when a fast class is needed."""
-        if self._fast_kinds is None:
-            from trietok.tokenizer.fast_relatives import FAST_CLASSES
+        from trietok.tokenizer.fast_relatives import FAST_CLASSES
 
-            self._fast_kinds = FAST_CLASSES
-        return {kind.__name__.removesuffix("Fast"): kind for kind in self._fast_kinds}
+        return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
@@ -115,7 +111,7 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
     return second if first is None else first
 
 
-_registry = _Registry(CLASSES)
+_registry = _Registry()
 
 
 class AutoTokenizer:
@@ -223,13 +219,23 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -
     path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
     if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
-    if kind is None:
-        _refuse_other_kind(path, value)
-    if kind is None and is_generic:
-        kind = _registry.fast["BertTokenizer"]
     if kind is not None:
         return kind
-    return _undecided(name) if value is None else _missing(name, key, value)
+    from trietok.files.formats import other_kind  # needed only where loading fails
+
+    message, known = other_kind(path), _registry.class_names()
+    if message is not None:
+        raise TokenizerClassError(message, path=path, name=value, known=known)
+    if is_generic:
+        return _registry.fast["BertTokenizer"]
+    message = (
+        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
+        "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
+    )
+    if value is not None:
+        known = known if key == "tokenizer_class" else _registry.type_names()
+        message = f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}"
+    raise TokenizerClassError(message, path=name, name=value, known=known)
 
 
 def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
@@ -312,31 +318,3 @@ def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _attribute(config: Any, key: str) -> Any:
     return config.get(key) if isinstance(config, dict) else getattr(config, key, None)
-
-
-def _refuse_other_kind(path: str, value: str | None) -> None:
-    from trietok.files.formats import other_kind  # needed only where loading fails
-
-    message = other_kind(path)
-    if message is not None:
-        raise TokenizerClassError(message, path=path, name=value, known=_registry.class_names())
-
-
-def _undecided(name: str) -> NoReturn:
-    raise TokenizerClassError(
-        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
-        "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained",
-        path=name,
-        name=None,
-        known=_registry.class_names(),
-    )
-
-
-def _missing(name: str, key: str, value: str) -> NoReturn:
-    known = _registry.class_names() if key == "tokenizer_class" else _registry.type_names()
-    raise TokenizerClassError(
-        f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}",
-        path=name,
-        name=value,
-        known=known,
-    )

@@ -56,6 +56,12 @@ def filling(token_id: int) -> str:
     return f"[unused-id-{token_id}]"
 
 
+def given(arguments: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
+    """What `locals()` holds in a constructor that hands its arguments on, as keywords; `kwargs` override the others."""
+    named = {name: value for name, value in arguments.items() if name not in ("self", "__class__", "kwargs", *left_out)}
+    return {**named, **arguments["kwargs"]}
+
+
 class BertTokenizer(PreTrainedTokenizer):
     """BERT's tokenizer, with the parameters of transformers' `BertTokenizer`.
 
@@ -116,34 +122,16 @@ class BertTokenizer(PreTrainedTokenizer):
                 strip_accents=strip_accents,
             )
         setattr(self, self._stage_names[1], self._new_wordpiece_tokenizer(vocabulary, str(unk_token)))
-        super().__init__(
-            do_lower_case=do_lower_case,
-            do_basic_tokenize=do_basic_tokenize,
-            never_split=never_split,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-            **kwargs,
-        )
+        super().__init__(**given(locals(), "vocab_file", "vocabulary"))
 
     def _read_first(self, vocab_file: str | os.PathLike[str], unk_token: Token, kwargs: dict[str, Any]) -> Vocabulary:
         """What is done before all else: take `cache_limit`, and read the vocabulary."""
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
         added = kwargs.get("added_tokens_decoder")
-        self._loaded = self.read_vocabulary(vocab_file, kwargs.get(RECORD), added)
-        _require_unknown(self._loaded, str(unk_token), vocab_file, added or {})
-        return self._loaded
-
-    def _first_vocabulary(self) -> Vocabulary:
-        loaded = self._loaded
-        del self._loaded  # from now on the table of tokens holds it
-        return loaded
+        self._first_vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), added)
+        _require_unknown(self._first_vocabulary, str(unk_token), vocab_file, added or {})
+        return self._first_vocabulary
 
     def _new_basic_tokenizer(self, **options: Any) -> BasicTokenizer:
         return BasicTokenizer(**options)
@@ -160,17 +148,15 @@ class BertTokenizer(PreTrainedTokenizer):
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         basic, wordpiece = self.__dict__.get("basic_tokenizer"), self.__dict__.get("wordpiece_tokenizer")
-        if wordpiece is None or not getattr(self, "do_basic_tokenize", True):
-            basic = None
-        if live and not (isinstance(basic, (BasicTokenizer, type(None))) and isinstance(wordpiece, WordpieceTokenizer)):
-            return None
         if wordpiece is None:
             return None
+        if not getattr(self, "do_basic_tokenize", True):
+            basic = None
         if not live:
-            basic, wordpiece = (
-                None if basic is None else basic.snapshot(),
-                self._snapshot_of_wordpiece(wordpiece, table),
-            )
+            basic = None if basic is None else basic.snapshot()
+            wordpiece = self._snapshot_of_wordpiece(wordpiece, table)
+        elif not isinstance(basic, (BasicTokenizer, type(None))) or not isinstance(wordpiece, WordpieceTokenizer):
+            return None
         unknown = str(table.roles["unk_token"])
         return SlowStages(
             basic,
@@ -574,9 +560,6 @@ class BertTokenizer(PreTrainedTokenizer):
             self._renumbered(new_ids)
         return new_ids
 
-    def _renumbered(self, new_ids: Mapping[int, int]) -> None:
-        """Called when ids have moved: old id → new id."""
-
     def check_wordpiece(self, piece: str) -> None:
         """Raise where a piece cannot be added; see `add_wordpieces`."""
         self._check_addable(piece)
@@ -595,7 +578,7 @@ class BertTokenizer(PreTrainedTokenizer):
         """The reason why no text can give an entry, or None if a text may."""
         prefix = self.wordpiece_tokenizer.continuing_subword_prefix
         word = piece.removeprefix(prefix)
-        if not word or word.split() != [word]:
+        if word.split() != [word]:
             return "it is empty or holds whitespace"
         if len(word) > self.wordpiece_tokenizer.max_input_chars_per_word:
             return f"a word has at most {self.wordpiece_tokenizer.max_input_chars_per_word} characters"
@@ -659,12 +642,11 @@ class BertTokenizer(PreTrainedTokenizer):
         self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
     ) -> bool:
         """Write the tokenizer.json; with `there`, that file as `write_anew` changes it."""
-        from trietok.files.tokenizer_json import write_anew
-        from trietok.files.tokenizer_json import write_slow as write  # not needed to encode
+        from trietok.files.tokenizer_json import write_anew, write_slow  # not needed to encode
 
         if there is not None:
             return write_anew(path, self, there)
-        write(path, self)
+        write_slow(path, self)
         return False
 
     # ---- the template -----------------------------------------------------------------------------------------------
@@ -719,20 +701,8 @@ def _require_unknown(vocabulary: Vocabulary, unknown: str, vocab_file: Any, adde
     )
 
 
-# `require_wordpiece`: for what works on WordPiece vocabularies only.
-#
-# In: a tokenizer. Out: the same, or an error.
-
-
 def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:
     """The tokenizer, if it is a `BertTokenizer` or a relative that cuts words by WordPiece.
-
-    Args:
-        tokenizer: any object.
-        what: what needs it, for the error.
-
-    Raises:
-        InputTypeError: it is another object, or a byte-pair encoding.
 
     >>> from trietok import BertTokenizer
     >>> require_wordpiece(BertTokenizer.from_pretrained("trietok-en"), "this").vocab_size

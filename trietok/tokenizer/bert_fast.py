@@ -1,7 +1,8 @@
 """`BertTokenizerFast`: the ids of the Rust tokenizers behind transformers' interface, in pure Python.
 
 In: a tokenizer.json or a vocab.txt and transformers' parameters. Out: exactly what tokenizers 0.22.2 gives behind
-transformers 4.57.6's class of that name, but for the departures in `docs/hf_compatibility.md`.
+transformers 4.57.6's class of that name, but for the departures in `docs/hf_compatibility.md`. A class of the fast
+family inherits from `RustProfile` first, and from its slow class (roles, template, `model_input_names`) second.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from trietok.files.tokenizer_json import NO_NORMALIZER, WordPieceDecoder
 from trietok.inputs.call_inputs import whole_pair_of
 from trietok.inputs.options import (
     OF_CALLS,
-    OF_DECODING,
     CallOptions,
     Padding,
     Self,
@@ -26,7 +26,6 @@ from trietok.inputs.options import (
     TokenizeKeywords,
     Truncation,
     Unpack,
-    reject_unknown,
 )
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
 from trietok.inputs.profiles import RUST
@@ -37,28 +36,20 @@ from trietok.text.decoding import ARTIFACTS
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_encoder import RustChunkEncoder, RustStages
 from trietok.text.stages import Stages
-from trietok.text.trie import bulk
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import token_table as editing
-from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.moment import frozen, is_replaced
+from trietok.tokenizer.bert import BertTokenizer, given
+from trietok.tokenizer.moment import is_replaced
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json import TokenizerJson
 
 
-# The fast profile of a tokenizer: what the classes of the fast family have in common.
-#
-# In: the arguments of a tokenizer, and the content of a tokenizer.json. Out: the ids, tokens, spans and rows that
-# tokenizers 0.22.2 gives behind transformers 4.57.6. A fast class inherits from `RustProfile` first and from its slow
-# class second (roles, template, `model_input_names`).
-
-
+# The WordPiece decoder of the Rust tokenizers removes one artifact more than the slow profile.
 _ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
 _ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
-Options = Mapping[str, Any]
 
 
 class RustProfile(BertTokenizer):
@@ -71,10 +62,16 @@ class RustProfile(BertTokenizer):
     profile = "fast"
     _input_rules = RUST
     # The settings of the normalizer that the arguments override.
-    _overriding: tuple[str, ...] = ("lowercase", "strip_accents", "handle_chinese_chars")
+    _overriding: tuple[str, ...] = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
     _of_tokenize = ("pair", *OF_CALLS[2:])
+    _plan_adding = staticmethod(editing.plan_listing)
     _is_bpe = False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__bases__[0] is RustProfile and len(cls.__bases__) == 2:
+            cls.slow_tokenizer_class = cls.__bases__[1]
 
     def __init__(
         self,
@@ -123,7 +120,12 @@ class RustProfile(BertTokenizer):
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
-        self._override_normalizer(kwargs)
+        if (
+            self._file is None or self._file.normalizer is not None
+        ):  # the arguments count; added tokens stay as they are
+            for name in self._overriding:
+                if getattr(self.basic_tokenizer, name) != self._asked[name]:
+                    setattr(self.basic_tokenizer, name, self._asked[name])
         if self._file is None:
             unknown = self.wordpiece_tokenizer.unk_token
             if unknown not in self.vocabulary:  # an added token is not enough: words are looked up in the vocabulary
@@ -147,11 +149,7 @@ class RustProfile(BertTokenizer):
         return Vocabulary.from_mapping(self._file.vocabulary)
 
     def _new_basic_tokenizer(self, **options: Any) -> RustBasicTokenizer:
-        self._asked = {
-            "lowercase": options["do_lower_case"],
-            "strip_accents": options["strip_accents"],
-            "handle_chinese_chars": options["tokenize_chinese_chars"],
-        }
+        self._asked = options
         if self._file is None:
             if self._without_basic:  # transformers converts a slow tokenizer, whose normalizer does nothing
                 return RustBasicTokenizer(False, False, False)
@@ -160,15 +158,6 @@ class RustProfile(BertTokenizer):
             )
         said = self._file.normalizer or NO_NORMALIZER
         return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
-
-    def _override_normalizer(self, kwargs: Options) -> None:
-        """Override the normalizer's settings by the arguments; added tokens keep their normalized form."""
-        if self._file is not None and self._file.normalizer is None:
-            return
-        for name in self._overriding:
-            attribute = _ATTRIBUTES[name]
-            if getattr(self.basic_tokenizer, attribute) != self._asked[name]:
-                setattr(self.basic_tokenizer, attribute, self._asked[name])
 
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
         if self._file is None:
@@ -216,17 +205,17 @@ class RustProfile(BertTokenizer):
         Raises:
             InputError: an option is one that a call would refuse.
         """
-        options = CallOptions(
-            padding=padding_strategy,
-            truncation=truncation_strategy,
-            max_length=max_length,
-            stride=stride,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            verbose=False,
-        )
         with brief:
-            self("", **options._asdict())
+            self(
+                "",
+                padding=padding_strategy,
+                truncation=truncation_strategy,
+                max_length=max_length,
+                stride=stride,
+                pad_to_multiple_of=pad_to_multiple_of,
+                padding_side=padding_side,
+                verbose=False,
+            )
 
     def train_new_from_iterator(
         self,
@@ -386,27 +375,11 @@ class RustProfile(BertTokenizer):
         self._changes.table = table.replace(roles=self._marked_roles())
         self._add_tokens(to_add, special_tokens=True)
 
-    def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._changes.changing(), bulk():
-            table = self._table
-            assert isinstance(table.added, RustAddedTokens)  # it began with such
-            adding = editing.plan_listing(
-                table,
-                new_tokens,
-                special_tokens=special_tokens,
-                known_ids=self._known_ids(),
-                next_id=self.max_id + 1,
-                check=self._check_addable if table.assigned else None,
-            )
-            self._require_rows(adding.rows)
-            if adding.to_set:
-                added = table.added.with_listed(adding.to_set, adding.listed, self.basic_tokenizer.snapshot())
-                self._changes.table = table.with_tokens(added, adding.to_set)
-        return len(adding.listed)
-
-    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+    def _with_set(
+        self, added: AddedTokens, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken]
+    ) -> AddedTokens:
         assert isinstance(added, RustAddedTokens)  # it began with such
-        return added.with_listed(tokens, tokens.values(), self.basic_tokenizer.snapshot())
+        return added.with_listed(tokens, listed, self.basic_tokenizer.snapshot())
 
     def order_in_file(self) -> list[int]:
         """The ids of all added tokens, as tokenizer.json lists them."""
@@ -421,11 +394,6 @@ class RustProfile(BertTokenizer):
         transformers loads a slow tokenizer then, and uses the arguments as that tokenizer has changed them.
         """
         return arguments
-
-    def _close_holes(self, left: set[int]) -> dict[int, int]:
-        new_ids = super()._close_holes(left)
-        self._renumbered(new_ids)
-        return new_ids
 
     def _renumbered(self, new_ids: Mapping[int, int]) -> None:
         if self.post_processor is not None:
@@ -466,32 +434,22 @@ class RustProfile(BertTokenizer):
         for token in tokens:
             if parts:
                 token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
-            parts.append(_cleaned_up(token) if self.decoder.cleanup else token)
+            if self.decoder.cleanup and _ANY_ARTIFACT.search(token):  # in nearly no token
+                for artifact, original in _ARTIFACTS:
+                    token = token.replace(artifact, original)
+            parts.append(token)
         return "".join(parts)
 
-    def _decode(
-        self,
-        token_ids: Any,
-        skip_special_tokens: bool = False,
-        clean_up_tokenization_spaces: bool | None = None,
-        spaces_between_special_tokens: bool = True,  # used in the slow profile only
-        **kwargs: Any,
-    ) -> str:
-        kwargs.pop("use_source_tokenizer", None)
-        reject_unknown(kwargs, OF_DECODING)
-        state = frozen(self)
-        table = state._table
+    def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
+        table: TokenTable = state._table
         tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
         if skip_special_tokens:
             assert isinstance(table.added, RustAddedTokens)  # it began with such
             special = table.added.contents_special
             tokens = [token for token in tokens if token not in special]
         joins = self if is_replaced(self, ("convert_tokens_to_string",)) else state
-        text = joins.convert_tokens_to_string(tokens)
-        clean_up = clean_up_tokenization_spaces
-        if clean_up is None:
-            clean_up = state.clean_up_tokenization_spaces
-        return self.clean_up_tokenization(text) if clean_up else text
+        text: str = joins.convert_tokens_to_string(tokens)
+        return text
 
 
 def _settled(name: str, value: Any) -> Any:
@@ -506,22 +464,6 @@ def _settled(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _settled(name, item) for key, item in value.items()}
     return value
-
-
-def _cleaned_up(token: str) -> str:
-    """A token without the artifacts of tokenization; the WordPiece decoder removes one more than the slow profile."""
-    if _ANY_ARTIFACT.search(token) is None:  # as nearly every token
-        return token
-    for artifact, original in _ARTIFACTS:
-        token = token.replace(artifact, original)
-    return token
-
-
-_ATTRIBUTES = {
-    "lowercase": "do_lower_case",
-    "strip_accents": "strip_accents",
-    "handle_chinese_chars": "tokenize_chinese_chars",
-}
 
 
 class BertTokenizerFast(RustProfile):
@@ -563,16 +505,4 @@ class BertTokenizerFast(RustProfile):
         strip_accents: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            vocab_file,
-            tokenizer_file,
-            do_lower_case,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            **kwargs,
-        )
+        super().__init__(**given(locals()))

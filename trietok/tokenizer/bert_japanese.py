@@ -24,7 +24,7 @@ from trietok.text.japanese import (
 )
 from trietok.text.stages import SlowStages, Stages
 from trietok.text.wordpiece import WordpieceTokenizer
-from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
@@ -105,7 +105,7 @@ class BertJapaneseTokenizer(BertTokenizer):
         self.word_tokenizer_type = word_tokenizer_type
         self.subword_tokenizer_type = subword_tokenizer_type
         self.lower_case = do_lower_case
-        self.never_split = None if never_split is None else list(never_split)
+        self.never_split = never_split = None if never_split is None else list(never_split)
         self.mecab_kwargs = copy.deepcopy(mecab_kwargs)
         self.sudachi_kwargs = copy.deepcopy(sudachi_kwargs)
         self.jumanpp_kwargs = copy.deepcopy(jumanpp_kwargs)
@@ -113,24 +113,8 @@ class BertJapaneseTokenizer(BertTokenizer):
             self.word_tokenizer = self._new_word_tokenizer()
         kind = CharacterTokenizer if subword_tokenizer_type == "character" else WordpieceTokenizer
         self.subword_tokenizer = kind(vocabulary.token_to_id, unk_token=str(unk_token))
-        PreTrainedTokenizer.__init__(  # the parameters of BertTokenizer are not those of this class
-            self,
-            do_lower_case=do_lower_case,
-            do_word_tokenize=do_word_tokenize,
-            do_subword_tokenize=do_subword_tokenize,
-            word_tokenizer_type=word_tokenizer_type,
-            subword_tokenizer_type=subword_tokenizer_type,
-            never_split=self.never_split,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            mecab_kwargs=mecab_kwargs,
-            sudachi_kwargs=sudachi_kwargs,
-            jumanpp_kwargs=jumanpp_kwargs,
-            **kwargs,
-        )
+        # The parameters of BertTokenizer are not those of this class.
+        PreTrainedTokenizer.__init__(self, **given(locals(), "vocab_file", "spm_file", "vocabulary", "kind"))
 
     def _new_word_tokenizer(self) -> BasicTokenizer | MorphemeTokenizer:
         kind = self.word_tokenizer_type
@@ -251,7 +235,7 @@ class BertJapaneseTokenizer(BertTokenizer):
             return super()._never_matched(piece)
         # Which words an analyzer makes depends on the whole text.
         word = piece.removeprefix(self.subword_tokenizer.continuing_subword_prefix)
-        if not word or word.split() != [word]:
+        if word.split() != [word]:
             return "it is empty or holds whitespace"
         normal = normalize("NFKC", word) if word_tokenizer.normalize_text else word
         normal = normal.lower() if self.lower_case else normal

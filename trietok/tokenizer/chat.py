@@ -1,6 +1,7 @@
 """The methods of a tokenizer for chats: messages to a text, or to its ids, by the tokenizer's chat template.
 
-In: a tokenizer and messages. Out: a text, ids, or a `BatchEncoding`. `chat_templates` makes the text.
+In: a tokenizer and messages. Out: a text, ids, or a `BatchEncoding`. `render` makes the text, and notes which parts of
+it the template says the assistant wrote.
 """
 
 from __future__ import annotations
@@ -8,8 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,14 +20,8 @@ from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
 
-# Chat templates: the messages of a chat to one text, by a template in the language of Jinja.
-#
-# In: a template and chats. Out: for each chat its text, and the parts of it that the template says the assistant wrote.
-#
 # A template is a program. jinja2 runs it in its sandbox, in which it can neither change what it is given nor reach
 # attributes whose names begin with an underscore.
-
-
 _GENERATION = re.compile(r"\{%-?\s*generation\s*-?%\}")
 _END = "\N{SYMBOL FOR END OF TEXT}end of the final message\N{SYMBOL FOR END OF TEXT}"  # where the text is to stop
 
@@ -60,28 +54,13 @@ def render(
     variables: Mapping[str, Any],
     with_spans: bool,
 ) -> list[Rendered]:
-    """The text of each chat.
-
-    Args:
-        template: in the language of Jinja.
-        chats: lists of messages.
-        tools: JSON schemas.
-        documents: dicts.
-        add_generation_prompt: told to the template.
-        continue_final_message: end the text with the final message's own text, and leave out what would follow.
-        variables: what else the template is told, such as the special tokens.
-        with_spans: note the `generation` blocks.
-
-    Raises:
-        InputError: the template is not valid, refuses the chat, or leaves out the final message that is to be
-            continued.
-        NotSupportedError: a tool is a function.
-        MissingDependencyError: jinja2 is not installed.
-    """
+    """The text of each chat."""
     jinja2 = _jinja2()
     if with_spans and not _GENERATION.search(template):
         log.warning("the chat template has no {% generation %} block, so no token counts as the assistant's")
-    _require_lists(tools=tools, documents=documents)
+    for name, value in (("tools", tools), ("documents", documents)):
+        if value is not None and not isinstance(value, (list, tuple)):
+            raise InputTypeError(f"{name} are given as a list, not as {type(value).__name__}", value=value)
     for document in documents or ():
         if not isinstance(document, dict):
             raise InputTypeError(
@@ -109,12 +88,6 @@ def render(
     except Exception as error:  # a program can fail in any way
         raise InputError(f"the chat template fails on the chat: {type(error).__name__}: {error}") from error
     return rendered
-
-
-def _require_lists(**given: Any) -> None:
-    for name, value in given.items():
-        if value is not None and not isinstance(value, (list, tuple)):
-            raise InputTypeError(f"{name} are given as a list, not as {type(value).__name__}", value=value)
 
 
 def _schema(tool: Any) -> dict[str, Any]:
@@ -164,20 +137,14 @@ def _cut_at_end(text: str, final: str) -> str:
 def _rendered(compiled: Any, variables: Mapping[str, Any], with_spans: bool) -> Rendered:
     if not with_spans:
         return Rendered(compiled.render(**variables), [])
-    with _tracking() as track:
-        for piece in compiled.generate(**variables):
-            track.pieces.append(piece)
-    return Rendered("".join(track.pieces), track.spans)
-
-
-@contextmanager
-def _tracking() -> Iterator[_Track]:
     track = _Track([], [])
     before = _track.set(track)
     try:
-        yield track
+        for piece in compiled.generate(**variables):
+            track.pieces.append(piece)
     finally:
         _track.reset(before)
+    return Rendered("".join(track.pieces), track.spans)
 
 
 def _jinja2() -> Any:
@@ -419,16 +386,15 @@ def _is_chat(value: Any) -> bool:
 
 
 def _masks(encoding: BatchEncoding, rendered: list[Rendered], has_rows: bool) -> list[list[int]]:
+    def is_in(span: Any, generated: list[tuple[int, int]]) -> int:
+        return int(span is not None and any(start < span.end and span.start < end for start, end in generated))
+
     rows = encoding["input_ids"] if has_rows else [encoding["input_ids"]]
     chats = encoding.get("overflow_to_sample_mapping", range(len(rows)))
     return [
-        [int(_is_in(encoding.token_to_chars(row, token), rendered[int(chat)].generated)) for token in range(len(ids))]
+        [is_in(encoding.token_to_chars(row, token), rendered[int(chat)].generated) for token in range(len(ids))]
         for row, (ids, chat) in enumerate(zip(rows, chats, strict=True))
     ]
-
-
-def _is_in(span: Any, generated: list[tuple[int, int]]) -> bool:
-    return span is not None and any(start < span.end and span.start < end for start, end in generated)
 
 
 def encode_message_with_chat_template(
@@ -489,16 +455,7 @@ def get_chat_template(self: Any, chat_template: str | None = None, tools: list[A
 
 
 def _choose(templates: Any, asked: str | None, has_tools: bool) -> str:
-    """The template for a chat.
-
-    Args:
-        templates: those of the tokenizer: a str, a dict name → template, or None.
-        asked: a template, or the name of one; None for the tokenizer's own.
-        has_tools: take the template `tool_use`, where there is one.
-
-    Raises:
-        InputError: there is none, or there are several and none is `default`.
-    """
+    """The template for a chat."""
     if isinstance(templates, dict):
         if asked is not None:
             return str(templates.get(asked, asked))

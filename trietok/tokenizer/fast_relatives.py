@@ -10,117 +10,68 @@ import os
 from typing import Any
 
 from trietok.inputs.template import Template
-from trietok.text.added_tokens import AddedToken
+from trietok.tokenizer import relatives as slow
+from trietok.tokenizer.bert import given
 from trietok.tokenizer.bert_fast import BertTokenizerFast, RustProfile
-from trietok.tokenizer.relatives import (
-    ConvBertTokenizer,
-    DistilBertTokenizer,
-    DPRContextEncoderTokenizer,
-    DPRQuestionEncoderTokenizer,
-    DPRReaderTokenizer,
-    ElectraTokenizer,
-    FunnelTokenizer,
-    LayoutLMTokenizer,
-    LxmertTokenizer,
-    MobileBertTokenizer,
-    MPNetTokenizer,
-    RetriBertTokenizer,
-    SplinterTokenizer,
-    SqueezeBertTokenizer,
-)
 from trietok.tokenizer.token_table import Token
 
 
-class DistilBertTokenizerFast(RustProfile, DistilBertTokenizer):
+class DistilBertTokenizerFast(RustProfile, slow.DistilBertTokenizer):
     """`DistilBertTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = DistilBertTokenizer
 
-
-class ElectraTokenizerFast(RustProfile, ElectraTokenizer):
+class ElectraTokenizerFast(RustProfile, slow.ElectraTokenizer):
     """`ElectraTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = ElectraTokenizer
 
-
-class MobileBertTokenizerFast(RustProfile, MobileBertTokenizer):
+class MobileBertTokenizerFast(RustProfile, slow.MobileBertTokenizer):
     """`MobileBertTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = MobileBertTokenizer
 
-
-class ConvBertTokenizerFast(RustProfile, ConvBertTokenizer):
+class ConvBertTokenizerFast(RustProfile, slow.ConvBertTokenizer):
     """`ConvBertTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = ConvBertTokenizer
 
-
-class SqueezeBertTokenizerFast(RustProfile, SqueezeBertTokenizer):
+class SqueezeBertTokenizerFast(RustProfile, slow.SqueezeBertTokenizer):
     """`SqueezeBertTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = SqueezeBertTokenizer
 
-
-class LayoutLMTokenizerFast(RustProfile, LayoutLMTokenizer):
+class LayoutLMTokenizerFast(RustProfile, slow.LayoutLMTokenizer):
     """`LayoutLMTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = LayoutLMTokenizer
 
-
-class LxmertTokenizerFast(RustProfile, LxmertTokenizer):
+class LxmertTokenizerFast(RustProfile, slow.LxmertTokenizer):
     """`LxmertTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = LxmertTokenizer
 
-
-class DPRContextEncoderTokenizerFast(RustProfile, DPRContextEncoderTokenizer):
+class DPRContextEncoderTokenizerFast(RustProfile, slow.DPRContextEncoderTokenizer):
     """`DPRContextEncoderTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = DPRContextEncoderTokenizer
 
-
-class DPRQuestionEncoderTokenizerFast(RustProfile, DPRQuestionEncoderTokenizer):
+class DPRQuestionEncoderTokenizerFast(RustProfile, slow.DPRQuestionEncoderTokenizer):
     """`DPRQuestionEncoderTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = DPRQuestionEncoderTokenizer
 
-
-class DPRReaderTokenizerFast(RustProfile, DPRReaderTokenizer):  # type: ignore[misc]  # the call takes other arguments
+class DPRReaderTokenizerFast(RustProfile, slow.DPRReaderTokenizer):
     """`DPRReaderTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = DPRReaderTokenizer
 
-
-class RetriBertTokenizerFast(RustProfile, RetriBertTokenizer):
+class RetriBertTokenizerFast(RustProfile, slow.RetriBertTokenizer):
     """`RetriBertTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = RetriBertTokenizer
 
-
-class FunnelTokenizerFast(RustProfile, FunnelTokenizer):
+class FunnelTokenizerFast(RustProfile, slow.FunnelTokenizer):
     """`FunnelTokenizer` in the fast profile."""
 
-    slow_tokenizer_class = FunnelTokenizer
 
-
-_MPNET_ROLES = {
-    **dict.fromkeys(("bos_token", "cls_token"), "<s>"),
-    **dict.fromkeys(("eos_token", "sep_token"), "</s>"),
-    "unk_token": "[UNK]",
-    "pad_token": "<pad>",
-    "mask_token": "<mask>",
-}
-
-
-class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
+class MPNetTokenizerFast(RustProfile, slow.MPNetTokenizer):
     """`MPNetTokenizer` in the fast profile.
 
     Token type ids, where they are asked for, are 1 for a second text, and the special tokens are searched in the
     normalized text, so that `<S>` is `<s>` where the text is lower-cased.
     """
 
-    slow_tokenizer_class = MPNetTokenizer
-    _overriding = ("lowercase", "strip_accents")
+    _overriding = ("do_lower_case", "strip_accents")
 
     def __init__(
         self,
@@ -138,38 +89,11 @@ class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
         strip_accents: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        roles = {
-            "bos_token": bos_token,
-            "eos_token": eos_token,
-            "sep_token": sep_token,
-            "cls_token": cls_token,
-            "unk_token": unk_token,
-            "pad_token": pad_token,
-            "mask_token": mask_token,
-        }
-        super().__init__(
-            vocab_file,
-            tokenizer_file,
-            do_lower_case,
-            **{
-                role: AddedToken(token, lstrip=role == "mask_token") if isinstance(token, str) else token
-                for role, token in roles.items()
-            },
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            **kwargs,
-        )
+        super().__init__(**{**given(locals()), **slow.mpnet_roles(locals(), special=False)})
 
     @classmethod
     def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        roles = {role: arguments.get(role, token) for role, token in _MPNET_ROLES.items()}
-        return {
-            **arguments,
-            **{
-                role: AddedToken(token, lstrip=role == "mask_token", special=True) if isinstance(token, str) else token
-                for role, token in roles.items()
-            },
-        }
+        return {**arguments, **slow.mpnet_roles(arguments, special=True)}
 
     @property
     def template(self) -> Template:
@@ -181,11 +105,10 @@ class MPNetTokenizerFast(RustProfile, MPNetTokenizer):
         return Template.of("cls $A sep", "cls $A sep sep $B:1 sep:1")
 
 
-class SplinterTokenizerFast(RustProfile, SplinterTokenizer):
+class SplinterTokenizerFast(RustProfile, slow.SplinterTokenizer):
     """`SplinterTokenizer` in the fast profile; the question token is one of the additional special tokens."""
 
-    slow_tokenizer_class = SplinterTokenizer
-    _overriding = ("lowercase", "strip_accents")
+    _overriding = ("do_lower_case", "strip_accents")
 
     def __init__(self, *args: Any, question_token: Any = "[QUESTION]", **kwargs: Any) -> None:
         kwargs.setdefault("additional_special_tokens", [question_token])
@@ -200,18 +123,5 @@ class SplinterTokenizerFast(RustProfile, SplinterTokenizer):
 
 FAST_CLASSES: tuple[type[RustProfile], ...] = (
     BertTokenizerFast,
-    ConvBertTokenizerFast,
-    DistilBertTokenizerFast,
-    DPRContextEncoderTokenizerFast,
-    DPRQuestionEncoderTokenizerFast,
-    DPRReaderTokenizerFast,
-    ElectraTokenizerFast,
-    FunnelTokenizerFast,
-    LayoutLMTokenizerFast,
-    LxmertTokenizerFast,
-    MobileBertTokenizerFast,
-    MPNetTokenizerFast,
-    RetriBertTokenizerFast,
-    SplinterTokenizerFast,
-    SqueezeBertTokenizerFast,
+    *(kind for kind in tuple(globals().values()) if isinstance(kind, type) and kind.__module__ == __name__),
 )

@@ -51,24 +51,11 @@ class State(NamedTuple):
 def fingerprint(tokenizer: Any) -> str:
     """A hash of every setting and token that affects ids: tokenizers with equal fingerprints give equal ids.
 
-    The fingerprint includes the vocabulary, the added tokens with their flags, the roles, and the settings of every
-    stage; settings that affect no id, such as `model_max_length`, are left out. It is the same in every process and on
-    every machine, and after saving and loading. Of a subclass it includes the name, not the code.
-
     Args:
         tokenizer: a `BertTokenizer`, or any other `PreTrainedTokenizer`.
 
-    Returns:
-        `trietok-1:` and 64 hexadecimal digits (SHA-256).
-
     Raises:
         InputTypeError: it is no such tokenizer.
-
-    >>> import trietok
-    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> before = fingerprint(tokenizer)
-    >>> before[:10], tokenizer.add_tokens(["covid-19"]), fingerprint(tokenizer) == before
-    ('trietok-1:', 1, False)
 
     Cost: O(code points of the tokens): 20 ms for 30,000 entries, 0.8 s for 100,000 added tokens.
     """

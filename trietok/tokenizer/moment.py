@@ -20,6 +20,7 @@ from trietok.inputs.options import (
     Strategies,
     reject_unknown,
     resolve_strategies,
+    warn_of_length,
 )
 from trietok.inputs.plan import InputBuilder, InputSettings, QuickPlan
 from trietok.inputs.profiles import SLOW
@@ -36,70 +37,34 @@ from trietok.tokenizer.token_table import Changes, TokenTable
 
 if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder
-    from trietok.inputs.plan import InputBuilder
 
-
-# Finds HuggingFace methods that a user has replaced; `HookEncoder` calls them for each text.
-#
-# In: a tokenizer. Out: whether some of its methods are not trietok's own; an encoder that calls those methods.
-
-
-# From a text to its ids.
-TEXT_HOOKS = (
-    "tokenize",
-    "prepare_for_tokenization",
-    "_tokenize",
-    "convert_tokens_to_ids",
-    "_convert_token_to_id_with_added_voc",
-    "_convert_token_to_id",
-    "do_lower_case",
-    "vocab",
+# HuggingFace's methods that a user may replace; `HookEncoder` and `OfOneState` call them then. From a text to its ids:
+TEXT_HOOKS = tuple(
+    """tokenize prepare_for_tokenization _tokenize convert_tokens_to_ids _convert_token_to_id_with_added_voc
+    _convert_token_to_id do_lower_case vocab""".split()
 )
 CALL_HOOKS = ("encode_plus", "batch_encode_plus")
-# From ids to texts.
-DECODE_HOOKS = (
-    "decode",
-    "_decode",
-    "convert_ids_to_tokens",
-    "_convert_id_to_token",
-    "convert_tokens_to_string",
-    "clean_up_tokenization",
-    "all_special_tokens",
-    "vocab",
-    "ids_to_tokens",
+# From ids to texts:
+DECODE_HOOKS = tuple(
+    """decode _decode convert_ids_to_tokens _convert_id_to_token convert_tokens_to_string clean_up_tokenization
+    all_special_tokens vocab ids_to_tokens""".split()
 )
-# From ids to what a call returns.
-INPUT_HOOKS = (
-    "prepare_for_model",
-    "pad",
-    "_pad",
-    "truncate_sequences",
-    "num_special_tokens_to_add",
-    "build_inputs_with_special_tokens",
-    "create_token_type_ids_from_sequences",
-    "get_special_tokens_mask",
-    "pad_token_type_id",
+# From ids to what a call returns:
+INPUT_HOOKS = tuple(
+    """prepare_for_model pad _pad truncate_sequences num_special_tokens_to_add build_inputs_with_special_tokens
+    create_token_type_ids_from_sequences get_special_tokens_mask pad_token_type_id""".split()
 )
 PAD_HOOKS = ("_pad", "pad_token", "pad_token_id", "pad_token_type_id")
-# Roles that a user's class answers for itself.
+# Roles that a user's class answers for itself:
 ROLE_HOOKS = tuple(
     name
     for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
     for name in (f"{role}_token", f"{role}_token_id")
 )
 # The methods of `basic_tokenizer` and `wordpiece_tokenizer`, and the methods that those call.
-STAGE_HOOKS = (
-    "tokenize",
-    "clean",
-    "cleaning_table",
-    "rust_cleaning_table",
-    "compose",
-    "normalize",
-    "normalized",
-    "words",
-    "_split_on_punctuation",
-    "pieces_of",
-    "match_word",
+STAGE_HOOKS = tuple(
+    """tokenize clean cleaning_table rust_cleaning_table compose normalize normalized words
+    _split_on_punctuation pieces_of match_word""".split()
 )
 
 
@@ -112,15 +77,7 @@ def is_replaced(holder: Any, names: tuple[str, ...]) -> bool:
 
 
 class HookEncoder(TextEncoder):
-    """Encodes texts by the methods of a tokenizer, in the order in which transformers calls them.
-
-    Args:
-        tokenizer: the tokenizer whose methods are called.
-        table: its tokens at one moment.
-        stages: the stages that texts would go through if no method were replaced; None for a class without stages.
-        as_text: whether special tokens are text, unless the options say otherwise.
-        options: keywords of a call that concern its texts.
-    """
+    """Encodes texts by the methods of a tokenizer, in the order in which transformers calls them."""
 
     def __init__(
         self,
@@ -143,11 +100,7 @@ class HookEncoder(TextEncoder):
         return table
 
     def with_options(self, options: Mapping[str, Any], is_split_into_words: bool, known: Sequence[str]) -> HookEncoder:
-        """The encoder for a call with other keywords; an error looks among the known ones for what may be meant.
-
-        Raises:
-            OptionError: one of them is unknown.
-        """
+        """The encoder for a call with other keywords; an error looks among the known ones for what may be meant."""
         others = {name: value for name, value in options.items() if name not in _KNOWN}
         if others:
             _, unknown = self._tokenizer.prepare_for_tokenization(
@@ -160,12 +113,10 @@ class HookEncoder(TextEncoder):
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
         """The ids of tokens, by `convert_tokens_to_ids`."""
-        is_own = is_replaced(self._tokenizer, ("convert_tokens_to_ids",))
         tokenizer = self._tokenizer
-        ids: list[int] = (
-            tokenizer.convert_tokens_to_ids(tokens) if is_own else tokenizer._ids_of(self._table_now(), tokens)
-        )
-        return ids
+        if is_replaced(tokenizer, ("convert_tokens_to_ids",)):
+            return tokenizer.convert_tokens_to_ids(tokens)  # type: ignore[no-any-return]
+        return tokenizer._ids_of(self._table_now(), tokens)  # type: ignore[no-any-return]
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`, by `tokenize` and `convert_tokens_to_ids`."""
@@ -184,24 +135,29 @@ class HookEncoder(TextEncoder):
         if self._tokenizer.profile == "fast":
             stages, text = self._prepared_stages(text)
             return stages.tokens(text)
-        tokenizer, options = self._tokenizer, dict(self._options)
-        as_text = options.pop("split_special_tokens", self._as_text)
-        policy = special_policy(self._table.special_contents, options) if options else None
-        text, unknown = tokenizer.prepare_for_tokenization(text, **options)
-        reject_unknown(unknown)
+        text, as_text, policy = self._prepared(text)
         if policy is not None:
             return self._tokens_by_policy(text, policy)
         table = self._table_now()
         text = self._lowered(text, table.added, table.special_tokens)
         if as_text:
-            return list(tokenizer._tokenize(text)) if text else []
+            return list(self._tokenizer._tokenize(text)) if text else []
         tokens: list[str] = []
         for piece, is_token in table.added.pieces(text):
-            if is_token:
-                tokens.append(piece)
-            else:
-                tokens += tokenizer._tokenize(piece)
+            tokens += [piece] if is_token else self._tokenizer._tokenize(piece)
         return tokens
+
+    def _prepared(self, text: str) -> tuple[str, bool, SpecialPolicy | None]:
+        """The text after `prepare_for_tokenization`; whether special tokens in it are text; which are, if a call says.
+
+        Raises for keywords that nobody takes.
+        """
+        options = dict(self._options)
+        as_text = options.pop("split_special_tokens", self._as_text)
+        policy = special_policy(self._table.special_contents, options) if options else None
+        text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
+        reject_unknown(unknown)
+        return text, as_text, policy
 
     def _lowered(self, text: str, added: AddedTokens, special_tokens: tuple[str, ...]) -> str:
         """The text, lower-cased between the tokens where the tokenizer lower-cases."""
@@ -242,11 +198,7 @@ class HookEncoder(TextEncoder):
     # ---- where tokens came from -------------------------------------------------------------------------------------
 
     def locate(self, text: str) -> Located:
-        """The tokens of `text` with their spans, if the methods give the same tokens as the stages.
-
-        Raises:
-            NotSupportedError: they give other tokens.
-        """
+        """The tokens of `text` with their spans, if the methods give the same tokens as the stages."""
         kind = type(self._tokenizer).__name__
         if self._stages is None:
             raise NotSupportedError(
@@ -271,11 +223,7 @@ class HookEncoder(TextEncoder):
     def _prepared_stages(self, text: str) -> tuple[Stages, str]:
         """The stages for these options, and the text as `prepare_for_tokenization` leaves it."""
         assert self._stages is not None  # called only if there are some
-        options = dict(self._options)
-        as_text = options.pop("split_special_tokens", self._as_text)
-        policy = special_policy(self._table.special_contents, options) if options else None
-        text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
-        reject_unknown(unknown)
+        text, as_text, policy = self._prepared(text)
         if policy is not None:
             if policy.refused:
                 policy.check(self._stages.specials_in(text), text)
@@ -286,33 +234,17 @@ class HookEncoder(TextEncoder):
         return self.locate(text).spans
 
     def stages_for(self, text: str) -> tuple[Stages, str]:
-        """The stages that give the tokens of `text`, and the text that they are given.
-
-        Raises:
-            NotSupportedError: no stages give them.
-        """
+        """The stages that give the tokens of `text`, and the text that they are given."""
         self.locate(text)
         stages, prepared = self._prepared_stages(text)
         return (stages, prepared) if self._tokenizer.profile == "fast" else (self._stages or stages, text)
-
-
-# Builds model inputs by calling a tokenizer's own methods, in transformers' order, where a class overrides one.
-#
-# In: ids, or texts and their encoder. Out: a `BatchEncoding`. All other tokenizers use `InputBuilder`, which gives the
-# same result from the template.
 
 
 _METHODS = frozenset((*INPUT_HOOKS, *ROLE_HOOKS))
 
 
 class OfOneState:
-    """A tokenizer at one moment: methods that the user has replaced are the tokenizer's own, all else is as it was.
-
-    Args:
-        tokenizer: the tokenizer.
-        state: it, at the moment.
-        builder: that of the moment.
-    """
+    """A tokenizer at one moment: methods that the user has replaced are the tokenizer's own, all else is as it was."""
 
     def __init__(self, tokenizer: Any, state: Any, builder: InputBuilder) -> None:
         self._tokenizer = tokenizer
@@ -372,11 +304,7 @@ def prepare(
         mask = tokenizer.get_special_tokens_mask(ids, pair_ids) if with_special else [0] * length
         values["special_tokens_mask"] = mask
     if options.verbose and max_length is None and length > tokenizer.model_max_length > 0:
-        tokenizer.warn_once(
-            "sequence-length-is-longer-than-the-specified-maximum",
-            f"a text has {length} tokens, more than the {tokenizer.model_max_length} the model takes; "
-            "pass truncation=True",
-        )
+        warn_of_length(tokenizer, length)
     with_mask = _wants(tokenizer, "attention_mask", options.return_attention_mask)
     if not length:  # nothing to pad, as in transformers
         values.update({"attention_mask": []} if with_mask else {})
@@ -561,10 +489,7 @@ class Moment:
         builder: ids → model inputs.
         builds_by_methods: whether methods that a user has replaced make the model inputs instead.
         is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
-        default_plan: the plan of a call without options; None if calls do not go by it.
-        chunk_ids, front, back, limit: what the fast path of `encode` needs: the function from a chunk to its ids, the
-            special tokens around a text, and the number of ids above which a warning is logged. `chunk_ids` is None if
-            that path cannot be used.
+        default_plan: the plan of a call for a text alone without options; None if calls do not go by it.
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
@@ -625,17 +550,13 @@ class Moment:
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
-        self.call_encoder = self.encoder.as_text() if self._splits_special(self.encoder) else self.encoder
-        # For the fast paths of `PreTrainedTokenizerBase.encode` and of a call for a text alone.
-        self.chunk_ids = None
+        splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
+        self.call_encoder = self.encoder.as_text() if splits else self.encoder
         self.default_plan: QuickPlan | None = None
         limited = isinstance(state.model_max_length, (int, float))  # else a call says so
         if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
             plan = self.builder.plan(DEFAULTS)
-            if isinstance(plan, QuickPlan):
-                self.default_plan = plan
-                self.chunk_ids = self.encoder.chunk_ids
-                self.front, self.back, self.limit = plan.front, plan.back, plan.limit
+            self.default_plan = plan if isinstance(plan, QuickPlan) else None
 
     @property
     def builder_of_ids(self) -> InputBuilder:
@@ -667,9 +588,6 @@ class Moment:
     def by_methods(self, tokenizer: Any) -> OfOneState:
         """The tokenizer for `methods`, which call what the user has replaced, and take all else from this moment."""
         return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder)
-
-    def _splits_special(self, encoder: TextEncoder) -> bool:
-        return self._split_special_tokens and not isinstance(encoder, HookEncoder)
 
     def _new_builder(self, tokenizer: Any) -> InputBuilder:
         table, state = self.table, self._state
@@ -717,17 +635,7 @@ class Moment:
     def encoder_for(
         self, options: Mapping[str, Any], is_split_into_words: bool = False, known: Sequence[str] = OF_CALLS
     ) -> TextEncoder:
-        """The encoder for a call with keywords that concern its texts.
-
-        Args:
-            options: `split_special_tokens`, `allowed_special`, `disallowed_special`, and what a subclass's
-                `prepare_for_tokenization` takes.
-            is_split_into_words: whether the texts are words.
-            known: the keywords among which an error looks for the one that may be meant.
-
-        Raises:
-            OptionError: a keyword is unknown.
-        """
+        """The encoder for a call with keywords that concern its texts; an error looks for those meant in `known`."""
         encoder = self.encoder
         if isinstance(encoder, HookEncoder):
             return encoder.with_options(options, is_split_into_words, known)
@@ -743,11 +651,7 @@ class Moment:
         return encoder.as_text() if as_text else encoder
 
     def stages_for(self, options: Mapping[str, Any], is_split_into_words: bool) -> Callable[[str], tuple[Stages, str]]:
-        """A function that gives the stages of a text, and the text that they are given; see `encoder_for`.
-
-        Raises:
-            NotSupportedError: from the function: the tokenizer's own methods give other tokens than any stages.
-        """
+        """A function that gives the stages of a text, and the text that they are given; see `encoder_for`."""
         encoder = self.encoder_for(options, is_split_into_words)
         if isinstance(encoder, HookEncoder):
             return encoder.stages_for
@@ -795,8 +699,7 @@ def _standing(tokenizer: Any, attributes: Mapping[str, Any], table: TokenTable) 
 
 def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:
     if is_replaced(tokenizer, ("pad_token", "pad_token_id")):
-        pad_id: int | None = tokenizer.pad_token_id
-        return pad_id
+        return tokenizer.pad_token_id  # type: ignore[no-any-return]
     pad_token = table.roles.get("pad_token")
     return None if pad_token is None else tokenizer._ids_of(table, [str(pad_token)])[0]
 
@@ -845,9 +748,6 @@ class Derived(dict[str, Any]):
 
     def __reduce__(self) -> Any:
         return Derived, ()
-
-    def __copy__(self) -> Derived:
-        return Derived()
 
 
 NEVER: Any = _Never()

@@ -1,8 +1,10 @@
-"""The tokenizer that users subclass: it handles added tokens; the subclass defines `_tokenize`.
+"""The tokenizer that users subclass: its calls, settings, added tokens, decoding, loading and saving.
 
-In: a text. Out: tokens and ids. The order is transformers': prepare, lower-case outside the tokens that must match as
-they are written, split at the added tokens, tokenize the pieces between. Other threads see a change of tokens
-completely or not at all; a change that raises has no effect.
+In: texts, pairs, words, ids or batches of them, and the options of a call. Out: a `BatchEncoding`, tokens, ids or text.
+The methods check arguments and delegate to the current `Moment`, which holds an encoder (text to ids) and a builder
+(ids to model inputs), both of one state of the tokenizer. Texts go transformers' way: prepare, lower-case outside the
+tokens that must match as they are written, split at the added tokens, tokenize the pieces between. Other threads see a
+change of tokens completely or not at all; a change that raises has no effect.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import copy
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
@@ -42,6 +44,7 @@ from trietok.inputs.options import (
     Self,
     Side,
     SpanKeywords,
+    TensorKeywords,
     Text,
     TextKeywords,
     TextOrIds,
@@ -65,7 +68,7 @@ from trietok.text.added_tokens import AddedToken, AddedTokens, convert_added_tok
 from trietok.text.alignment import Ids
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.decoding import clean_up_tokenization, join_tokens
-from trietok.text.memory import MEMORY_LIMIT, MayBeSpaced
+from trietok.text.memory import MEMORY_LIMIT
 from trietok.text.stages import Stages, require_text
 from trietok.text.trie import Trie, bulk
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
@@ -84,39 +87,59 @@ if TYPE_CHECKING:
     from trietok.explaining.explanation import Explanation
 
 
-# The base of every tokenizer: its calls, its settings, decoding, loading and saving, under HuggingFace's names.
-#
-# In: texts, pairs, words, ids or batches of them, and the options of a call. Out: a `BatchEncoding`. The methods here
-# check arguments and delegate to the current `Moment`, which holds an encoder (text to ids) and a builder (ids to model
-# inputs), both of one state of the tokenizer.
-
-
 MOST_IN_REPR = 10  # added tokens
 
 _TEXT_HINT = "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of those"
-_SETTINGS = (
-    "name_or_path",
-    "model_max_length",
-    "max_len",
-    "padding_side",
-    "truncation_side",
-    "model_input_names",
-    "clean_up_tokenization_spaces",
-    "split_special_tokens",
-    "chat_template",
-    "extra_special_tokens",
-    "added_tokens_decoder",
-    "max_embedding_rows",
+_SETTINGS = tuple(
+    """name_or_path model_max_length max_len padding_side truncation_side model_input_names
+    clean_up_tokenization_spaces split_special_tokens chat_template extra_special_tokens added_tokens_decoder
+    max_embedding_rows""".split()
 )
 _UNKNOWN_KEYWORDS = 100  # whose spelling is looked at; a file may hold any number
 
 
-class PreTrainedTokenizerBase(SpecialTokensMixin):
-    """The base of every tokenizer. Inherit `PreTrainedTokenizer` to write a tokenizer.
+class PreTrainedTokenizer(SpecialTokensMixin):
+    """A tokenizer to subclass, with the methods transformers' class of that name asks for.
+
+    Every tokenizer takes the parameters below as keywords, when it is made and in `from_pretrained`.
+
+    Fill in `vocab_size`, `get_vocab`, `_tokenize`, `_convert_token_to_id`, `_convert_id_to_token` and, to save,
+    `save_vocabulary`; override `convert_tokens_to_string`, `build_inputs_with_special_tokens`,
+    `prepare_for_tokenization` and the others where the model asks for it. Set what those need before calling
+    `super().__init__`.
+
+    >>> class Letters(PreTrainedTokenizer):
+    ...     vocab_size = 3
+    ...     ids = {"<unk>": 0, "a": 1, "b": 2}
+    ...     def get_vocab(self):
+    ...         return {**self.ids, **self.added_tokens_encoder}
+    ...     def _tokenize(self, text, **kwargs):
+    ...         return list(text.replace(" ", ""))
+    ...     def _convert_token_to_id(self, token):
+    ...         return self.ids.get(token, 0)
+    ...     def _convert_id_to_token(self, index):
+    ...         return list(self.ids)[index]
+    >>> letters = Letters(unk_token="<unk>")
+    >>> letters.add_tokens(["<x>"])
+    1
+    >>> letters.tokenize("ab<x>c"), letters("ab<x>c").input_ids
+    (['a', 'b', '<x>', 'c'], [1, 2, 3, 0])
 
     Args:
-        **kwargs: see `PreTrainedTokenizer`, which lists them with two more of its own, `added_tokens_decoder` and
-            `max_embedding_rows`.
+        added_tokens_decoder: id → `AddedToken`, of a tokenizer that was saved.
+        max_embedding_rows: how many rows the model's embeddings have, if that number is fixed: adding a token whose id
+            would have no row is then an error.
+        model_max_length: the longest sequence the model takes, in tokens; what truncation and `max_length` padding
+            use when a call gives no `max_length`.
+        padding_side, truncation_side: `"right"` or `"left"`.
+        model_input_names: what a call returns by default, the main input first.
+        clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
+        split_special_tokens: treat special tokens in a text as ordinary text.
+        chat_template: a template for `apply_chat_template`, or a dict name → template.
+        extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in transformers 5, gives
+            additional special tokens.
+        name_or_path: where the tokenizer was loaded from.
+        **kwargs: a token for each role (`pad_token`, ...), and anything else, which is kept and saved.
 
     Raises:
         InputError: a side is neither right nor left.
@@ -129,8 +152,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
     vocab_files_names: dict[str, str] = {}
     _input_rules = SLOW
     pretrained_vocab_files_map: dict[str, dict[str, str]] = {}
-    slow_tokenizer_class: type[PreTrainedTokenizerBase] | None = None
+    slow_tokenizer_class: type[PreTrainedTokenizer] | None = None
     profile: Profile = "slow"  # whose ids it gives: those of transformers' Python tokenizers, or of its Rust ones
+    cache_limit: int = MEMORY_LIMIT
+    _encoder_class: type[ChunkEncoder] = ChunkEncoder
+    _stage_names = ("basic_tokenizer", "wordpiece_tokenizer")  # what makes words, and what makes subwords
+    _plan_adding = staticmethod(editing.plan_adding)
+    _has_stages = False  # whether `_tokenize` uses trietok's `Stages`
 
     def __init__(self, **kwargs: Any) -> None:
         for key in kwargs:
@@ -140,6 +168,10 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         self.__dict__["_moment"] = NEVER
         self.__dict__["_derived"] = Derived()
         self.init_inputs: tuple[Any, ...] = ()
+        self.config_rows: int | None = None  # `vocab_size` of the config.json beside the files, once loaded
+        self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
+        decoder = kwargs.pop("added_tokens_decoder", {})
+        record = kwargs.pop(RECORD, None) or {}
         self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
         self.deprecation_warnings: dict[str, bool] = {}  # the keys of the warnings that have been logged
         self.name_or_path: str = kwargs.pop("name_or_path", "")
@@ -164,7 +196,12 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         self.extra_special_tokens: dict[str, Any] = dict(extra)
         super().__init__(**kwargs)
         self._set_model_specific_special_tokens(self.extra_special_tokens)
-        self._warn_of_misspellings(kwargs)
+        for keyword, meant in self.misspellings(kwargs):  # any keyword is kept and saved, as in transformers
+            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+        self._load_added_tokens(editing.all_as_added(decoder))
+        self._restore(record)
+        # A role's token that neither a file nor the vocabulary holds is added now; any other is marked as special.
+        self._add_role_tokens()
 
     @classmethod
     def known_settings(cls) -> set[str]:
@@ -181,7 +218,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
 
         Only the first 100 unknown keywords are looked at.
 
-        >>> PreTrainedTokenizerBase.misspellings(["padding_sid", "paddingSide", "my_note"])
+        >>> PreTrainedTokenizer.misspellings(["padding_sid", "paddingSide", "my_note"])
         [('padding_sid', 'padding_side'), ('paddingSide', 'padding_side')]
         """
         known = {*cls.known_settings(), *cls.SPECIAL_TOKENS_ATTRIBUTES}
@@ -197,11 +234,6 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             close = [same] if same else difflib.get_close_matches(keyword, known, n=1, cutoff=0.85)
             pairs += [(keyword, meant) for meant in close]
         return pairs
-
-    def _warn_of_misspellings(self, keywords: Iterable[str]) -> None:
-        """Log keywords that look like misspelt ones; any keyword is kept and saved, as in transformers."""
-        for keyword, meant in self.misspellings(keywords):
-            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
 
     def _now(self) -> Moment:
         """The tokenizer as it is now: one state, which a call uses from beginning to end."""
@@ -231,17 +263,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         """The number of different tokens without the added ones; see `max_id` for embedding rows."""
         raise NotImplementedError(f"{type(self).__name__} has no vocab_size")
 
-    def __len__(self) -> int:
-        """The number of different tokens with the added ones."""
-        raise NotImplementedError
-
     def get_vocab(self) -> dict[str, int]:
         """The whole vocabulary with the added tokens: token → id."""
         raise NotImplementedError(f"{type(self).__name__} has no get_vocab()")
-
-    def convert_tokens_to_string(self, tokens: list[str]) -> str:
-        """Join tokens to a text."""
-        raise NotImplementedError(f"{type(self).__name__} has no convert_tokens_to_string(tokens)")
 
     def save_vocabulary(self, save_directory: str, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Write the vocabulary file; return its path."""
@@ -250,25 +274,7 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             "if it has no file"
         )
 
-    def _decode(
-        self,
-        token_ids: Any,
-        skip_special_tokens: bool = False,
-        clean_up_tokenization_spaces: bool | None = None,
-        **kwargs: Any,
-    ) -> str:
-        raise NotImplementedError
-
-    @property
-    def added_tokens_decoder(self) -> Mapping[int, Any]:
-        """The added tokens by id."""
-        raise NotImplementedError
-
     # ---- calls ------------------------------------------------------------------------------------------------------
-
-    def tokenize(self, text: str, **kwargs: Unpack[TextKeywords]) -> list[str]:
-        """Split one text into tokens, without special tokens around it."""
-        raise NotImplementedError
 
     def prepare_for_tokenization(
         self, text: str, is_split_into_words: bool = False, **kwargs: Any
@@ -487,9 +493,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                     )
             from trietok.explaining.explanation import ONLY_WORDPIECE, explain  # not needed to encode
 
-            named: dict[str, Any] = {name: value for name, value in options.items() if name in CallOptions._fields}
-            others = {name: value for name, value in options.items() if name not in named}
-            plan = moment.builder.plan(CallOptions(**{**named, "return_tensors": None}))
+            others: dict[str, Any] = {**options, "return_tensors": None}
+            named = {name: others.pop(name) for name in CallOptions._fields if name in others}
+            plan = moment.builder.plan(CallOptions(**named))
             first, second = self._item(text, pair, words)
             vocabulary = moment.table.vocabulary
             if vocabulary is None:
@@ -518,15 +524,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         self,
         text: TextOrIds,
         text_pair: TextOrIds | None = None,
-        add_special_tokens: bool = True,
-        padding: Padding = False,
-        truncation: Truncation = None,
-        max_length: int | None = None,
-        stride: int = 0,
-        padding_side: Side | None = None,
         *,
         return_tensors: Literal["np", TensorType.NUMPY],
-        **kwargs: Unpack[EncodeKeywords],
+        **kwargs: Unpack[TensorKeywords],
     ) -> numpy.typing.NDArray[numpy.int64]: ...
 
     @overload
@@ -534,15 +534,9 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         self,
         text: TextOrIds,
         text_pair: TextOrIds | None = None,
-        add_special_tokens: bool = True,
-        padding: Padding = False,
-        truncation: Truncation = None,
-        max_length: int | None = None,
-        stride: int = 0,
-        padding_side: Side | None = None,
         *,
         return_tensors: Literal["pt", TensorType.PYTORCH],
-        **kwargs: Unpack[EncodeKeywords],
+        **kwargs: Unpack[TensorKeywords],
     ) -> torch.Tensor: ...
 
     @overload
@@ -595,24 +589,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
                 and return_tensors is None
                 and not kwargs
             ):
-                moment = self._moment
+                moment = self._moment  # a text alone, as in most calls
                 if moment.mark is not moment.version.mark or moment.basic.never_split:
                     moment = self._now()
-                if (
-                    moment.chunk_ids is not None
-                ):  # the fast path of a call, inlined: one `split` and one lookup per chunk
-                    kernel = moment.encoder.kernel
-                    try:
-                        if kernel is not None:
-                            ids = kernel.ids(text, moment.front, moment.back)
-                        elif len(text) > 1000:  # the loop below gains nothing on it, and it may be worth a kernel
-                            ids = moment.encoder.ids_between(moment.front, text, moment.back)
-                        else:
-                            chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                            ids = [*moment.front, *chunks, *moment.back]
-                    except MayBeSpaced:
-                        ids = [*moment.front, *moment.encoder.ids(text), *moment.back]
-                    if len(ids) > moment.limit:
+                plan = moment.default_plan
+                if plan is not None:
+                    ids = moment.encoder.ids_between(plan.front, text, plan.back)
+                    if len(ids) > plan.limit:
                         warn_of_length(moment.builder, len(ids))
                     return ids
             return self.encode_plus(
@@ -960,16 +943,13 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        try:
+        with brief:
             return self._decode(
                 to_python(token_ids),
                 skip_special_tokens=skip_special_tokens,
                 clean_up_tokenization_spaces=clean_up_tokenization_spaces,
                 **kwargs,
             )
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
 
     def batch_decode(
         self,
@@ -1101,71 +1081,6 @@ class PreTrainedTokenizerBase(SpecialTokensMixin):
             f"added_tokens_decoder={{\n{added}}}\n)"
         )
 
-
-class PreTrainedTokenizer(PreTrainedTokenizerBase):
-    """A tokenizer to subclass, with the methods transformers' class of that name asks for.
-
-    Every tokenizer takes the parameters below as keywords, when it is made and in `from_pretrained`.
-
-    Fill in `vocab_size`, `get_vocab`, `_tokenize`, `_convert_token_to_id`, `_convert_id_to_token` and, to save,
-    `save_vocabulary`; override `convert_tokens_to_string`, `build_inputs_with_special_tokens`,
-    `prepare_for_tokenization` and the others where the model asks for it. Set what those need before calling
-    `super().__init__`.
-
-    >>> class Letters(PreTrainedTokenizer):
-    ...     vocab_size = 3
-    ...     ids = {"<unk>": 0, "a": 1, "b": 2}
-    ...     def get_vocab(self):
-    ...         return {**self.ids, **self.added_tokens_encoder}
-    ...     def _tokenize(self, text, **kwargs):
-    ...         return list(text.replace(" ", ""))
-    ...     def _convert_token_to_id(self, token):
-    ...         return self.ids.get(token, 0)
-    ...     def _convert_id_to_token(self, index):
-    ...         return list(self.ids)[index]
-    >>> letters = Letters(unk_token="<unk>")
-    >>> letters.add_tokens(["<x>"])
-    1
-    >>> letters.tokenize("ab<x>c"), letters("ab<x>c").input_ids
-    (['a', 'b', '<x>', 'c'], [1, 2, 3, 0])
-
-    Args:
-        added_tokens_decoder: id → `AddedToken`, of a tokenizer that was saved.
-        max_embedding_rows: how many rows the model's embeddings have, if that number is fixed: adding a token whose id
-            would have no row is then an error.
-        model_max_length: the longest sequence the model takes, in tokens; what truncation and `max_length` padding
-            use when a call gives no `max_length`.
-        padding_side, truncation_side: `"right"` or `"left"`.
-        model_input_names: what a call returns by default, the main input first.
-        clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
-        split_special_tokens: treat special tokens in a text as ordinary text.
-        chat_template: a template for `apply_chat_template`, or a dict name → template.
-        extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in transformers 5, gives
-            additional special tokens.
-        name_or_path: where the tokenizer was loaded from.
-        **kwargs: a token for each role (`pad_token`, ...), and anything else, which is kept and saved.
-
-    Raises:
-        InputError: a side is neither right nor left.
-        AttributeError: a keyword has the name of a method.
-    """
-
-    cache_limit: int = MEMORY_LIMIT
-    _encoder_class: type[ChunkEncoder] = ChunkEncoder
-    _stage_names = ("basic_tokenizer", "wordpiece_tokenizer")  # what makes words, and what makes subwords
-    _has_stages = False  # whether `_tokenize` uses trietok's `Stages`
-
-    def __init__(self, **kwargs: Any) -> None:
-        self.config_rows: int | None = None  # `vocab_size` of the config.json beside the files, once loaded
-        self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
-        decoder = kwargs.pop("added_tokens_decoder", {})
-        record = kwargs.pop(RECORD, None) or {}
-        super().__init__(**kwargs)
-        self._load_added_tokens(editing.all_as_added(decoder))
-        self._restore(record)
-        # A role's token that neither a file nor the vocabulary holds is added now; any other is marked as special.
-        self._add_role_tokens()
-
     def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
         """Add the tokens that were saved."""
         table = self._table
@@ -1200,10 +1115,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         """The stages that texts go through now; None for a class that defines `_tokenize` only.
 
-        Args:
-            table: the tokens.
-            live: use the basic and WordPiece tokenizer themselves, since a user has replaced methods of theirs, and
-                not snapshots of them.
+        `live`: use the basic and WordPiece tokenizer themselves, since a user has replaced methods of theirs.
         """
         return None
 
@@ -1224,10 +1136,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         tokens = editing.all_as_added(value)
         with self._changes.changing():
             table = self._table
-            self._changes.table = table.replace(added=self._with_set(table.added, tokens))
+            self._changes.table = table.replace(added=self._with_set(table.added, tokens, tokens.values()))
 
-    def _with_set(self, added: AddedTokens, tokens: Mapping[int, AddedToken]) -> AddedTokens:
-        """The added tokens with those that `added_tokens_decoder` is set to."""
+    def _with_set(
+        self, added: AddedTokens, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken]
+    ) -> AddedTokens:
+        """The added tokens with others; in the fast profile texts are searched for those `listed` too."""
         return added.with_tokens(tokens)
 
     def added_tokens_in_order(self) -> list[AddedToken]:
@@ -1299,6 +1213,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
             )
 
     def __len__(self) -> int:
+        """The number of different tokens with the added ones."""
         table = self._table
         kept: tuple[TokenTable, int] | None = self._derived.get("size")
         if kept is None or kept[0] is not table:
@@ -1342,7 +1257,7 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._changes.changing(), bulk():
             table = self._table
-            adding = editing.plan_adding(
+            adding = self._plan_adding(
                 table,
                 new_tokens,
                 special_tokens=special_tokens,
@@ -1352,10 +1267,13 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
                 check=self._check_addable if table.assigned else None,
             )
             self._require_rows(adding.rows)
-            roles = {**table.roles, ADDITIONAL: [*table.roles[ADDITIONAL], *adding.listed]} if adding.listed else None
-            added = table.added.with_tokens(adding.to_set)
-            self._changes.table = table.with_tokens(added, adding.to_set, roles)
-        return adding.new
+            roles, more = table.roles, adding.additional
+            if more:
+                roles = {**roles, ADDITIONAL: [*roles[ADDITIONAL], *more]}
+            if more or adding.to_set:
+                added = self._with_set(table.added, adding.to_set, adding.listed)
+                self._changes.table = table.with_tokens(added, adding.to_set, roles)
+        return adding.told
 
     def _check_addable(self, content: str) -> None:
         """Raise if a token cannot be added; called if slots of the vocabulary have been assigned to tokens."""
@@ -1407,7 +1325,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         own = left - added.decoder.keys() | {token_id for token, token_id in known if token not in added.encoder}
         decoder, new_ids = editing.without_holes(added.decoder.flat(), max(own, default=-1) + 1)
         self._changes.table = table.replace(added=added.renumbered(decoder))
-        return {token_id: new_ids.get(token_id, token_id) for token_id in sorted(left)}
+        all_ids = {token_id: new_ids.get(token_id, token_id) for token_id in sorted(left)}
+        self._renumbered(all_ids)
+        return all_ids
+
+    def _renumbered(self, new_ids: Mapping[int, int]) -> None:
+        """Called when ids have moved: old id → new id; a subclass may override it."""
 
     # ---- text to tokens ---------------------------------------------------------------------------------------------
 
@@ -1463,7 +1386,12 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         return self._now().builder
 
     def fingerprint(self) -> str:
-        """A hash of every setting and token that affects ids; equal in all processes, and after saving and loading.
+        """A hash of every setting and token that affects ids: `trietok-1:` and 64 hexadecimal digits (SHA-256).
+
+        Tokenizers with equal fingerprints give equal ids. It includes the vocabulary, the added tokens with their
+        flags, the roles, and the settings of every stage; settings that affect no id, such as `model_max_length`, are
+        left out. It is the same in every process and on every machine, and after saving and loading. Of a subclass it
+        includes the name, not the code.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -1586,17 +1514,21 @@ class PreTrainedTokenizer(PreTrainedTokenizerBase):
         kwargs.pop("use_source_tokenizer", None)
         reject_unknown(kwargs, OF_DECODING)
         state = frozen(self)
-        table = state._table
+        text = self._joined(state, token_ids, skip_special_tokens, spaces_between_special_tokens)
+        if clean_up_tokenization_spaces is None:
+            clean_up_tokenization_spaces = state.clean_up_tokenization_spaces
+        return self.clean_up_tokenization(text) if clean_up_tokenization_spaces else text
+
+    def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
+        """The text of ids before it is cleaned up; `state` is the tokenizer as it was when decoding began."""
+        table: TokenTable = state._table
         tokens = self._tokens_to_join(table, token_ids, skip_special_tokens)
         if isinstance(tokens, str):
             tokens = [tokens]
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in table.special_set]
-        separator = " " if spaces_between_special_tokens else ""
-        text = join_tokens(tokens, state._standing_alone(table), self.convert_tokens_to_string, separator)
-        if clean_up_tokenization_spaces is None:
-            clean_up_tokenization_spaces = state.clean_up_tokenization_spaces
-        return self.clean_up_tokenization(text) if clean_up_tokenization_spaces else text
+        separator = " " if spaces else ""
+        return join_tokens(tokens, state._standing_alone(table), self.convert_tokens_to_string, separator)
 
     def _standing_alone(self, table: TokenTable) -> frozenset[str]:
         """The added tokens that decoding joins by themselves: all but tokens of roles that are in the vocabulary."""

@@ -1,7 +1,8 @@
 """BERT's relatives: the tokenizers of other models on the same WordPiece vocabulary format.
 
 In: what a `BertTokenizer` takes. Out: the ids, token type ids and masks that transformers 4.57.6 gives for each model.
-A class says only what sets it apart: other special tokens, another template, other inputs of the model.
+A class says only what sets it apart: other special tokens, another template, other inputs of the model. DPR's reader
+takes a question with many passages, and finds in the model's scores for them the best answers.
 """
 
 from __future__ import annotations
@@ -18,15 +19,9 @@ from trietok.inputs.template import Template
 from trietok.inputs.tensors import Tensors, to_python
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
-from trietok.tokenizer.bert import BertTokenizer
+from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.moment import DECODE_HOOKS, frozen
 from trietok.tokenizer.token_table import Token
-
-# DPR's reader: a question with many passages to rows of ids, and the model's scores to the best answers.
-#
-# In: questions, titles and texts; then the scores of the model. Out: a `BatchEncoding` with a row for each passage;
-# then `DPRSpanPrediction` tuples, as in transformers 4.57.6.
-
 
 # The output of the model for the rows: scores of shape (passages, sequence), twice, and (passages,).
 DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")
@@ -36,11 +31,54 @@ DPRSpanPrediction = namedtuple("DPRSpanPrediction", "span_score relevance_score 
 Span = tuple[int, int]
 
 
-class DPRReaderMixin:
-    """The call and the search for answers of `DPRReaderTokenizer`. Not used by itself: tokenizers inherit it."""
+WITHOUT_TYPES = ["input_ids", "attention_mask"]
 
-    def __call__(
-        self: Any,
+
+class DistilBertTokenizer(BertTokenizer):
+    """DistilBERT: BERT without token type ids among the model's inputs."""
+
+    model_input_names = WITHOUT_TYPES
+
+
+class ElectraTokenizer(BertTokenizer):
+    """ELECTRA: as BERT."""
+
+
+class MobileBertTokenizer(BertTokenizer):
+    """MobileBERT: as BERT."""
+
+
+class ConvBertTokenizer(BertTokenizer):
+    """ConvBERT: as BERT."""
+
+
+class SqueezeBertTokenizer(BertTokenizer):
+    """SqueezeBERT: as BERT."""
+
+
+class LayoutLMTokenizer(BertTokenizer):
+    """LayoutLM: as BERT; the boxes are the caller's."""
+
+
+class LxmertTokenizer(BertTokenizer):
+    """LXMERT: as BERT."""
+
+
+class DPRContextEncoderTokenizer(BertTokenizer):
+    """DPR's encoder of passages: as BERT."""
+
+
+class DPRQuestionEncoderTokenizer(BertTokenizer):
+    """DPR's encoder of questions: as BERT."""
+
+
+class DPRReaderTokenizer(BertTokenizer):
+    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/family.md`."""
+
+    model_input_names = WITHOUT_TYPES
+
+    def __call__(  # type: ignore[override]  # the call takes other arguments
+        self,
         questions: Any,
         titles: Any = None,
         texts: Any = None,
@@ -76,7 +114,7 @@ class DPRReaderMixin:
         '[CLS] what is it? [SEP] a word [SEP] it is new.'
         """
         pinned: Any = self._pinned()
-        plain: Any = super(DPRReaderMixin, pinned).__call__  # type: ignore[misc]
+        plain: Any = super(DPRReaderTokenizer, pinned).__call__
         if titles is None or texts is None:
             second = texts if titles is None else titles
             return plain(  # type: ignore[no-any-return]
@@ -108,7 +146,7 @@ class DPRReaderMixin:
         )
 
     def decode_best_spans(
-        self: Any,
+        self,
         reader_input: Mapping[str, Any],
         reader_output: Any,
         num_spans: int = 16,
@@ -159,13 +197,13 @@ class DPRReaderMixin:
                 break
         return predictions[:num_spans]
 
-    def _passage(self: Any, row: Ids, doc_id: int) -> Span:
+    def _passage(self, row: Ids, doc_id: int) -> Span:
         """Where answers may lie in a row: behind the question's [SEP], up to the padding.
 
         So an answer may lie in the title too, as in transformers, although its comment speaks of the second [SEP].
         """
         try:
-            first = row.index(self.sep_token_id, 2) + 1
+            first = row.index(self.sep_token_id, 2) + 1  # type: ignore[arg-type]  # None is nowhere
         except ValueError:
             raise InputError(
                 f"passage {doc_id} is cut off within the question: there is no {self.sep_token} behind it; encode it "
@@ -193,53 +231,6 @@ def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: 
     return chosen
 
 
-WITHOUT_TYPES = ["input_ids", "attention_mask"]
-
-
-class DistilBertTokenizer(BertTokenizer):
-    """DistilBERT: BERT without token type ids among the model's inputs."""
-
-    model_input_names = WITHOUT_TYPES
-
-
-class ElectraTokenizer(BertTokenizer):
-    """ELECTRA: as BERT."""
-
-
-class MobileBertTokenizer(BertTokenizer):
-    """MobileBERT: as BERT."""
-
-
-class ConvBertTokenizer(BertTokenizer):
-    """ConvBERT: as BERT."""
-
-
-class SqueezeBertTokenizer(BertTokenizer):
-    """SqueezeBERT: as BERT."""
-
-
-class LayoutLMTokenizer(BertTokenizer):
-    """LayoutLM: as BERT; the boxes are the caller's."""
-
-
-class LxmertTokenizer(BertTokenizer):
-    """LXMERT: as BERT."""
-
-
-class DPRContextEncoderTokenizer(BertTokenizer):
-    """DPR's encoder of passages: as BERT."""
-
-
-class DPRQuestionEncoderTokenizer(BertTokenizer):
-    """DPR's encoder of questions: as BERT."""
-
-
-class DPRReaderTokenizer(DPRReaderMixin, BertTokenizer):  # type: ignore[misc]  # the call takes other arguments
-    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/family.md`."""
-
-    model_input_names = WITHOUT_TYPES
-
-
 class RetriBertTokenizer(BertTokenizer):
     """RetriBERT: BERT without token type ids among the model's inputs, and decoding leaves spaces as they are."""
 
@@ -260,20 +251,7 @@ class RetriBertTokenizer(BertTokenizer):
         strip_accents: bool | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            vocab_file,
-            do_lower_case=do_lower_case,
-            do_basic_tokenize=do_basic_tokenize,
-            never_split=never_split,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            **{"clean_up_tokenization_spaces": False, **kwargs},
-        )
+        super().__init__(**given({"clean_up_tokenization_spaces": False, **locals()}))
 
 
 class FunnelTokenizer(BertTokenizer):
@@ -303,28 +281,28 @@ class FunnelTokenizer(BertTokenizer):
         clean_up_tokenization_spaces: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            vocab_file,
-            do_lower_case=do_lower_case,
-            do_basic_tokenize=do_basic_tokenize,
-            never_split=never_split,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            bos_token=bos_token,
-            eos_token=eos_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-            **kwargs,
-        )
+        super().__init__(**given(locals()))
 
     @property
     def template(self) -> Template:
         cls = f"cls:{self.cls_token_type_id}"
         return Template.of(f"{cls} $A sep", f"{cls} $A sep $B:1 sep:1")
+
+
+_MPNET_ROLES = {
+    **dict.fromkeys(("bos_token", "cls_token"), "<s>"),
+    **dict.fromkeys(("eos_token", "sep_token"), "</s>"),
+    **{"unk_token": "[UNK]", "pad_token": "<pad>", "mask_token": "<mask>"},
+}
+
+
+def mpnet_roles(arguments: Mapping[str, Any], *, special: bool) -> dict[str, Any]:
+    """MPNet's roles as `AddedToken`; the mask token is the one that takes the spaces before it."""
+    roles = {role: arguments.get(role, token) for role, token in _MPNET_ROLES.items()}
+    return {
+        role: AddedToken(token, lstrip=role == "mask_token", special=special) if isinstance(token, str) else token
+        for role, token in roles.items()
+    }
 
 
 class MPNetTokenizer(BertTokenizer):
@@ -353,28 +331,7 @@ class MPNetTokenizer(BertTokenizer):
         clean_up_tokenization_spaces: bool = True,
         **kwargs: Any,
     ) -> None:
-        roles = {
-            "bos_token": bos_token,
-            "eos_token": eos_token,
-            "unk_token": unk_token,
-            "sep_token": sep_token,
-            "cls_token": cls_token,
-            "pad_token": pad_token,
-        }
-        if isinstance(mask_token, str):
-            mask_token = AddedToken(mask_token, lstrip=True, special=True)
-        super().__init__(
-            vocab_file,
-            do_lower_case=do_lower_case,
-            do_basic_tokenize=do_basic_tokenize,
-            never_split=never_split,
-            **{role: AddedToken(t, special=True) if isinstance(t, str) else t for role, t in roles.items()},
-            mask_token=mask_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-            **kwargs,
-        )
+        super().__init__(**{**given(locals()), **mpnet_roles(locals(), special=True)})
 
     @property
     def template(self) -> Template:
@@ -419,21 +376,7 @@ class SplinterTokenizer(BertTokenizer):
                 f"question_token is a string or an AddedToken, not {question_token!r:.60}", role="question_token"
             )
         self.question_token = question_token
-        super().__init__(
-            vocab_file,
-            do_lower_case=do_lower_case,
-            do_basic_tokenize=do_basic_tokenize,
-            never_split=never_split,
-            unk_token=unk_token,
-            sep_token=sep_token,
-            pad_token=pad_token,
-            cls_token=cls_token,
-            mask_token=mask_token,
-            question_token=question_token,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            strip_accents=strip_accents,
-            **{"clean_up_tokenization_spaces": False, **kwargs},
-        )
+        super().__init__(**given({"clean_up_tokenization_spaces": False, **locals()}))
         if do_basic_tokenize:
             self.basic_tokenizer.composes = False
 
@@ -450,20 +393,6 @@ class SplinterTokenizer(BertTokenizer):
         return Template.of("cls $A sep", "cls $A sep $B:1 ~question:1 ~'.':1 sep:1")
 
 
-CLASSES: tuple[type[BertTokenizer], ...] = (
-    BertTokenizer,
-    ConvBertTokenizer,
-    DistilBertTokenizer,
-    DPRContextEncoderTokenizer,
-    DPRQuestionEncoderTokenizer,
-    DPRReaderTokenizer,
-    ElectraTokenizer,
-    FunnelTokenizer,
-    LayoutLMTokenizer,
-    LxmertTokenizer,
-    MobileBertTokenizer,
-    MPNetTokenizer,
-    RetriBertTokenizer,
-    SplinterTokenizer,
-    SqueezeBertTokenizer,
+CLASSES: tuple[type[BertTokenizer], ...] = tuple(
+    kind for kind in tuple(globals().values()) if isinstance(kind, type) and issubclass(kind, BertTokenizer)
 )

@@ -8,15 +8,14 @@ In: a token for a role. Out: the token, its id, and the lists of all special tok
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
 from trietok.files.formats import ADDITIONAL
 from trietok.text.added_tokens import AddedToken, AddedTokens
 from trietok.text.changes import ChangeableType, Version, public_names, under_way
-from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.token_table import Changes, Token, TokenTable
 
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
@@ -63,25 +62,13 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     """
 
     SPECIAL_TOKENS_ATTRIBUTES: Sequence[str] = (
-        "bos_token",
-        "eos_token",
-        "unk_token",
-        "sep_token",
-        "pad_token",
-        "cls_token",
-        "mask_token",
+        *("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"),
         ADDITIONAL,
     )
 
     if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
-        bos_token: Role = Role()
-        eos_token: Role = Role()
-        unk_token: Role = Role()
-        sep_token: Role = Role()
-        pad_token: Role = Role()
-        cls_token: Role = Role()
-        mask_token: Role = Role()
-        additional_special_tokens: Additional = Additional()
+        bos_token = eos_token = unk_token = sep_token = pad_token = cls_token = mask_token = Role()
+        additional_special_tokens = Additional()
         bos_token_id: int | None
         eos_token_id: int | None
         unk_token_id: int | None
@@ -94,19 +81,11 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         _own_version: Version
         _derived: dict[str, Any]
 
-        @overload
-        def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
-        @overload
-        def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]: ...
-        @overload
-        def convert_tokens_to_ids(self, tokens: None) -> None: ...
-        def convert_tokens_to_ids(self, tokens: Any) -> Any: ...
+        # The class that inherits defines these.
+        convert_tokens_to_ids: Callable[..., Any]
+        convert_ids_to_tokens: Callable[..., Any]
+
         def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
-        @overload
-        def convert_ids_to_tokens(self, ids: int, skip_special_tokens: bool = False) -> str: ...
-        @overload
-        def convert_ids_to_tokens(self, ids: Iterable[int], skip_special_tokens: bool = False) -> list[str]: ...
-        def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
         def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
 
@@ -115,15 +94,13 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         self.verbose = verbose
         self._pad_token_type_id = 0
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
-        self._changes = Changes(TokenTable(self._first_vocabulary(), self._no_added_tokens(), roles), self._version)
+        # A class with a vocabulary has read it before; the others look their tokens up themselves.
+        vocabulary = self.__dict__.pop("_first_vocabulary", None)
+        self._changes = Changes(TokenTable(vocabulary, self._no_added_tokens(), roles), self._version)
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
                 setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
-
-    def _first_vocabulary(self) -> Vocabulary | None:
-        """The vocabulary that a tokenizer begins with; None for a class that looks its tokens up itself."""
-        return None
 
     def _no_added_tokens(self) -> AddedTokens:
         """The added tokens of a tokenizer that has none yet."""
@@ -235,12 +212,6 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         return list(self._table.special_tokens)
 
     @property
-    def all_special_ids(self) -> list[int]:
-        """The ids of `all_special_tokens`, in that order."""
-        ids: list[int] = self.convert_tokens_to_ids(self.all_special_tokens)
-        return ids
-
-    @property
     def pad_token_type_id(self) -> int:
         """The token type id of padding: 0."""
         return self._pad_token_type_id
@@ -248,9 +219,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     # ---- adding ---------------------------------------------------------------------------------------------------
 
     def add_special_tokens(
-        self,
-        special_tokens_dict: Mapping[str, Token | Sequence[Token]],
-        replace_additional_special_tokens: bool = True,
+        self, special_tokens_dict: Mapping[str, Token | Sequence[Token]], replace_additional_special_tokens: bool = True
     ) -> int:
         """Give roles to tokens, and add to the vocabulary those that it does not hold.
 

@@ -128,13 +128,8 @@ class TokenTable:
 class Changes:
     """The current table, and the draft of a change in progress. A copy has the current table and no draft.
 
-    Args:
-        table: the table to begin with.
-        version: is bumped when another table becomes current.
-
-    Attributes:
-        committed: the current table.
-        changer: the thread that is changing it, or None.
+    `committed` is the current table, `changer` the thread that is changing it, or None. `version` is bumped when
+    another table becomes current.
     """
 
     def __init__(self, table: TokenTable, version: Version) -> None:
@@ -207,27 +202,18 @@ class Changes:
         return Changes, (self.committed, self._version)
 
 
-# Computes the ids for tokens to be added or removed, without changing the tokenizer.
-#
-# In: a table of tokens, and the tokens to add or remove. Out: plain values. No function here changes its arguments, so
-# an error in a list of tokens leaves the tokenizer unchanged.
+# What follows computes the ids of tokens that are added or removed. No function changes its arguments, so an error in a
+# list of tokens leaves the tokenizer as it was.
 
 
 class Adding(NamedTuple):
-    """The result of `plan_adding` and `plan_listing`.
-
-    Attributes:
-        to_set: id → token.
-        listed: in the slow profile the tokens that become additional special tokens; in the fast profile all tokens
-            that texts are also searched for afterwards.
-        new: how many ids are new.
-        rows: how many embedding rows the new ids need, 0 if there are none.
-    """
+    """The result of `plan_adding` and `plan_listing`."""
 
     to_set: dict[int, AddedToken]
-    listed: list[AddedToken]
-    new: int
-    rows: int
+    additional: list[AddedToken]  # in the slow profile the tokens that become additional special tokens
+    listed: list[AddedToken]  # in the fast profile all tokens that texts are also searched for afterwards
+    told: int  # what adding returns
+    rows: int  # how many embedding rows the new ids need, 0 if there are none
 
 
 def plan_adding(
@@ -242,14 +228,8 @@ def plan_adding(
 ) -> Adding:
     """Adding tokens in the slow profile.
 
-    Args:
-        table: the tokens there are.
-        new_tokens: what to add.
-        special_tokens: make them special.
-        lowers: whether the tokenizer lower-cases; then a token that is matched in lower-cased text is lower-cased too.
-        known_ids: the ids of the vocabulary's own tokens.
-        next_id: the id of the first new token.
-        check: raises for a content that cannot be added; None where all can.
+    `lowers`: tokens that are matched in lower-cased text are lower-cased too. `check` raises for a content that cannot
+    be added; None where all can.
     """
     roles, added = table.special_set, table.added
     newly_special: set[str] = set()
@@ -288,20 +268,13 @@ def plan_adding(
         if special and content not in roles and content not in newly_special:
             newly_special.add(content)
             additional.append(token)
-    return Adding(to_set, additional, next_id - first_new, next_id if next_id > first_new else 0)
+    return Adding(to_set, additional, [], next_id - first_new, next_id if next_id > first_new else 0)
 
 
 def known_among(
     table: TokenTable, tokens: Iterable[Token], known: Iterable[str], *, special_tokens: bool, lowers: bool
 ) -> list[str]:
-    """Of some tokens, those to which adding gives no new id.
-
-    Args:
-        table: the tokens there are.
-        tokens: what would be added.
-        known: every token that has an id.
-        special_tokens, lowers: see `plan_adding`.
-    """
+    """Of some tokens, those to which adding gives no new id."""
     seen = set(known)
     found: list[str] = []
     for given in tokens:
@@ -321,11 +294,12 @@ def plan_listing(
     new_tokens: Sequence[Token],
     *,
     special_tokens: bool,
+    lowers: bool,
     known_ids: Mapping[str, int],
     next_id: int,
     check: Callable[[str], None] | None,
 ) -> Adding:
-    """Adding tokens in the fast profile, where a known token with other flags is added too; see `plan_adding`."""
+    """Adding tokens in the fast profile, where a known token with other flags is added too, and none is lower-cased."""
     decoder, there = table.added.decoder, table.added.encoder
     first_new = next_id
     to_set: dict[int, AddedToken] = {}
@@ -348,22 +322,11 @@ def plan_listing(
         to_set.pop(token_id, None)
         to_set[token_id] = token
         listed[token] = None
-    return Adding(to_set, list(listed), next_id - first_new, next_id if next_id > first_new else 0)
+    return Adding(to_set, [], list(listed), len(listed), next_id if next_id > first_new else 0)
 
 
 def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int]) -> list[str]:
-    """The contents of the added tokens that are to be removed.
-
-    Args:
-        tokens: one token or several, as strings or `AddedToken`.
-        table: the tokens there are.
-        known: every token's id.
-
-    Raises:
-        InputTypeError: an item of `tokens` is no token.
-        UnknownTokenError: one of them is no added token.
-        SpecialTokenError: one plays a role.
-    """
+    """The contents of the added tokens that are to be removed."""
     given = [tokens] if isinstance(tokens, (str, AddedToken)) else tokens
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InputTypeError(f"remove_tokens takes tokens, not {tokens!r:.60}", value=tokens)
@@ -390,16 +353,7 @@ def without_holes(decoder: Mapping[int, AddedToken], first: int) -> tuple[dict[i
 
 
 def closed_up(table: TokenTable, kept: Iterable[int]) -> dict[int, int]:
-    """Old id → new id for the ids that are kept, in their order and without holes.
-
-    Args:
-        table: the tokens there are.
-        kept: the ids to keep.
-
-    Raises:
-        TokenIdError: no token has one of the ids.
-        VocabularyError: an added token, or the unknown token, is not among them.
-    """
+    """Old id → new id for the ids that are kept, in their order and without holes."""
     lines = [] if table.vocabulary is None else table.vocabulary.tokens
     decoder = table.added.decoder.flat()
     old_ids = sorted(set(kept))
@@ -433,11 +387,11 @@ def all_as_added(decoder: Mapping[Any, Any]) -> dict[int, AddedToken]:
     """The items of an `added_tokens_decoder`, checked."""
     if set(map(type, decoder.values())) == {AddedToken} and set(map(type, decoder)) == {int} and min(decoder) >= 0:
         return dict(decoder)
-    return {token_id: as_added(token_id, token) for token_id, token in decoder.items()}
-
-
-def as_added(token_id: Any, token: Any) -> AddedToken:
-    """An item of `added_tokens_decoder`, checked."""
-    if type(token_id) is not int or token_id < 0:
-        raise InputTypeError(f"added_tokens_decoder: an id is a whole number from 0, not {token_id!r}", value=token_id)
-    return AddedToken.of(token)
+    tokens = {}
+    for token_id, token in decoder.items():
+        if type(token_id) is not int or token_id < 0:
+            raise InputTypeError(
+                f"added_tokens_decoder: an id is a whole number from 0, not {token_id!r}", value=token_id
+            )
+        tokens[token_id] = AddedToken.of(token)
+    return tokens

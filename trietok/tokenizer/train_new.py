@@ -55,7 +55,13 @@ def train_new(
     model["continuing_subword_prefix"] = vocabulary.continuing_subword_prefix
     ids = model["vocab"]
     whole["added_tokens"] = [
-        {"id": ids[token.content], "content": token.content, **_flags_of(token), "special": True} for token in special
+        {
+            "id": ids[token.content],
+            "content": token.content,
+            **{flag: getattr(token, flag) for flag in _FLAGS},
+            "special": True,
+        }
+        for token in special
     ]
     whole["added_tokens"].sort(key=lambda each: each["id"])
     _renumber(whole["post_processor"], renamed, ids)
@@ -82,10 +88,6 @@ def _each(texts: Iterable[str | Iterable[str]]) -> Iterator[str]:
             yield from item
         else:
             raise InputTypeError(f"text_iterator gives texts or lists of texts, not {kind_of(item)}", value=item)
-
-
-def _flags_of(token: AddedToken) -> dict[str, bool]:
-    return {flag: getattr(token, flag) for flag in _FLAGS}
 
 
 def _renamed(token: Token, renamed: Mapping[str, str]) -> Token:

@@ -1,6 +1,9 @@
-"""From a trained vocabulary to a tokenizer directory.
+"""The tokenizers of what trietok trains: byte-pair encodings, the Chinese recipe's vocabulary, and WordPiece.
 
-In: a `Vocabulary`, as `train_wordpiece` returns it. Out: a `BertTokenizer` and its files.
+In: a tokenizer.json whose model is BPE; the vocab.txt that `trietok train bpe --recipe chinese` writes; or a
+`Vocabulary` of `train_wordpiece`. Out: `PreTrainedTokenizerFast`, which gives exactly what tokenizers 0.22.2 gives for
+that file behind transformers 4.57.6's class of that name, but for the departures in `docs/hf_compatibility.md`;
+`ChineseBpeTokenizer`; `save_tokenizer`, which writes the files of a `BertTokenizer`.
 """
 
 from __future__ import annotations
@@ -34,12 +37,6 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
 from trietok.training.chinese import UNKNOWN, Segmenter
-
-# `PreTrainedTokenizerFast`: a byte-pair encoding of `trietok train bpe` or `Bpe.save`, behind transformers' calls.
-#
-# In: a tokenizer.json whose model is BPE. Out: exactly what tokenizers 0.22.2 gives for that file, behind transformers
-# 4.57.6's class of that name, but for the departures in `docs/hf_compatibility.md`.
-
 
 _OF_BERT = ("do_lower_case", "tokenize_chinese_chars", "strip_accents", "do_basic_tokenize", "never_split")
 _ROLES = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -103,8 +100,8 @@ class PreTrainedTokenizerFast(RustProfile):
             )
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
-        self._loaded = self.read_vocabulary(vocab_file, kwargs.get(RECORD), None)
-        return self._loaded
+        self._first_vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), None)
+        return self._first_vocabulary
 
     def _new_basic_tokenizer(self, **options: Any) -> RustWordSplitter:
         file = self._read
@@ -191,12 +188,6 @@ class PreTrainedTokenizerFast(RustProfile):
             return super().convert_tokens_to_string(tokens)
         suffix, last = self.decoder.suffix, len(tokens) - 1
         return "".join(token.replace(suffix, " " if place != last else "") for place, token in enumerate(tokens))
-
-
-# `ChineseBpeTokenizer`: the vocabulary of the Chinese recipe as a tokenizer.
-#
-# In: the vocab.txt that `trietok train bpe --recipe chinese` writes. Out: ids; the longest token anywhere in a text
-# comes first, then what is left and right of it, as in the recipe's result.txt.
 
 
 _BERT_UNKNOWN = "[UNK]"

@@ -12,15 +12,10 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from trietok.errors import InputError, InputTypeError
 from trietok.showing.characters import number_of
-
-# What a search for unknown words finds, and how it is shown.
-#
-# In: words with counts and places. Out: `UnknownWords`, which is read as attributes, as JSON or as text.
-
 
 Reason = Literal["unknown-character", "no-piece", "too-long"]
 
@@ -52,13 +47,7 @@ class UnknownWord:
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes; all of it can be written as JSON."""
-        return {
-            "word": self.word,
-            "count": self.count,
-            "reason": self.reason,
-            "blame": list(self.blame),
-            "positions": [list(position) for position in self.positions],
-        }
+        return {**vars(self), "blame": list(self.blame), "positions": list(map(list, self.positions))}
 
     @property
     def why(self) -> str:
@@ -142,15 +131,11 @@ class UnknownWords:
         return json.dumps(self.to_dict(), **options)
 
     def rows(self, most: int, name: Callable[[int], str] = str) -> Iterator[tuple[str, str, str, str]]:
-        """Count, word, reason and places of each word, as text.
-
-        Args:
-            most: how many words.
-            name: what to call a text by its number.
-        """
+        """Count, word, reason and places of the first words, as text; `name` says what to call a text by its number."""
         for word in self.words[:most]:
             places = " ".join(f"{name(text)}:{start}-{end}" for text, start, end in word.positions)
-            yield f"{word.count:,}", _shortened(word.word), word.why, places
+            shown = word.word if len(word.word) <= _WIDEST else word.word[: _WIDEST - 3] + "..."
+            yield f"{word.count:,}", shown, word.why, places
 
     def __str__(self) -> str:
         if not self.words:
@@ -180,19 +165,10 @@ class UnknownWords:
         )
 
 
-def _shortened(word: str) -> str:
-    return word if len(word) <= _WIDEST else word[: _WIDEST - 3] + "..."
-
-
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
 
 
-class _Found(NamedTuple):
-    """An unknown word within its chunk: `start` and `end` count code points of the chunk."""
-
-    word: str
-    start: int
-    end: int
+_Found = tuple[str, int, int]  # an unknown word, and where it starts and ends in its chunk, in code points
 
 
 def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) -> UnknownWords:
@@ -294,7 +270,7 @@ class _Search:
                 following = words[number][2][0] if number < len(words) else len(chunk)
                 while end < following and unicodedata.combining(chunk[end]):  # a mark that is taken off the word
                     end += 1
-                found.append(_Found(word, start, end))
+                found.append((word, start, end))
         return found
 
     # ---- why it is unknown ------------------------------------------------------------------------------------------
