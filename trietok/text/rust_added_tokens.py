@@ -96,10 +96,7 @@ class RustAddedTokens(AddedTokens):
     """
 
     def __init__(
-        self,
-        decoder: Mapping[int, AddedToken] | None = None,
-        max_id: int = -1,
-        basic: RustBasicTokenizer | None = None,
+        self, decoder: Mapping[int, AddedToken] | None = None, max_id: int = -1, basic: RustBasicTokenizer | None = None
     ) -> None:
         super().__init__(decoder, max_id)
         self.basic = RustBasicTokenizer() if basic is None else basic

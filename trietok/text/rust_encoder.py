@@ -6,17 +6,16 @@ normalization, the cut into words. The words are split by merges.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from itertools import chain
 
 from trietok.text import characters as rust_characters
 from trietok.text.alignment import AlignedText, Located, RejectedMatch, Span, StageName, Watch, places
 from trietok.text.basic_tokenizer import LOWER, RUST_MARKS, RUST_PUNCTUATION, RustBasicTokenizer
 from trietok.text.bpe import BpeTokenizer
-from trietok.text.characters import character_class, is_in, normalize
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, runs_without
+from trietok.text.characters import is_in, normalize
+from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel.chosen import Classifier, RustClassifier
 from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
@@ -254,11 +253,6 @@ def _combining_class(part: tuple[str, bool]) -> int:
 # the ids of its words are cached.
 
 
-@cache
-def _not_chinese() -> re.Pattern[str]:
-    return runs_without(character_class("chinese") + CHINESE_PUNCTUATION)
-
-
 class RustChunkEncoder(ChunkEncoder):
     """Encodes texts by stages of the fast profile. The arguments are those of `ChunkEncoder`."""
 
@@ -288,9 +282,6 @@ class RustChunkEncoder(ChunkEncoder):
         """Called only if an added token contains whitespace: ids cannot be cached per chunk then."""
         return STOP
 
-    def ids_around_tokens(self, text: str) -> list[int]:
-        return self.ids_around(text)
-
     def _has_chunked_spans(self, text: str) -> bool:
         added = self._added
         if self._has_spaces or self.stages.trims_offsets:
@@ -300,7 +291,7 @@ class RustChunkEncoder(ChunkEncoder):
         # A token with `lstrip` or `rstrip` takes whitespace beyond its chunk.
         return not (added.normalized.contents or added.raw.search.stands_in(text))
 
-    def ids_around(self, text: str) -> list[int]:
+    def _ids_around(self, text: str) -> list[int]:
         """The ids of the added tokens in a text, and of the words between."""
         added, normalized = self._added, self._basic.normalized
         ids: list[int] = []
@@ -310,37 +301,23 @@ class RustChunkEncoder(ChunkEncoder):
                 continue
             stretch = normalized(text[start:end])
             if not added.normalized.contents:
-                ids += self._ids_of_stretch(stretch)
+                ids += self._ids_of_normalized(stretch)
                 continue
             for first, last, content in added.normalized_parts(stretch):
                 if content is not None:
                     ids.append(added.encoder[content])
                 else:
-                    ids += self._ids_of_stretch(stretch[first:last])
+                    ids += self._ids_of_normalized(stretch[first:last])
         return ids
 
-    def _ids_of_stretch(self, normalized: str) -> list[int]:
-        return [token_id for word in self._basic.words(normalized) for token_id in self._words[word]]
+    def _ids_of_normalized(self, text: str) -> Iterator[int]:
+        return chain.from_iterable(map(self._words.__getitem__, self._basic.words(text)))
 
-    def _lowered(self, chunk: str) -> str:
-        return chunk.lower() if self._lower and chunk.isascii() else chunk
-
-    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
-        return tuple(self.ids_around(chunk)) if self._stands_in(chunk, lowered) else self._ids_of_text(lowered)
-
-    def _stands_in(self, text: str, lowered: str) -> bool:
+    def _stands_in(self, text: str) -> bool:
         added = self._added
-        stands_in = added.raw.search.stands_in
-        if stands_in(text) or (lowered != text and stands_in(lowered)):
+        if added.raw.search.stands_in(text):
             return True
         return bool(added.normalized.contents) and added.normalized.search.stands_in(self._basic.normalized(text))
-
-    def _ids_of_more(self, text: str) -> IdTuple:
-        if self._chinese_apart:
-            runs = _not_chinese().split(text)
-            if runs[1:2] != [text]:
-                return self._ids_of_chinese(runs)
-        return self._ids_of_words(text)
 
 
 class BpeStages(RustStages):

@@ -104,6 +104,7 @@ class Stages(ABC):
     basic: BasicTokenizer | None
     added: AddedTokens
     punctuation: TranslationTable  # sets punctuation apart
+    lowers = False  # whether texts are lower-cased around added tokens
     by_chunks = True  # whether what lies between spaces has the same ids wherever it stands
 
     def __init__(
