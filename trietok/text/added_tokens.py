@@ -1,6 +1,6 @@
-"""The added tokens of a tokenizer at one moment, and the split of a text at them.
+"""`AddedToken`: a token that is matched whole; `AddedTokens`: those of a moment, and the split of a text at them.
 
-In: a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
+In: a content and flags, which make a value that cannot be changed; then a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
 
 The split is leftmost-longest over all added tokens. `lstrip` and `rstrip` remove the whitespace beside the token, and
 `single_word` requires a Unicode word boundary on both sides. Whitespace is what `str.strip` removes; an adjacent added
@@ -13,6 +13,7 @@ The time for a text hardly depends on the number of added tokens, and adding one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
@@ -22,12 +23,9 @@ from trietok.text.characters import lower_each, touches_word
 from trietok.text.trie import Layers, Prefilter, Trie, WordSearch
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from trietok.text.basic_tokenizer import RustBasicTokenizer
-
-# `AddedToken`: a token that is matched whole, and how it is matched.
-#
-# In: a content and flags. Out: a value that cannot be changed.
-
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
 
@@ -113,25 +111,11 @@ class AddedToken:
         _set_content(self, content)
         _set_flags(self, flags)
 
-    @property
-    def single_word(self) -> bool:
-        return self._flags.single_word
-
-    @property
-    def lstrip(self) -> bool:
-        return self._flags.lstrip
-
-    @property
-    def rstrip(self) -> bool:
-        return self._flags.rstrip
-
-    @property
-    def normalized(self) -> bool:
-        return self._flags.normalized
-
-    @property
-    def special(self) -> bool:
-        return self._flags.special
+    single_word: bool = property(attrgetter("_flags.single_word"))  # type: ignore[assignment]
+    lstrip: bool = property(attrgetter("_flags.lstrip"))  # type: ignore[assignment]
+    rstrip: bool = property(attrgetter("_flags.rstrip"))  # type: ignore[assignment]
+    normalized: bool = property(attrgetter("_flags.normalized"))  # type: ignore[assignment]
+    special: bool = property(attrgetter("_flags.special"))  # type: ignore[assignment]
 
     @property
     def is_plain(self) -> bool:
@@ -185,7 +169,7 @@ class AddedToken:
         return {"content": self.content, **self._flags._asdict()}
 
     def __reduce__(self) -> Any:
-        return _added_token_from_state, (self.__getstate__(),)
+        return _from_state, (self.__getstate__(),)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an AddedToken cannot be changed; use token.replace({name}=...)")
@@ -211,7 +195,7 @@ _set_content = AddedToken.__dict__["content"].__set__
 _set_flags = AddedToken.__dict__["_flags"].__set__
 
 
-def _added_token_from_state(state: dict[str, Any]) -> AddedToken:
+def _from_state(state: dict[str, Any]) -> AddedToken:
     return AddedToken(**state)
 
 
@@ -277,7 +261,7 @@ class AddedTokens:
 
     # ---- changed copies ---------------------------------------------------------------------------------------------
 
-    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> Self:
         """These tokens and more; a token whose id is there already takes that one's place.
 
         Costs O(code points of what is new); if the content of an id changes, or a content gets another id, O(all).
@@ -308,24 +292,24 @@ class AddedTokens:
             grown.is_plain = AddedToken.are_plain(grown.decoder.flat().values())
         return grown
 
-    def without_ids(self, token_ids: Iterable[int]) -> AddedTokens:
+    def without_ids(self, token_ids: Iterable[int]) -> Self:
         """These tokens but those of some ids."""
         gone = set(token_ids)
         left = {token_id: token for token_id, token in self.decoder.flat().items() if token_id not in gone}
         return self._made_of(left, self.max_id)
 
-    def without(self, contents: Set[str]) -> AddedTokens:
+    def without(self, contents: Set[str]) -> Self:
         """These tokens but those of some contents."""
         gone = [self.encoder[content] for content in contents if content in self.encoder]
         return self.without_ids(gone) if gone else self
 
-    def with_max_id(self, max_id: int) -> AddedTokens:
+    def with_max_id(self, max_id: int) -> Self:
         """The same tokens with another `max_id`."""
         other = self._copy()
         other.max_id = max_id
         return other
 
-    def reordered(self, token_ids: Iterable[int]) -> AddedTokens:
+    def reordered(self, token_ids: Iterable[int]) -> Self:
         """The same tokens, with those of `token_ids` moved to the end in this order; unknown ids are ignored.
 
         `encoder` keeps its order: transformers lists the tokens of a loaded directory in that one.
@@ -340,15 +324,15 @@ class AddedTokens:
         other.encoder = self.encoder
         return other
 
-    def renumbered(self, decoder: dict[int, AddedToken]) -> AddedTokens:
+    def renumbered(self, decoder: dict[int, AddedToken]) -> Self:
         """The same tokens with other ids; `max_id` is the highest of them."""
-        return type(self)(decoder)
+        return self._made_of(decoder, max(decoder, default=-1))
 
-    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> AddedTokens:
+    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> Self:
         return type(self)(decoder, max_id)
 
-    def _copy(self) -> AddedTokens:
-        other: AddedTokens = object.__new__(type(self))
+    def _copy(self) -> Self:
+        other = object.__new__(type(self))
         derived = {"by_id", "ids_by_content", "trie", "_written"}
         state = dict(self.__dict__)  # at one moment: other threads may be deriving values
         other.__dict__.update({name: value for name, value in state.items() if name not in derived})

@@ -75,6 +75,9 @@ class Watch:
         """WordPiece has been given the word from `start` to `end`, and gave its pieces."""
 
 
+UNWATCHED = Watch()
+
+
 Span = tuple[int, int]
 Ids = list[int]
 

@@ -8,11 +8,11 @@ characters newer than Python's Unicode version count as unassigned here exactly 
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any, Literal
 
@@ -119,18 +119,13 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     >>> normalize("NFC", "cafe\u0301") == "caf\u00e9"
     True
     """
-    if len(text) <= LONG_RUN or not _has_long_run_of_marks(text):
+    has_long_run = len(text) > LONG_RUN and re.search(_NO_SURE_STARTERS, text) is not None
+    if not has_long_run or "m" * (LONG_RUN + 1) not in text.translate(_MARK_SIGNS):
         return unicodedata.normalize(form, text)
     words = text.split(" ")
     parts: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
     whole = [unicodedata.normalize(form, _ordered(word, parts) if len(word) > LONG_RUN else word) for word in words]
     return " ".join(whole)
-
-
-def _has_long_run_of_marks(text: str) -> bool:
-    if re.search(_NO_SURE_STARTERS, text) is None:
-        return False
-    return "m" * (LONG_RUN + 1) in text.translate(_MARK_SIGNS)
 
 
 def _ordered(word: str, form: Literal["NFD", "NFKD"]) -> str:
@@ -144,16 +139,16 @@ class TranslationTable(dict[int, Any]):
 
     Only code points of the basic multilingual plane are cached, so a table never holds more than 65,536 entries.
 
-    >>> class Upper(TranslationTable):
-    ...     def replacement(self, char):
-    ...         return char.upper()
-    >>> "aß".translate(Upper())
+    Args:
+        replacement: what a character becomes: a string, or None to delete it.
+
+    >>> "aß".translate(TranslationTable(str.upper))
     'ASS'
     """
 
-    def replacement(self, char: str) -> str | None:
-        """What `char` becomes: a string, or None to delete it."""
-        raise NotImplementedError
+    def __init__(self, replacement: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self.replacement = replacement
 
     def __missing__(self, code_point: int) -> str | None:
         replacement = self.replacement(chr(code_point))
@@ -162,14 +157,10 @@ class TranslationTable(dict[int, Any]):
         return replacement
 
 
-class _MarkSigns(TranslationTable):
-    """An m for what normalization puts in order, a space for all else."""
-
-    def replacement(self, char: str) -> str:
-        return "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
-
-
-_MARK_SIGNS = _MarkSigns()
+# An m for what normalization puts in order, a space for all else.
+_MARK_SIGNS = TranslationTable(
+    lambda char: "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
+)
 
 
 # The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
@@ -278,7 +269,7 @@ def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
         same = {char for char in new if _is_same_in_python(char)}
         _same_in_python.update(char for char in same if char < "\U00010000")
         if len(same) < len(new):
-            stretches = ("".join(chars) for _, chars in itertools.groupby(text, _is_same_in_python))
+            stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
             return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
     return _stretch(form, text)
 
@@ -331,8 +322,6 @@ def word_runs() -> Any:
 
 
 def _runs_of_table() -> Any:
-    import re
-
     newer = ""
     for part in _NEWER.split():
         first, _, last = part.partition("-")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakSet
 
 from trietok.errors import InputError, MissingDependencyError, NotSupportedError
-from trietok.text.alignment import AlignedText, Span, StageName, Watch, places
+from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
 from trietok.text.changes import Changeable
 from trietok.text.characters import normalize
 from trietok.text.stages import Part, SlowStages, Stages, Word, composed, require_text
@@ -58,12 +58,6 @@ class CharacterTokenizer(Changeable):
     def locate(self, word: AlignedText) -> AlignedText:
         """The characters of a word, each with its span: as many as `tokenize` gives."""
         return composed(word, "NFKC") if self.normalize_text else word
-
-    def snapshot(self) -> Self:
-        """A copy of the options as they are now."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        return other
 
     def without(self, entries: Collection[str]) -> CharacterTokenizer:
         """The same options without some of the entries."""
@@ -203,23 +197,21 @@ class MorphemeTokenizer(Changeable):
             words = [stripped for stripped in map(str.strip, words) if stripped]
         return words
 
-    def locate(self, part: AlignedText, never_split: Collection[str], watch: Watch | None) -> Iterator[AlignedText]:
+    def locate(self, part: AlignedText, never_split: Collection[str], watch: Watch) -> Iterator[AlignedText]:
         """The words of a text, each character with its span; see `tokenize`."""
         text = composed(part, "NFKC") if self.normalize_text else part
-        if watch is not None and self.normalize_text:
+        if self.normalize_text:
             watch.changed("compatibility", part, text)
         kept = {*self.never_split, *never_split} if self.do_lower_case else ()
         for surface, start, end in self._asked(self._places, text.text):
             word = text.cut(start, end)
-            if watch is not None:
-                watch.analyzed(text, start, end)
+            watch.analyzed(text, start, end)
             if word.text != surface:  # written in another way than the text: all of it stands for all of that
                 first, last = text.span(start, end)
                 word = AlignedText(surface, [first] * len(surface), [last] * len(surface))
             if self.do_lower_case:
                 given, word = word, word if word.text in kept else word.lowered()
-                if watch is not None:
-                    watch.changed("lower-case", given, word)
+                watch.changed("lower-case", given, word)
             if self.trim_whitespace:
                 left = len(word.text) - len(word.text.lstrip())
                 word = word.cut(left, left + len(word.text.strip()))
@@ -237,8 +229,7 @@ class MorphemeTokenizer(Changeable):
 
     def snapshot(self) -> Self:
         """A copy of the options as they are now, with the same analyzer."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
+        other = super().snapshot()
         other.never_split = list(self.never_split)
         other._analyzer = self._analyzer
         return other
@@ -531,10 +522,10 @@ class JapaneseStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
         return self._around.parts(text, watch)
 
-    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word in self._located_words(part, watch):
             text = word.text
             if not self._splits:
@@ -546,7 +537,7 @@ class JapaneseStages(Stages):
                 for piece, start, end in places(text, text.split()):
                     yield word, start, end, self.wordpiece.pieces_of(piece)
 
-    def _located_words(self, part: AlignedText, watch: Watch | None) -> Iterator[AlignedText]:
+    def _located_words(self, part: AlignedText, watch: Watch) -> Iterator[AlignedText]:
         if self._analyzer is not None:
             yield from self._analyzer.locate(part, self._around.never_split, watch)
         elif self.basic is not None:

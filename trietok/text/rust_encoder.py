@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
 from trietok.text import characters as rust_characters
-from trietok.text.alignment import AlignedText, Located, RejectedMatch, Span, StageName, Watch, places
+from trietok.text.alignment import UNWATCHED, AlignedText, Located, RejectedMatch, Span, StageName, Watch, places
 from trietok.text.basic_tokenizer import LOWER, RUST_MARKS, RUST_PUNCTUATION, RustBasicTokenizer
 from trietok.text.bpe import BpeTokenizer
 from trietok.text.characters import is_in, normalize
@@ -34,7 +34,6 @@ class RustStages(Stages):
 
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.
-        skip: contents of added tokens that are treated as text.
         trims_offsets: whether whitespace at either end of a token's text is taken off its span.
         keeps_one_space: whether a single whitespace character at the beginning of a text stays in the span.
     """
@@ -51,32 +50,19 @@ class RustStages(Stages):
         added: RustAddedTokens,
         special: tuple[str, ...],
         *,
-        skip: Collection[str] = (),
         trims_offsets: bool = False,
         keeps_one_space: bool = False,
     ) -> None:
         super().__init__(basic, wordpiece, vocab, added, special)
-        self.skip = skip
+        self.skip: Collection[str] = ()  # contents of added tokens that are treated as text
         self.trims_offsets = trims_offsets
         self.keeps_one_space = keeps_one_space
 
     def as_text(self) -> RustStages:
-        return self._skipping(self.added.contents_special, self.wordpiece)
+        return self._with(skip=self.added.contents_special)
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> RustStages:
-        return self._skipping(special - allowed, self.wordpiece.without(special))
-
-    def _skipping(self, skip: Collection[str], wordpiece: WordpieceTokenizer) -> RustStages:
-        return type(self)(
-            self.basic,
-            wordpiece,
-            self.vocab,
-            self.added,
-            self.special,
-            skip=skip,
-            trims_offsets=self.trims_offsets,
-            keeps_one_space=self.keeps_one_space,
-        )
+        return self._with(skip=special - allowed, wordpiece=self.wordpiece.without(special))
 
     @property
     def order(self) -> tuple[StageName, ...]:
@@ -89,38 +75,34 @@ class RustStages(Stages):
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
-        rejected: list[RejectedMatch] | None = None if watch is None else []
+        rejected: list[RejectedMatch] = []
         parts = added.raw_parts(text, self.skip, rejected)
-        if watch is not None:
-            watch.cut("added-tokens", whole, rejected or ())
+        watch.cut("added-tokens", whole, rejected)
         for start, end, content in parts:
-            if watch is not None:
-                watch.part("added-tokens", whole.cut(start, end), content)
+            watch.part("added-tokens", whole.cut(start, end), content)
             if content is not None:
                 yield whole, start, end, added.encoder[content]
                 continue
             stretch = _normalized(whole.cut(start, end), self.basic, watch)
-            rejected = None if watch is None else []
+            rejected = []
             parts_of_stretch = added.normalized_parts(stretch.text, self.skip, rejected)
-            if watch is not None:
-                watch.cut("normalized-added-tokens", stretch, rejected or ())
+            watch.cut("normalized-added-tokens", stretch, rejected)
             for first, last, content in parts_of_stretch:
-                if watch is not None:
-                    watch.part("normalized-added-tokens", stretch.cut(first, last), content)
+                watch.part("normalized-added-tokens", stretch.cut(first, last), content)
                 yield stretch, first, last, None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
         return (token for token in super().specials_in(text) if token != unknown)
 
-    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
 
-    def locate(self, text: str, watch: Watch | None = None) -> Located:
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         located = super().locate(text, watch)
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
@@ -130,23 +112,20 @@ class RustStages(Stages):
         return self.locate(text).spans if self.trims_offsets else super().spans(text)
 
 
-def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch | None) -> AlignedText:
+def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch) -> AlignedText:
     """`RustBasicTokenizer.normalized` with spans."""
     is_clean = aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text)
     cleans = not is_clean and (basic.clean_text or basic.tokenize_chinese_chars)
     cleaned = aligned.translated(basic.rust_cleaning_table) if cleans else aligned
-    if watch is not None:
-        watch.changed("clean", aligned, cleaned)
+    watch.changed("clean", aligned, cleaned)
     strips = not is_clean and basic.strips_accents
     stripped = decomposed(cleaned).translated(RUST_MARKS) if strips else cleaned
-    if watch is not None:
-        watch.changed("accents", cleaned, stripped)
+    watch.changed("accents", cleaned, stripped)
     if is_clean:
         lowered = aligned.written_as(basic.normalized(aligned.text))
     else:
         lowered = stripped.translated(LOWER) if basic.do_lower_case else stripped
-    if watch is not None:
-        watch.changed("lower-case", stripped, lowered)
+    watch.changed("lower-case", stripped, lowered)
     return composed(lowered) if basic.composes_at_last else lowered
 
 
