@@ -1,6 +1,6 @@
 """`AddedToken`: a token that is matched whole; `AddedTokens`: those of a moment, and the split of a text at them.
 
-In: a content and flags, which make a value that cannot be changed; then a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
+In: a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
 
 The split is leftmost-longest over all added tokens. `lstrip` and `rstrip` remove the whitespace beside the token, and
 `single_word` requires a Unicode word boundary on both sides. Whitespace is what `str.strip` removes; an adjacent added
@@ -169,7 +169,7 @@ class AddedToken:
         return {"content": self.content, **self._flags._asdict()}
 
     def __reduce__(self) -> Any:
-        return _from_state, (self.__getstate__(),)
+        return _added_token_from_state, (self.__getstate__(),)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an AddedToken cannot be changed; use token.replace({name}=...)")
@@ -195,7 +195,7 @@ _set_content = AddedToken.__dict__["content"].__set__
 _set_flags = AddedToken.__dict__["_flags"].__set__
 
 
-def _from_state(state: dict[str, Any]) -> AddedToken:
+def _added_token_from_state(state: dict[str, Any]) -> AddedToken:
     return AddedToken(**state)
 
 
@@ -248,6 +248,7 @@ class AddedTokens:
         decoder: id → token, in the order of adding.
         encoder: content → id.
         max_id: the highest id any token has had, -1 before the first: the id of a removed token is not given again.
+        search: finds where tokens occur in a text, whether or not `single_word` allows them there.
         is_plain: whether no token has `single_word`, `lstrip` or `rstrip`, so that every match is a token as it is.
     """
 
@@ -257,7 +258,7 @@ class AddedTokens:
         self.encoder: Layers[str, int] = Layers({token.content: token_id for token_id, token in tokens.items()})
         self.max_id = max(max_id, max(tokens, default=-1))
         self.is_plain = AddedToken.are_plain(tokens.values())
-        self._search = WordSearch(self.encoder)
+        self.search = WordSearch(self.encoder)
 
     # ---- changed copies ---------------------------------------------------------------------------------------------
 
@@ -282,7 +283,7 @@ class AddedTokens:
         grown.encoder = self.encoder.with_items(contents)
         grown.max_id = max(self.max_id, *tokens)
         new = list(tokens.values()) if are_new else [tokens[token_id] for token_id in tokens if token_id not in there]
-        grown._search = self._search.with_words(token.content for token in new)
+        grown.search = self.search.with_words(token.content for token in new)
         if len(new) == len(tokens):
             grown.is_plain = self.is_plain and AddedToken.are_plain(new)
             written = self.__dict__.get("_written")
@@ -358,7 +359,7 @@ class AddedTokens:
 
     @cached_property
     def trie(self) -> Trie:
-        """A trie of all contents, to look at: texts are searched by `find`."""
+        """A trie of all contents, to look at: texts are searched by `search`."""
         return Trie(self.encoder.flat())
 
     def token(self, content: str) -> AddedToken | None:
@@ -366,34 +367,7 @@ class AddedTokens:
         token_id = self.encoder.get(content)
         return None if token_id is None else self.decoder[token_id]
 
-    @property
-    def has_spaces(self) -> bool:
-        """Whether some token contains spaces between words, so that it extends over several chunks."""
-        return self._search.has_spaces
-
-    @property
-    def has_odd_spaces(self) -> bool:
-        """Whether some token contains whitespace other than single spaces between words."""
-        return self._search.has_odd_spaces
-
-    @property
-    def ascii_word_keys(self) -> frozenset[str]:
-        """Characters of which every token that is made of ASCII letters and digits holds one; empty if none is."""
-        return self._search.ascii_word_keys
-
-    def may_begin_at_the_end_of(self, chunk: str) -> bool:
-        """Whether a chunk ends with the first word of a token with spaces, which may go on in the next chunk."""
-        return self._search.may_begin_at_the_end_of(chunk)
-
     # ---- the split --------------------------------------------------------------------------------------------------
-
-    def stands_in(self, text: str) -> bool:
-        """Whether any token occurs in `text`, even one that `single_word` would reject there."""
-        return self._search.stands_in(text)
-
-    def find(self, text: str) -> list[tuple[int, int]]:
-        """Where tokens occur in `text`, leftmost-longest, whether or not `single_word` allows them there."""
-        return self._search.find(text)
 
     def split(self, text: str) -> list[str]:
         """Cut `text` at the added tokens in it.
@@ -419,7 +393,7 @@ class AddedTokens:
             text: the text.
             rejected: gets the matches that `single_word` does not allow.
         """
-        spans = self.find(text)
+        spans = self.search.find(text)
         if not self.is_plain:
             found = spans
             spans = [(start, end) for start, end in found if self._stands_alone(text, start, end)]

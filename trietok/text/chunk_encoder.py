@@ -234,7 +234,7 @@ class ChunkEncoder(TextEncoder):
         self._lowers_words = stages.lowers or basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
-        self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
+        self._has_spaces = self._added.search.has_spaces or self._added.search.has_odd_spaces
         keys = self._ascii_word_keys()
         if self._lowers_words:
             keys |= frozenset(map(str.upper, keys))
@@ -269,7 +269,7 @@ class ChunkEncoder(TextEncoder):
             and basic is not None
             and not basic.never_split
             and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that a user changes
-            and not added.has_odd_spaces
+            and not added.search.has_odd_spaces
             and all(token in added.encoder for token in stages.special)
         )
 
@@ -285,7 +285,7 @@ class ChunkEncoder(TextEncoder):
 
     def _ascii_word_keys(self) -> frozenset[str]:
         """Characters of which every added token that is made of ASCII letters and digits holds one."""
-        return self._added.ascii_word_keys
+        return self._added.search.ascii_word_keys
 
     def _is_ascii_word(self, chunk: str) -> bool:
         """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
@@ -452,7 +452,7 @@ class ChunkEncoder(TextEncoder):
 
     def _can_hand_over(self) -> bool:
         """Whether it can be told of a chunk that an added token reaches beyond it."""
-        return not self._added.has_odd_spaces
+        return not self._added.search.has_odd_spaces
 
     def _ids_unless_spaced(self, chunk: str) -> IdTuple | None:
         """The ids of a chunk; None where an added token with spaces may begin at its end."""
@@ -469,7 +469,7 @@ class ChunkEncoder(TextEncoder):
 
     def _may_go_on(self, chunk: str) -> bool:
         """Whether an added token may begin at the end of a chunk and go on in the next."""
-        may_begin = self._added.may_begin_at_the_end_of
+        may_begin = self._added.search.may_begin_at_the_end_of
         return may_begin(chunk) or (self._lowers and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
@@ -490,7 +490,7 @@ class ChunkEncoder(TextEncoder):
 
     def _stands_in(self, text: str) -> bool:
         """Whether an added token may occur in a text."""
-        return self._added.stands_in(text) or (self._lowers and self._added.stands_in(lower_each(text)))
+        return self._added.search.stands_in(text) or (self._lowers and self._added.search.stands_in(lower_each(text)))
 
     def _ids_around(self, text: str) -> list[int]:
         """The ids of the added tokens in a text, and of the words between."""
