@@ -204,9 +204,6 @@ def is_ours(function: object) -> bool:
     return bool(home.split(".")[0] == __name__.split(".")[0])
 
 
-# A read-only dict, returned where a caller must not change the tokenizer's state.
-
-
 _Key = TypeVar("_Key")
 
 

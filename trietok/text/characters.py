@@ -1,8 +1,9 @@
-"""Which characters are whitespace, control, punctuation or Chinese: every such rule of the slow profile is here.
+"""Which characters are whitespace, control, punctuation or Chinese: every such rule of both profiles is here.
 
-In: a character. Out: a truth value. BERT's classes are those of Google's `tokenization.py` and of transformers'
-`tokenization_utils.py` and `models/bert/tokenization_bert.py` (4.57.6), both on Python's own `unicodedata` tables; so
-characters newer than Python's Unicode version count as unassigned here exactly as they do there.
+In: a character. Out: a truth value; and a text's normal forms. BERT's classes are those of Google's `tokenization.py`
+and of transformers' `tokenization_utils.py` and `models/bert/tokenization_bert.py` (4.57.6), both on Python's own
+`unicodedata` tables; so characters newer than Python's Unicode version count as unassigned here exactly as they do
+there.
 """
 
 from __future__ import annotations
@@ -163,12 +164,9 @@ _MARK_SIGNS = TranslationTable(
 )
 
 
-# The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
+# ---- the Unicode tables of the Rust tokenizers, the same on every Python ---------------------------------------------
 #
-# In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and
-# NFD, NFC and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and
-# each class is parsed by itself.
-
+# `tests/parity/derive_rust_ranges.py` derives the file, which is read when a class is first needed.
 
 _FILE = os.path.join(os.path.dirname(__file__), "rust_characters_ranges.txt")
 
@@ -288,11 +286,10 @@ def _is_same_in_python(char: str) -> bool:
     return not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<"))
 
 
-# Word characters: what may not touch an added token with `single_word`.
-#
-# They are those of `\w` in Unicode Technical Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks,
-# decimal digits, connector punctuation, joiners. Python's own `\w` has no marks and more digits. The package `regex`
-# has these; where it is not installed, as in a browser, the table of the Rust tokenizers stands for it.
+# Word characters, which may not touch an added token with `single_word`, are those of `\w` in Unicode Technical
+# Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks, decimal digits, connector punctuation,
+# joiners. Python's own `\w` has no marks and more digits. The package `regex` has these; where it is not installed,
+# as in a browser, the table of the Rust tokenizers stands for it.
 
 
 # What `regex` of 2026 counts as well: characters of Unicode 18 that the table of the Rust tokenizers does not have yet.

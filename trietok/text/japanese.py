@@ -2,7 +2,8 @@
 
 In: a text. Out: its tokens, ids and spans. Around words it does what the slow profile does: lower-casing around the
 tokens that are matched as they are written, and the cut at added tokens. The words are those of the basic tokenizer or
-of an analyzer, and the subwords those of WordPiece, or characters.
+of an analyzer, and the subwords those of WordPiece, or characters. An analyzer is given the text composed by
+compatibility (NFKC), unless an option says otherwise; a character that becomes several gives its span to each of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from trietok.errors import InputError, MissingDependencyError, NotSupportedError
@@ -23,11 +24,6 @@ from trietok.text.stages import Part, SlowStages, Stages, Word, composed, requir
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-# The subwords of a Japanese tokenizer that has an entry for each character.
-#
-# In: a word. Out: its characters, each of which is an entry, or the unknown token in its place.
 
 
 class CharacterTokenizer(Changeable):
@@ -65,11 +61,7 @@ class CharacterTokenizer(Changeable):
         return CharacterTokenizer(vocab, self.unk_token, self.normalize_text)
 
 
-# Words of Japanese text: MeCab, Sudachi and Juman++, with the parameters that transformers gives them.
-#
-# In: a text. Out: its words, each with the span of the original text that it stands for. The text is composed by
-# compatibility (NFKC) first, unless an option says otherwise; a character that becomes several gives its span to each
-# of them, and so to each of the words that they fall into.
+# ---- words: MeCab, Sudachi and Juman++, with the parameters that transformers gives them -----------------------------
 #
 # The analyzers are packages of their own: each is imported when a tokenizer that needs it is made. An analyzer works on
 # one text at a time, so threads take turns at it. It is never pickled, but made again when it is next needed.
@@ -431,9 +423,6 @@ def _missing(what: str, package: str) -> MissingDependencyError:
     of_extra = package in ("fugashi", "ipadic", "unidic-lite")
     how = "pip install 'trietok[ja]'" if of_extra else f"pip install {package}"
     return MissingDependencyError(f"{what} needs the package {package}: {how}", extra="ja" if of_extra else package)
-
-
-Subword = Literal["wordpiece", "character", "none"]
 
 
 class JapaneseStages(Stages):

@@ -1,7 +1,9 @@
-"""The stages of a byte-pair encoding that is loaded from a tokenizer.json, and their fast path.
+"""What the Rust tokenizers behind `BertTokenizerFast` do with a text, stage by stage and chunk by chunk.
 
-In: a text. Out: its tokens, ids and spans. Around words everything is as in the fast profile of BERT: added tokens,
-normalization, the cut into words. The words are split by merges.
+In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers. Every character that a stage
+produces gets the span of its source; a deleted character's span is lost; reordering by decomposition leaves the spans
+in place. A byte-pair encoding that is loaded from a tokenizer.json differs within words only, which it splits by
+merges.
 """
 
 from __future__ import annotations
@@ -21,12 +23,6 @@ from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.stages import Part, Stages, Word
 from trietok.text.wordpiece import WordpieceTokenizer
-
-# The fast profile: what the Rust tokenizers do with a text behind `BertTokenizerFast`, stage by stage.
-#
-# In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers. Every character that a stage
-# produces gets the span of its source; a deleted character's span is lost; reordering by decomposition leaves the spans
-# in place.
 
 
 class RustStages(Stages):
@@ -225,15 +221,12 @@ def _combining_class(part: tuple[str, bool]) -> int:
     return unicodedata.combining(part[0])
 
 
-# The fast path of the fast profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
-#
-# In: a text. Out: its ids, without special tokens around. The caches are those of `ChunkEncoder`. If an added token
-# contains whitespace, ids cannot be cached per chunk; each stretch between added tokens goes through the stages, and
-# the ids of its words are cached.
-
-
 class RustChunkEncoder(ChunkEncoder):
-    """Encodes texts by stages of the fast profile. The arguments are those of `ChunkEncoder`."""
+    """`ChunkEncoder` with the Rust tokenizers' rules of added tokens.
+
+    If an added token contains whitespace, ids cannot be cached per chunk: then each stretch between added tokens goes
+    through the stages, and the ids of its words are cached.
+    """
 
     _basic: RustBasicTokenizer
     _added: RustAddedTokens
@@ -258,8 +251,7 @@ class RustChunkEncoder(ChunkEncoder):
         return RustClassifier(self._basic, patterns, self._added.is_plain)
 
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
-        """Called only if an added token contains whitespace: ids cannot be cached per chunk then."""
-        return STOP
+        return STOP  # asked only if an added token contains whitespace
 
     def _has_chunked_spans(self, text: str) -> bool:
         added = self._added

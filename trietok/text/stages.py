@@ -1,8 +1,8 @@
 """The stages that a text goes through, with the tokens and options of one moment and without a cache.
 
-In: a text. Out: its tokens, their ids, and the span of each. `SlowStages` and `RustStages` are the two profiles: they
-define how a text is cut into added tokens and the parts between, and how a part is cut into words. The rest, from words
-to pieces with their spans, is the same in both profiles and is in this module.
+In: a text. Out: its tokens, their ids, and the span of each. `SlowStages`, here, and `RustStages` are the two profiles:
+they define how a text is cut into added tokens and the parts between, and how a part is cut into words. The rest, from
+words to pieces with their spans, is the same in both profiles.
 """
 
 from __future__ import annotations
@@ -33,11 +33,7 @@ from trietok.text.wordpiece import WordpieceTokenizer
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Unicode's normal forms, with the original span of each character.
-#
-# In: an `AlignedText`. Out: the text in NFD, NFC or NFKC. A character that is decomposed gives its span to each of its
-# parts; a composed one has the span from the first of its parts to the last. Where marks are put in order, spans are
-# widened so that starts and ends never decrease.
+# ---- Unicode's normal forms: where marks are put in order, spans are widened so that they never decrease -------------
 
 
 def decomposed(aligned: AlignedText, form: Literal["NFD", "NFKD"] = "NFD") -> AlignedText:
@@ -235,16 +231,12 @@ def require_text(text: object) -> None:
         raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
 
 
-# The slow profile: what transformers' slow `BertTokenizer` does with a text, stage by stage.
-#
-# In: a text. Out: its tokens, ids and spans. The spans are trietok's own, since the slow tokenizer has none. If a stage
-# turns one character into several, each gets its span. Characters composed into one (NFC) get the span from the first
-# to the last. The spans of deleted characters and of whitespace go to no character. Where accents are reordered, spans
-# are widened so that starts and ends never decrease.
-
-
 class SlowStages(Stages):
-    """The stages of a tokenizer of the slow profile at one moment.
+    """What transformers' slow `BertTokenizer` does with a text, stage by stage.
+
+    The spans are trietok's own, since the slow tokenizer has none. If a stage turns one character into several, each
+    gets its span. Characters composed into one (NFC) get the span from the first to the last. The spans of deleted
+    characters and of whitespace go to no character.
 
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.
