@@ -212,15 +212,20 @@ class RustBasicTokenizer(BasicTokenizer):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         clean_text: delete control characters and make every whitespace a space.
+        composes_at_last: compose to NFC, when all else is done. This and the next are for byte-pair encodings.
+        splits_punctuation: make every punctuation character a word of its own.
 
     >>> RustBasicTokenizer().tokenize("Héllo, 世界!\\u200b")
     ['hello', ',', '世', '界', '!']
     >>> RustBasicTokenizer(do_lower_case=False).tokenize("e\\u0301 a\\x0bb") == ["e\\u0301", "ab"]
     True
+    >>> RustBasicTokenizer(False, composes_at_last=True).tokenize("cafe\\u0301!") == ["caf\\xe9", "!"]
+    True
+    >>> RustBasicTokenizer(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
+    ['Now,', 'now!']
     """
 
     composes = False
-    composes_at_last = False  # to NFC, when all else is done
 
     def __init__(
         self,
@@ -228,11 +233,13 @@ class RustBasicTokenizer(BasicTokenizer):
         tokenize_chinese_chars: bool = True,
         strip_accents: bool | None = None,
         clean_text: bool = True,
+        *,
+        composes_at_last: bool = False,
+        splits_punctuation: bool = True,
     ) -> None:
-        super().__init__(
-            do_lower_case=do_lower_case, tokenize_chinese_chars=tokenize_chinese_chars, strip_accents=strip_accents
-        )
+        super().__init__(do_lower_case, None, tokenize_chinese_chars, strip_accents, splits_punctuation)
         self.clean_text = clean_text
+        self.composes_at_last = composes_at_last
 
     @property
     def strips_accents(self) -> bool:
@@ -276,49 +283,13 @@ class RustBasicTokenizer(BasicTokenizer):
             return text.lower() if self.do_lower_case else text
         if self.strips_accents:
             text = rust_characters.nfd(text).translate(RUST_MARKS)
-        return text.translate(LOWER) if self.do_lower_case else text
+        text = text.translate(LOWER) if self.do_lower_case else text
+        return rust_characters.nfc(text) if self.composes_at_last else text
 
     def words(self, normalized: str) -> list[str]:
         """Cut a normalized text at whitespace and around punctuation."""
-        if not self.clean_text:
+        if not (self.clean_text and self.do_split_on_punc):
             normalized = _split_space().sub(" ", normalized)
-        return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
-
-
-class RustWordSplitter(RustBasicTokenizer):
-    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it.
-
-    Args:
-        do_lower_case, tokenize_chinese_chars, strip_accents, clean_text: see `RustBasicTokenizer`.
-        composes_at_last: compose to NFC, when all else is done.
-        splits_punctuation: make every punctuation character a word of its own.
-
-    >>> RustWordSplitter(False, composes_at_last=True).tokenize("cafe\u0301!") == ["caf\xe9", "!"]
-    True
-    >>> RustWordSplitter(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
-    ['Now,', 'now!']
-    """
-
-    def __init__(
-        self,
-        do_lower_case: bool = True,
-        tokenize_chinese_chars: bool = True,
-        strip_accents: bool | None = None,
-        clean_text: bool = True,
-        *,
-        composes_at_last: bool = False,
-        splits_punctuation: bool = True,
-    ) -> None:
-        super().__init__(do_lower_case, tokenize_chinese_chars, strip_accents, clean_text)
-        self.composes_at_last = composes_at_last
-        self.do_split_on_punc = splits_punctuation
-
-    def normalize(self, text: str) -> str:
-        text = super().normalize(text)
-        return rust_characters.nfc(text) if self.composes_at_last and not text.isascii() else text
-
-    def words(self, normalized: str) -> list[str]:
-        """Cut a normalized text at whitespace, and around punctuation."""
         if self.do_split_on_punc:
-            return super().words(normalized)
-        return [word for word in _split_space().sub(" ", normalized).split(" ") if word]
+            normalized = normalized.translate(RUST_PUNCTUATION)
+        return [word for word in normalized.split(" ") if word]

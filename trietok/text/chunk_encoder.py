@@ -5,8 +5,8 @@ In: a text. Out: its ids, without special tokens around; or its tokens, or their
 In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
 punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
 are those of its chunks in a row, and `chunk → ids` can be cached: a text whose chunks are all cached costs one
-`str.split` and one dict lookup per chunk. A chunk that is not cached goes through the stages, each in its cheapest form
-for what the chunk is made of: ASCII letters, ASCII with signs, Chinese, anything else.
+`str.split` and one dict lookup per chunk. A chunk that is not cached goes through the stages, and its words have a
+cache of their own. Only words of ASCII and Chinese characters have a way around the stages.
 
 Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
 whitespace and BERT deletes ("a\\x0bb" is one word): when a chunk is encoded for the first time, it is checked for such
@@ -304,7 +304,6 @@ class ChunkEncoder(TextEncoder):
         return token if self._id_of(token) == token_id else None
 
     def ids(self, text: str) -> list[int]:
-        """The ids of `text`."""
         if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             self.expect((text,))
         if self.kernel is not None:
@@ -333,7 +332,6 @@ class ChunkEncoder(TextEncoder):
         return self._ids_around(text) if self._stands_in(text) else self._ids_of_chunks(text.split(" "))
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`."""
         if self._tells_tokens:
             try:
                 return [*map(self._tokens.__getitem__, self.ids(text))]
@@ -342,7 +340,6 @@ class ChunkEncoder(TextEncoder):
         return self.stages.tokens(text)
 
     def spans(self, text: str, count: int = -1) -> list[Span]:
-        """The span of each token of `text`; see `TextEncoder.spans`."""
         if not self._has_chunked_spans(text):
             return self.stages.spans(text)
         spans = None if self.kernel is None else self.kernel.spans(text)

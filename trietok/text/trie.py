@@ -557,12 +557,6 @@ class WordSearch:
             parts[-1] = Part(parts[-1].words + top.words, self._first_wins)
         return self._of(parts)
 
-    def without(self, words: Iterable[str]) -> WordSearch:
-        """The search without some of the words. The cost is the number of words in the parts that contain them."""
-        gone = set(words)
-        kept = [part if gone.isdisjoint(part.words) else part.without(gone) for part in self.parts]
-        return self._of([part for part in kept if part.words])
-
     def _of(self, parts: Iterable[Part]) -> WordSearch:
         search = WordSearch(first_wins=self._first_wins)
         search.parts = tuple(parts)
@@ -643,10 +637,6 @@ class Part:
         self._first_wins = first_wins
         self._has_pattern = len(words) <= FEW and sum(map(len, words)) <= FEW_CHARS
         self._trie: Trie | None = None
-
-    def without(self, words: set[str]) -> Part:
-        """A part with fewer words."""
-        return Part(tuple(word for word in self.words if word not in words), self._first_wins)
 
     def find(self, text: str) -> list[Span]:
         """Where words occur in `text`."""

@@ -822,7 +822,7 @@ def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     if strips is None and case_told_by(facts).lowers is not None and case_told_by(facts).lowers != lowers:
         return  # it follows from lower-casing, which has a finding
     value = {None: "null", True: "true", False: "false"}[strips]
-    accented = [word for word in facts.words if not word.isascii() and unicodedata.normalize("NFD", word) != word]
+    accented = [word for word in facts.words if not word.isascii() and normalize("NFD", word) != word]
     known: dict[str, Any] = {"file": TOKENIZER_CONFIG_FILE}
     if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
         message = (
