@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 from trietok.disk import read_vocab_lines
 from trietok.errors import InputTypeError, UnknownTokenError
 from trietok.text import basic_tokenizer, wordpiece
-from trietok.text.basic_tokenizer import CleaningTable
-from trietok.text.characters import is_control_google
+from trietok.text.basic_tokenizer import cleaning_table
+from trietok.text.characters import TranslationTable, is_control_google
 
 MAX_INPUT_CHARS_PER_WORD = 200
 
 _Item = TypeVar("_Item")
 _Value = TypeVar("_Value")
-_CLEANING = CleaningTable(is_control_google, tokenize_chinese_chars=True)
+_CLEANING = cleaning_table(is_control_google, tokenize_chinese_chars=True)
 
 
 def convert_to_unicode(text: str | bytes) -> str:
@@ -91,7 +91,7 @@ class BasicTokenizer(basic_tokenizer.BasicTokenizer):
         super().__init__(do_lower_case)
 
     @property
-    def cleaning_table(self) -> CleaningTable:
+    def cleaning_table(self) -> TranslationTable:
         return _CLEANING
 
     def tokenize(self, text: str | bytes, never_split: Any = None) -> list[str]:

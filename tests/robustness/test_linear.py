@@ -25,7 +25,7 @@ from trietok import AddedToken, google_bert
 from trietok.explaining.views import why_differ
 from trietok.text import rust_added_tokens
 from trietok.text.alignment import AlignedText
-from trietok.text.basic_tokenizer import BasicTokenizer, RustWordSplitter
+from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
 from trietok.text.characters import LONG_RUN, normalize
 from trietok.text.japanese import CharacterTokenizer
 from trietok.text.kernel.chosen import kernel_at_work, using_kernel
@@ -335,7 +335,7 @@ def others(vocab_file) -> dict[str, object]:
         "BasicTokenizer": BasicTokenizer().tokenize,
         "BasicTokenizer.normalize": BasicTokenizer().normalize,
         "Google's": google_bert.BasicTokenizer().tokenize,
-        "composed last": RustWordSplitter(False, composes_at_last=True).tokenize,
+        "composed last": RustBasicTokenizer(False, composes_at_last=True).tokenize,
         "characters": CharacterTokenizer({"a": 0}, "[UNK]").tokenize,
         "characters with spans": lambda text: CharacterTokenizer({"a": 0}, "[UNK]").locate(AlignedText.of(text)),
         "Japanese": words,
@@ -378,7 +378,7 @@ def test_one_place_normalizes():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("normalize", "is_normalized")
         if isinstance(node.value, ast.Name) and node.value.id == "unicodedata"
-        if node.attr == "normalize" or path.name != "kernel.py"  # of the common Chinese characters
+        if node.attr == "normalize" or path.name != "chosen.py"  # of the common Chinese characters
     }
     assert calls == {"characters.py"}
 

@@ -1,4 +1,4 @@
-"""The added tokens of a tokenizer at one moment, and the split of a text at them.
+"""`AddedToken`: a token that is matched whole; `AddedTokens`: those of a moment, and the split of a text at them.
 
 In: a raw text. Out: its pieces, where a piece that is an added token is kept whole by every later stage.
 
@@ -13,6 +13,7 @@ The time for a text hardly depends on the number of added tokens, and adding one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
@@ -22,12 +23,9 @@ from trietok.text.characters import lower_each, touches_word
 from trietok.text.trie import Layers, Prefilter, Trie, WordSearch
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from trietok.text.basic_tokenizer import RustBasicTokenizer
-
-# `AddedToken`: a token that is matched whole, and how it is matched.
-#
-# In: a content and flags. Out: a value that cannot be changed.
-
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
 
@@ -113,25 +111,11 @@ class AddedToken:
         _set_content(self, content)
         _set_flags(self, flags)
 
-    @property
-    def single_word(self) -> bool:
-        return self._flags.single_word
-
-    @property
-    def lstrip(self) -> bool:
-        return self._flags.lstrip
-
-    @property
-    def rstrip(self) -> bool:
-        return self._flags.rstrip
-
-    @property
-    def normalized(self) -> bool:
-        return self._flags.normalized
-
-    @property
-    def special(self) -> bool:
-        return self._flags.special
+    single_word: bool = property(attrgetter("_flags.single_word"))  # type: ignore[assignment]
+    lstrip: bool = property(attrgetter("_flags.lstrip"))  # type: ignore[assignment]
+    rstrip: bool = property(attrgetter("_flags.rstrip"))  # type: ignore[assignment]
+    normalized: bool = property(attrgetter("_flags.normalized"))  # type: ignore[assignment]
+    special: bool = property(attrgetter("_flags.special"))  # type: ignore[assignment]
 
     @property
     def is_plain(self) -> bool:
@@ -264,6 +248,7 @@ class AddedTokens:
         decoder: id → token, in the order of adding.
         encoder: content → id.
         max_id: the highest id any token has had, -1 before the first: the id of a removed token is not given again.
+        search: finds where tokens occur in a text, whether or not `single_word` allows them there.
         is_plain: whether no token has `single_word`, `lstrip` or `rstrip`, so that every match is a token as it is.
     """
 
@@ -273,11 +258,11 @@ class AddedTokens:
         self.encoder: Layers[str, int] = Layers({token.content: token_id for token_id, token in tokens.items()})
         self.max_id = max(max_id, max(tokens, default=-1))
         self.is_plain = AddedToken.are_plain(tokens.values())
-        self._search = WordSearch(self.encoder)
+        self.search = WordSearch(self.encoder)
 
     # ---- changed copies ---------------------------------------------------------------------------------------------
 
-    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> AddedTokens:
+    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> Self:
         """These tokens and more; a token whose id is there already takes that one's place.
 
         Costs O(code points of what is new); if the content of an id changes, or a content gets another id, O(all).
@@ -298,7 +283,7 @@ class AddedTokens:
         grown.encoder = self.encoder.with_items(contents)
         grown.max_id = max(self.max_id, *tokens)
         new = list(tokens.values()) if are_new else [tokens[token_id] for token_id in tokens if token_id not in there]
-        grown._search = self._search.with_words(token.content for token in new)
+        grown.search = self.search.with_words(token.content for token in new)
         if len(new) == len(tokens):
             grown.is_plain = self.is_plain and AddedToken.are_plain(new)
             written = self.__dict__.get("_written")
@@ -308,24 +293,24 @@ class AddedTokens:
             grown.is_plain = AddedToken.are_plain(grown.decoder.flat().values())
         return grown
 
-    def without_ids(self, token_ids: Iterable[int]) -> AddedTokens:
+    def without_ids(self, token_ids: Iterable[int]) -> Self:
         """These tokens but those of some ids."""
         gone = set(token_ids)
         left = {token_id: token for token_id, token in self.decoder.flat().items() if token_id not in gone}
         return self._made_of(left, self.max_id)
 
-    def without(self, contents: Set[str]) -> AddedTokens:
+    def without(self, contents: Set[str]) -> Self:
         """These tokens but those of some contents."""
         gone = [self.encoder[content] for content in contents if content in self.encoder]
         return self.without_ids(gone) if gone else self
 
-    def with_max_id(self, max_id: int) -> AddedTokens:
+    def with_max_id(self, max_id: int) -> Self:
         """The same tokens with another `max_id`."""
         other = self._copy()
         other.max_id = max_id
         return other
 
-    def reordered(self, token_ids: Iterable[int]) -> AddedTokens:
+    def reordered(self, token_ids: Iterable[int]) -> Self:
         """The same tokens, with those of `token_ids` moved to the end in this order; unknown ids are ignored.
 
         `encoder` keeps its order: transformers lists the tokens of a loaded directory in that one.
@@ -340,15 +325,15 @@ class AddedTokens:
         other.encoder = self.encoder
         return other
 
-    def renumbered(self, decoder: dict[int, AddedToken]) -> AddedTokens:
+    def renumbered(self, decoder: dict[int, AddedToken]) -> Self:
         """The same tokens with other ids; `max_id` is the highest of them."""
-        return type(self)(decoder)
+        return self._made_of(decoder, max(decoder, default=-1))
 
-    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> AddedTokens:
+    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> Self:
         return type(self)(decoder, max_id)
 
-    def _copy(self) -> AddedTokens:
-        other: AddedTokens = object.__new__(type(self))
+    def _copy(self) -> Self:
+        other = object.__new__(type(self))
         derived = {"by_id", "ids_by_content", "trie", "_written"}
         state = dict(self.__dict__)  # at one moment: other threads may be deriving values
         other.__dict__.update({name: value for name, value in state.items() if name not in derived})
@@ -374,7 +359,7 @@ class AddedTokens:
 
     @cached_property
     def trie(self) -> Trie:
-        """A trie of all contents, to look at: texts are searched by `find`."""
+        """A trie of all contents, to look at: texts are searched by `search`."""
         return Trie(self.encoder.flat())
 
     def token(self, content: str) -> AddedToken | None:
@@ -382,34 +367,7 @@ class AddedTokens:
         token_id = self.encoder.get(content)
         return None if token_id is None else self.decoder[token_id]
 
-    @property
-    def has_spaces(self) -> bool:
-        """Whether some token contains spaces between words, so that it extends over several chunks."""
-        return self._search.has_spaces
-
-    @property
-    def has_odd_spaces(self) -> bool:
-        """Whether some token contains whitespace other than single spaces between words."""
-        return self._search.has_odd_spaces
-
-    @property
-    def ascii_word_keys(self) -> frozenset[str]:
-        """Characters of which every token that is made of ASCII letters and digits holds one; empty if none is."""
-        return self._search.ascii_word_keys
-
-    def may_begin_at_the_end_of(self, chunk: str) -> bool:
-        """Whether a chunk ends with the first word of a token with spaces, which may go on in the next chunk."""
-        return self._search.may_begin_at_the_end_of(chunk)
-
     # ---- the split --------------------------------------------------------------------------------------------------
-
-    def stands_in(self, text: str) -> bool:
-        """Whether any token occurs in `text`, even one that `single_word` would reject there."""
-        return self._search.stands_in(text)
-
-    def find(self, text: str) -> list[tuple[int, int]]:
-        """Where tokens occur in `text`, leftmost-longest, whether or not `single_word` allows them there."""
-        return self._search.find(text)
 
     def split(self, text: str) -> list[str]:
         """Cut `text` at the added tokens in it.
@@ -435,7 +393,7 @@ class AddedTokens:
             text: the text.
             rejected: gets the matches that `single_word` does not allow.
         """
-        spans = self.find(text)
+        spans = self.search.find(text)
         if not self.is_plain:
             found = spans
             spans = [(start, end) for start, end in found if self._stands_alone(text, start, end)]

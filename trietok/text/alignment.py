@@ -13,12 +13,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from trietok.text.characters import TranslationTable
 
-# `Watch`: is told what each stage makes of a text, while the stages cut a text into tokens with spans.
-#
-# In: what a stage was given and what it gave. Out: nothing; a `Watch` that keeps what it is told can explain the tokens
-# afterwards.
-
-
 StageName = Literal[
     "lower-case-around-tokens",
     "added-tokens",
@@ -35,13 +29,14 @@ StageName = Literal[
     "wordpiece",
     "characters",
 ]
-RejectedMatch = tuple[
-    int, int, str
-]  # where an added token stands that `single_word` does not allow there, and its content
+RejectedMatch = tuple[int, int, str]  # where an added token stands that `single_word` forbids there, and its content
 
 
 class Watch:
-    """Is told what the stages do, in the order in which they do it. This one takes no notice."""
+    """Is told what the stages do, in the order in which they do it; one that keeps it can explain tokens afterwards.
+
+    This one takes no notice.
+    """
 
     def changed(self, stage: StageName, before: AlignedText, after: AlignedText) -> None:
         """A stage has been given `before`, and gave `after`, which may be the same.
@@ -73,6 +68,9 @@ class Watch:
 
     def word(self, text: AlignedText, start: int, end: int, pieces: Sequence[str]) -> None:
         """WordPiece has been given the word from `start` to `end`, and gave its pieces."""
+
+
+UNWATCHED = Watch()
 
 
 Span = tuple[int, int]
@@ -169,16 +167,6 @@ class AlignedText(NamedTuple):
         """Widen spans until neither starts nor ends ever decrease."""
         starts = list(accumulate(reversed(self.starts), min))[::-1]
         return AlignedText(self.text, starts, list(accumulate(self.ends, max)))
-
-
-def joined(parts: Iterable[AlignedText]) -> AlignedText:
-    """Several texts in a row."""
-    kept = list(parts)
-    return AlignedText(
-        "".join([part.text for part in kept]),
-        [start for part in kept for start in part.starts],
-        [end for part in kept for end in part.ends],
-    )
 
 
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:

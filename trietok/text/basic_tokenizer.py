@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 from trietok.errors import InputTypeError
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class CleaningTable(TranslationTable):
+def cleaning_table(is_control: Callable[[str], bool], tokenize_chinese_chars: bool) -> TranslationTable:
     """Deletes NUL, U+FFFD and control characters, turns whitespace into a space, sets Chinese characters apart.
 
     Args:
@@ -42,47 +43,28 @@ class CleaningTable(TranslationTable):
         tokenize_chinese_chars: whether Chinese characters are set apart.
     """
 
-    def __init__(self, is_control: Callable[[str], bool], tokenize_chinese_chars: bool) -> None:
-        super().__init__()
-        self.is_control = is_control
-        self.tokenize_chinese_chars = tokenize_chinese_chars
-
-    def replacement(self, char: str) -> str | None:
+    def replacement(char: str) -> str | None:
         if char == REPLACEMENT_CHARACTER:
             return None
         if not char.isprintable():  # few characters are asked twice: most are printable
-            if char == "\0" or self.is_control(char):
+            if char == "\0" or is_control(char):
                 return None
             if is_whitespace(char):
                 return " "
-        if self.tokenize_chinese_chars and is_chinese_char(ord(char)):
-            return f" {char} "
-        return char
+        return f" {char} " if tokenize_chinese_chars and is_chinese_char(ord(char)) else char
 
-
-class PunctuationTable(TranslationTable):
-    """Sets every punctuation character apart."""
-
-    def replacement(self, char: str) -> str:
-        return f" {char} " if is_punctuation(char) else char
-
-
-class MarkTable(TranslationTable):
-    """Deletes non-spacing marks."""
-
-    def replacement(self, char: str) -> str | None:
-        return None if is_nonspacing_mark(char) else char
+    return TranslationTable(replacement)
 
 
 # Shared by every tokenizer of the process: what a table makes of a character depends only on the table's own options.
-_CLEANING = {chinese: CleaningTable(is_control, chinese) for chinese in (True, False)}
-PUNCTUATION = PunctuationTable()
-MARKS = MarkTable()
+_CLEANING = {chinese: cleaning_table(is_control, chinese) for chinese in (True, False)}
+PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_punctuation(char) else char)
+MARKS = TranslationTable(lambda char: None if is_nonspacing_mark(char) else char)
 
 
 @lru_cache(maxsize=2)
 def _to_clean(tokenize_chinese_chars: bool) -> re.Pattern[str]:
-    """The printable characters that a `CleaningTable` changes."""
+    """The printable characters that cleaning changes."""
     return re.compile(f"[{REPLACEMENT_CHARACTER}{CHINESE_CLASS if tokenize_chinese_chars else ''}]")
 
 
@@ -120,8 +102,7 @@ class BasicTokenizer(Changeable):
 
     def snapshot(self) -> Self:
         """A copy of the options as they are now; it does not follow later changes."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
+        other = super().snapshot()
         other.never_split = frozenset(self.never_split or ())
         return other
 
@@ -154,7 +135,7 @@ class BasicTokenizer(Changeable):
         return [piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)]
 
     @property
-    def cleaning_table(self) -> CleaningTable:
+    def cleaning_table(self) -> TranslationTable:
         """What cleaning makes of each character."""
         return _CLEANING[bool(self.tokenize_chinese_chars)]
 
@@ -186,58 +167,26 @@ class BasicTokenizer(Changeable):
         return word.translate(PUNCTUATION).split()
 
 
-# Basic tokenization as the Rust tokenizers do it: BertNormalizer, then BertPreTokenizer.
+# ---- as the Rust tokenizers do it: BertNormalizer, then BertPreTokenizer ---------------------------------------------
 #
-# In: a text without added tokens. Out: words, each ready for WordPiece. It has other Unicode tables than
-# `BasicTokenizer`, composes nothing, and strips accents before it lower-cases. Each stage is one pass in C over the
-# whole text.
+# They have other Unicode tables, compose nothing, and strip accents before they lower-case.
 
 
-class RustCleaningTable(TranslationTable):
-    """Deletes control characters, turns whitespace into a space, sets Chinese characters apart, as the options say."""
+def _rust_cleaning_table(clean_text: bool, tokenize_chinese_chars: bool) -> TranslationTable:
+    def replacement(char: str) -> str | None:
+        if clean_text and is_in("deleted", char):
+            return None
+        if clean_text and is_in("space", char):
+            return " "
+        return f" {char} " if tokenize_chinese_chars and is_in("chinese", char) else char
 
-    def __init__(self, clean_text: bool, tokenize_chinese_chars: bool) -> None:
-        super().__init__()
-        self.clean_text = clean_text
-        self.tokenize_chinese_chars = tokenize_chinese_chars
-
-    def replacement(self, char: str) -> str | None:
-        if self.clean_text:
-            if is_in("deleted", char):
-                return None
-            if is_in("space", char):
-                return " "
-        return f" {char} " if self.tokenize_chinese_chars and is_in("chinese", char) else char
+    return TranslationTable(replacement)
 
 
-class RustPunctuationTable(TranslationTable):
-    """Sets every punctuation character apart."""
-
-    def replacement(self, char: str) -> str:
-        return f" {char} " if is_in("punctuation", char) else char
-
-
-class RustMarkTable(TranslationTable):
-    """Deletes marks."""
-
-    def replacement(self, char: str) -> str | None:
-        return None if is_in("marks", char) else char
-
-
-class RustLowerTable(TranslationTable):
-    """Lower-cases every character by itself."""
-
-    def replacement(self, char: str) -> str:
-        return rust_characters.lower_case().get(ord(char), char)
-
-
-# Shared by every tokenizer of the process.
-_RUST_CLEANING = {
-    (clean, chinese): RustCleaningTable(clean, chinese) for clean in (True, False) for chinese in (True, False)
-}
-RUST_PUNCTUATION = RustPunctuationTable()
-RUST_MARKS = RustMarkTable()
-LOWER = RustLowerTable()
+_RUST_CLEANING = {options: _rust_cleaning_table(*options) for options in product((True, False), repeat=2)}
+RUST_PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_in("punctuation", char) else char)
+RUST_MARKS = TranslationTable(lambda char: None if is_in("marks", char) else char)
+LOWER = TranslationTable(lambda char: rust_characters.lower_case().get(ord(char), char))
 
 
 @cache
@@ -263,15 +212,20 @@ class RustBasicTokenizer(BasicTokenizer):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         clean_text: delete control characters and make every whitespace a space.
+        composes_at_last: compose to NFC, when all else is done. This and the next are for byte-pair encodings.
+        splits_punctuation: make every punctuation character a word of its own.
 
     >>> RustBasicTokenizer().tokenize("Héllo, 世界!\\u200b")
     ['hello', ',', '世', '界', '!']
     >>> RustBasicTokenizer(do_lower_case=False).tokenize("e\\u0301 a\\x0bb") == ["e\\u0301", "ab"]
     True
+    >>> RustBasicTokenizer(False, composes_at_last=True).tokenize("cafe\\u0301!") == ["caf\\xe9", "!"]
+    True
+    >>> RustBasicTokenizer(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
+    ['Now,', 'now!']
     """
 
     composes = False
-    composes_at_last = False  # to NFC, when all else is done
 
     def __init__(
         self,
@@ -279,11 +233,13 @@ class RustBasicTokenizer(BasicTokenizer):
         tokenize_chinese_chars: bool = True,
         strip_accents: bool | None = None,
         clean_text: bool = True,
+        *,
+        composes_at_last: bool = False,
+        splits_punctuation: bool = True,
     ) -> None:
-        super().__init__(
-            do_lower_case=do_lower_case, tokenize_chinese_chars=tokenize_chinese_chars, strip_accents=strip_accents
-        )
+        super().__init__(do_lower_case, None, tokenize_chinese_chars, strip_accents, splits_punctuation)
         self.clean_text = clean_text
+        self.composes_at_last = composes_at_last
 
     @property
     def strips_accents(self) -> bool:
@@ -291,7 +247,7 @@ class RustBasicTokenizer(BasicTokenizer):
         return bool(self.do_lower_case if self.strip_accents is None else self.strip_accents)
 
     @property
-    def rust_cleaning_table(self) -> RustCleaningTable:
+    def rust_cleaning_table(self) -> TranslationTable:
         """What cleaning makes of each character."""
         return _RUST_CLEANING[bool(self.clean_text), bool(self.tokenize_chinese_chars)]
 
@@ -327,49 +283,13 @@ class RustBasicTokenizer(BasicTokenizer):
             return text.lower() if self.do_lower_case else text
         if self.strips_accents:
             text = rust_characters.nfd(text).translate(RUST_MARKS)
-        return text.translate(LOWER) if self.do_lower_case else text
+        text = text.translate(LOWER) if self.do_lower_case else text
+        return rust_characters.nfc(text) if self.composes_at_last else text
 
     def words(self, normalized: str) -> list[str]:
         """Cut a normalized text at whitespace and around punctuation."""
-        if not self.clean_text:
+        if not (self.clean_text and self.do_split_on_punc):
             normalized = _split_space().sub(" ", normalized)
-        return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
-
-
-class RustWordSplitter(RustBasicTokenizer):
-    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it.
-
-    Args:
-        do_lower_case, tokenize_chinese_chars, strip_accents, clean_text: see `RustBasicTokenizer`.
-        composes_at_last: compose to NFC, when all else is done.
-        splits_punctuation: make every punctuation character a word of its own.
-
-    >>> RustWordSplitter(False, composes_at_last=True).tokenize("cafe\u0301!") == ["caf\xe9", "!"]
-    True
-    >>> RustWordSplitter(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
-    ['Now,', 'now!']
-    """
-
-    def __init__(
-        self,
-        do_lower_case: bool = True,
-        tokenize_chinese_chars: bool = True,
-        strip_accents: bool | None = None,
-        clean_text: bool = True,
-        *,
-        composes_at_last: bool = False,
-        splits_punctuation: bool = True,
-    ) -> None:
-        super().__init__(do_lower_case, tokenize_chinese_chars, strip_accents, clean_text)
-        self.composes_at_last = composes_at_last
-        self.do_split_on_punc = splits_punctuation
-
-    def normalize(self, text: str) -> str:
-        text = super().normalize(text)
-        return rust_characters.nfc(text) if self.composes_at_last and not text.isascii() else text
-
-    def words(self, normalized: str) -> list[str]:
-        """Cut a normalized text at whitespace, and around punctuation."""
         if self.do_split_on_punc:
-            return super().words(normalized)
-        return [word for word in _split_space().sub(" ", normalized).split(" ") if word]
+            normalized = normalized.translate(RUST_PUNCTUATION)
+        return [word for word in normalized.split(" ") if word]

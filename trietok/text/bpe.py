@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trietok.errors import VocabularyError
 from trietok.text.changes import Changeable
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class BpeParts(NamedTuple):
@@ -147,12 +144,6 @@ class BpeTokenizer(Changeable):
             consider(before[place], place)
             consider(place, after[place])
         return (place for place, is_gone in enumerate(gone) if not is_gone)
-
-    def snapshot(self) -> Self:
-        """A copy of the options as they are now."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        return other
 
     def without(self, entries: Collection[str]) -> BpeTokenizer:
         """The same without some entries and the merges that have or make them; the unknown token stays."""

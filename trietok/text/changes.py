@@ -15,6 +15,9 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import WeakSet
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _Value = TypeVar("_Value")
 # What threads are in the middle of: by a key of its own, the thread, and what puts it right in a forked child.
 _UNDER_WAY: dict[object, tuple[int, Callable[[], None]]] = {}
@@ -168,6 +171,12 @@ class Changeable(metaclass=ChangeableType):
             object.__delattr__(self, name)
             self._note_change()
 
+    def snapshot(self) -> Self:
+        """A copy of the attributes as they are now; it does not follow later changes."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("mark", "_watchers")}
 
@@ -193,9 +202,6 @@ def is_ours(function: object) -> bool:
     """
     home = getattr(function, "__globals__", {}).get("__name__", "")
     return bool(home.split(".")[0] == __name__.split(".")[0])
-
-
-# A read-only dict, returned where a caller must not change the tokenizer's state.
 
 
 _Key = TypeVar("_Key")

@@ -1,18 +1,19 @@
-"""Which characters are whitespace, control, punctuation or Chinese: every such rule of the slow profile is here.
+"""Which characters are whitespace, control, punctuation or Chinese: every such rule of both profiles is here.
 
-In: a character. Out: a truth value. BERT's classes are those of Google's `tokenization.py` and of transformers'
-`tokenization_utils.py` and `models/bert/tokenization_bert.py` (4.57.6), both on Python's own `unicodedata` tables; so
-characters newer than Python's Unicode version count as unassigned here exactly as they do there.
+In: a character. Out: a truth value; and a text's normal forms. BERT's classes are those of Google's `tokenization.py`
+and of transformers' `tokenization_utils.py` and `models/bert/tokenization_bert.py` (4.57.6), both on Python's own
+`unicodedata` tables; so characters newer than Python's Unicode version count as unassigned here exactly as they do
+there.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any, Literal
 
@@ -119,18 +120,13 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     >>> normalize("NFC", "cafe\u0301") == "caf\u00e9"
     True
     """
-    if len(text) <= LONG_RUN or not _has_long_run_of_marks(text):
+    has_long_run = len(text) > LONG_RUN and re.search(_NO_SURE_STARTERS, text) is not None
+    if not has_long_run or "m" * (LONG_RUN + 1) not in text.translate(_MARK_SIGNS):
         return unicodedata.normalize(form, text)
     words = text.split(" ")
     parts: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
     whole = [unicodedata.normalize(form, _ordered(word, parts) if len(word) > LONG_RUN else word) for word in words]
     return " ".join(whole)
-
-
-def _has_long_run_of_marks(text: str) -> bool:
-    if re.search(_NO_SURE_STARTERS, text) is None:
-        return False
-    return "m" * (LONG_RUN + 1) in text.translate(_MARK_SIGNS)
 
 
 def _ordered(word: str, form: Literal["NFD", "NFKD"]) -> str:
@@ -144,16 +140,16 @@ class TranslationTable(dict[int, Any]):
 
     Only code points of the basic multilingual plane are cached, so a table never holds more than 65,536 entries.
 
-    >>> class Upper(TranslationTable):
-    ...     def replacement(self, char):
-    ...         return char.upper()
-    >>> "aß".translate(Upper())
+    Args:
+        replacement: what a character becomes: a string, or None to delete it.
+
+    >>> "aß".translate(TranslationTable(str.upper))
     'ASS'
     """
 
-    def replacement(self, char: str) -> str | None:
-        """What `char` becomes: a string, or None to delete it."""
-        raise NotImplementedError
+    def __init__(self, replacement: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self.replacement = replacement
 
     def __missing__(self, code_point: int) -> str | None:
         replacement = self.replacement(chr(code_point))
@@ -162,22 +158,15 @@ class TranslationTable(dict[int, Any]):
         return replacement
 
 
-class _MarkSigns(TranslationTable):
-    """An m for what normalization puts in order, a space for all else."""
-
-    def replacement(self, char: str) -> str:
-        return "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
-
-
-_MARK_SIGNS = _MarkSigns()
+# An m for what normalization puts in order, a space for all else.
+_MARK_SIGNS = TranslationTable(
+    lambda char: "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
+)
 
 
-# The Unicode tables of the Rust tokenizers: which characters they delete, split at, set apart, strip and lower-case.
+# ---- the Unicode tables of the Rust tokenizers, the same on every Python ---------------------------------------------
 #
-# In: `rust_characters_ranges.txt`, which `tests/parity/derive_rust_ranges.py` derives. Out: the ranges of a class, and
-# NFD, NFC and lower case as Rust has them, the same on every Python. The file is read when a class is first needed, and
-# each class is parsed by itself.
-
+# `tests/parity/derive_rust_ranges.py` derives the file, which is read when a class is first needed.
 
 _FILE = os.path.join(os.path.dirname(__file__), "rust_characters_ranges.txt")
 
@@ -278,7 +267,7 @@ def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
         same = {char for char in new if _is_same_in_python(char)}
         _same_in_python.update(char for char in same if char < "\U00010000")
         if len(same) < len(new):
-            stretches = ("".join(chars) for _, chars in itertools.groupby(text, _is_same_in_python))
+            stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
             return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
     return _stretch(form, text)
 
@@ -297,11 +286,10 @@ def _is_same_in_python(char: str) -> bool:
     return not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<"))
 
 
-# Word characters: what may not touch an added token with `single_word`.
-#
-# They are those of `\w` in Unicode Technical Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks,
-# decimal digits, connector punctuation, joiners. Python's own `\w` has no marks and more digits. The package `regex`
-# has these; where it is not installed, as in a browser, the table of the Rust tokenizers stands for it.
+# Word characters, which may not touch an added token with `single_word`, are those of `\w` in Unicode Technical
+# Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks, decimal digits, connector punctuation,
+# joiners. Python's own `\w` has no marks and more digits. The package `regex` has these; where it is not installed,
+# as in a browser, the table of the Rust tokenizers stands for it.
 
 
 # What `regex` of 2026 counts as well: characters of Unicode 18 that the table of the Rust tokenizers does not have yet.
@@ -331,8 +319,6 @@ def word_runs() -> Any:
 
 
 def _runs_of_table() -> Any:
-    import re
-
     newer = ""
     for part in _NEWER.split():
         first, _, last = part.partition("-")

@@ -5,8 +5,8 @@ In: a text. Out: its ids, without special tokens around; or its tokens, or their
 In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
 punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
 are those of its chunks in a row, and `chunk → ids` can be cached: a text whose chunks are all cached costs one
-`str.split` and one dict lookup per chunk. A chunk that is not cached goes through the stages, each in its cheapest form
-for what the chunk is made of: ASCII letters, ASCII with signs, Chinese, anything else.
+`str.split` and one dict lookup per chunk. A chunk that is not cached goes through the stages, and its words have a
+cache of their own. Only words of ASCII and Chinese characters have a way around the stages.
 
 Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
 whitespace and BERT deletes ("a\\x0bb" is one word): when a chunk is encoded for the first time, it is checked for such
@@ -20,17 +20,13 @@ running sum over the differences gives the spans of the text.
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from itertools import accumulate, chain
 from operator import sub
 from typing import TYPE_CHECKING
 
-from trietok.text.alignment import Located, Span
-from trietok.text.characters import CHINESE_CLASS, lower_each
+from trietok.text.alignment import AlignedText, Located, Span, places
+from trietok.text.characters import lower_each
 from trietok.text.kernel.chosen import (
     TEXT_AT_ONCE_BEFORE_KERNEL,
     Classifier,
@@ -42,7 +38,7 @@ from trietok.text.kernel.chosen import (
     text_before_kernel,
 )
 from trietok.text.kernel.plain import ListRows
-from trietok.text.memory import STOP, CacheInfo, Characters, CodePoints, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
+from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
 from trietok.text.trie import Prefilter
 from trietok.text.vocabulary import Vocabulary
 
@@ -56,11 +52,16 @@ if TYPE_CHECKING:
 _DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 # Words and punctuation of printable ASCII: every sign is punctuation.
 ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
-# Punctuation between Chinese characters; it composes with no mark.
+# The Chinese path of texts: without it plain Python takes five times as long for Chinese. These characters are words in
+# both profiles, each by itself, and no stage changes them; rarer ones go the way of all words.
+_CHINESE = "\u4e00-\u9fef"
+# Punctuation between them; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
+# Runs without Chinese; and without this punctuation too, at which a text is cut unless it holds strange characters:
+# BERT finds no special word in `、[\u0301CLS]\u0301、`, whose accents go after it has looked, and would in a part.
+_NOT_CHINESE = re.compile(f"([^{_CHINESE}]+)"), re.compile(f"([^{_CHINESE}{CHINESE_PUNCTUATION}]+)")
+_STRANGE_TO_CHINESE = re.compile(f"[^ -~{_CHINESE}{CHINESE_PUNCTUATION}]")
 MOST_VARIANTS = 16
-LONG_RUN = 24  # Chinese characters; from so many on it pays to make numbers of a run
-_UTF_32 = f"utf-32-{sys.byteorder[0]}e"  # as `array` has its numbers, without a byte-order mark
 
 
 class TextEncoder:
@@ -227,17 +228,15 @@ class ChunkEncoder(TextEncoder):
         self._wordpiece = wordpiece
         self._vocab: Mapping[str, int] = stages.vocab
         self._vocabulary = vocabulary
-        self._longest_word = wordpiece.max_input_chars_per_word if wordpiece.vocab is stages.vocab else -1
         self._added = stages.added
         self._special = frozenset(stages.special)
-        self._special_keys: Prefilter | None = None  # made where it is first asked
-        self._keys_may_come_about = False
-        self._lower = basic.do_lower_case
+        self._lowers = stages.lowers
+        self._lowers_words = stages.lowers or basic.do_lower_case
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
-        self._has_spaces = self._added.has_spaces or self._added.has_odd_spaces
+        self._has_spaces = self._added.search.has_spaces or self._added.search.has_odd_spaces
         keys = self._ascii_word_keys()
-        if self._lower:
+        if self._lowers_words:
             keys |= frozenset(map(str.upper, keys))
         # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if none can be in it.
         self._find_word_key = Prefilter(keys=keys).any_in if keys else None
@@ -245,8 +244,7 @@ class ChunkEncoder(TextEncoder):
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
         self._text_before_kernel = text_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
-        self._characters = Characters(self._ids_of_character, remembers=limit > 0)
-        self._code_points = CodePoints(self._characters)
+        self._characters = Characters(self._words.work_out, remembers=limit > 0)
         # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
         # chunk that ends with such a token's first word is `STOP`.
         self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
@@ -256,7 +254,7 @@ class ChunkEncoder(TextEncoder):
         self._steps = Memory(self._steps_of_chunk, 0 if self._has_spaces else limit // 4)
         self.chunk_steps = self._steps.__getitem__
         self._tokens = Tokens(self._only_token_of)
-        self._tells_tokens = wordpiece.vocab is stages.vocab and self._tells_unknown()
+        self._tells_tokens = self._tells_unknown()
         if earlier is not None and self._chunks_become_the_same_in(earlier):
             self._share_kernel(earlier)
         elif self._text_before_kernel <= 0:
@@ -271,7 +269,7 @@ class ChunkEncoder(TextEncoder):
             and basic is not None
             and not basic.never_split
             and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that a user changes
-            and not added.has_odd_spaces
+            and not added.search.has_odd_spaces
             and all(token in added.encoder for token in stages.special)
         )
 
@@ -287,7 +285,7 @@ class ChunkEncoder(TextEncoder):
 
     def _ascii_word_keys(self) -> frozenset[str]:
         """Characters of which every added token that is made of ASCII letters and digits holds one."""
-        return self._added.ascii_word_keys
+        return self._added.search.ascii_word_keys
 
     def _is_ascii_word(self, chunk: str) -> bool:
         """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
@@ -306,7 +304,6 @@ class ChunkEncoder(TextEncoder):
         return token if self._id_of(token) == token_id else None
 
     def ids(self, text: str) -> list[int]:
-        """The ids of `text`."""
         if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             self.expect((text,))
         if self.kernel is not None:
@@ -328,17 +325,13 @@ class ChunkEncoder(TextEncoder):
         try:
             return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
         except MayBeSpaced:
-            return self.ids_around_tokens(text)
+            return self._ids_of_spaced(text)
 
-    def ids_around_tokens(self, text: str) -> list[int]:
-        """The ids of a text in which an added token with spaces may occur; see `ids`."""
-        if not self._stands_in(text, self._lowered(text)):
-            return self._ids_of_chunks(text.split(" "))
-        ids = self._ids_around_tokens(text) if self._added.is_plain else None
-        return self.stages.ids(text) if ids is None else ids
+    def _ids_of_spaced(self, text: str) -> list[int]:
+        """The ids of a text in which an added token with spaces may stand."""
+        return self._ids_around(text) if self._stands_in(text) else self._ids_of_chunks(text.split(" "))
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`."""
         if self._tells_tokens:
             try:
                 return [*map(self._tokens.__getitem__, self.ids(text))]
@@ -347,7 +340,6 @@ class ChunkEncoder(TextEncoder):
         return self.stages.tokens(text)
 
     def spans(self, text: str, count: int = -1) -> list[Span]:
-        """The span of each token of `text`; see `TextEncoder.spans`."""
         if not self._has_chunked_spans(text):
             return self.stages.spans(text)
         spans = None if self.kernel is None else self.kernel.spans(text)
@@ -384,7 +376,6 @@ class ChunkEncoder(TextEncoder):
         for memory in (self._outer, self._chunks, self._words, self._steps):
             memory.forget()
         self._characters.clear()
-        self._code_points.clear()
         if self.kernel is not None:
             self.kernel.forget()
 
@@ -458,7 +449,7 @@ class ChunkEncoder(TextEncoder):
 
     def _can_hand_over(self) -> bool:
         """Whether it can be told of a chunk that an added token reaches beyond it."""
-        return not self._added.has_odd_spaces
+        return not self._added.search.has_odd_spaces
 
     def _ids_unless_spaced(self, chunk: str) -> IdTuple | None:
         """The ids of a chunk; None where an added token with spaces may begin at its end."""
@@ -475,121 +466,72 @@ class ChunkEncoder(TextEncoder):
 
     def _may_go_on(self, chunk: str) -> bool:
         """Whether an added token may begin at the end of a chunk and go on in the next."""
-        may_begin = self._added.may_begin_at_the_end_of
-        return may_begin(chunk) or (self._lower and may_begin(lower_each(chunk)))
+        may_begin = self._added.search.may_begin_at_the_end_of
+        return may_begin(chunk) or (self._lowers and may_begin(lower_each(chunk)))
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
         if self._is_ascii_word(chunk):
-            return self._words.work_out(chunk.lower() if self._lower else chunk)
-        return self._ids_by_stages(chunk, self._lowered(chunk))
-
-    def _lowered(self, chunk: str) -> str:
-        return lower_each(chunk) if self._lower else chunk
-
-    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
+            return self._words.work_out(chunk.lower() if self._lowers_words else chunk)
         if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
             parts = chunk.split()
             if len(parts) > 1:
                 return tuple(self._ids_of_chunks(parts))
-        if self._stands_in(chunk, lowered):
-            around = self._ids_around_tokens(chunk) if self._added.is_plain and chunk.isprintable() else None
-            return tuple(self.stages.ids(chunk) if around is None else around)
-        return self._ids_of_text(lowered)
-
-    def _stands_in(self, text: str, lowered: str) -> bool:
-        stands_in = self._added.stands_in
-        return stands_in(text) or (lowered != text and stands_in(lowered))
+        if self._stands_in(chunk):
+            return tuple(self._ids_around(chunk))
+        # What the stages make of a text without added tokens may well look like one: "cafe", made of "café", is
+        # encoded as a word even if "cafe" is an added token. Words therefore have a cache of their own.
+        return self._ids_of_text(lower_each(chunk) if self._lowers else chunk)
 
     def _ids_of_chunks(self, chunks: Iterable[str]) -> list[int]:
         return [*chain.from_iterable(map(self._chunks.__getitem__, chunks))]
 
-    def _ids_around_tokens(self, text: str) -> list[int] | None:
-        """The ids of the added tokens in a text and of the pieces between; None where a piece is not all lower-cased.
+    def _stands_in(self, text: str) -> bool:
+        """Whether an added token may occur in a text."""
+        return self._added.search.stands_in(text) or (self._lowers and self._added.search.stands_in(lower_each(text)))
 
-        A piece is not where a token that is kept from lower-casing overlaps the match of another token.
-        """
-        if self._lower:
-            text = self._added.lower_between(text, self.stages.special)
+    def _ids_around(self, text: str) -> list[int]:
+        """The ids of the added tokens in a text, and of the words between."""
         ids: list[int] = []
+        if self._lowers:
+            text = self._added.lower_between(text, self.stages.special)
         for piece, is_token in self._added.pieces(text):
             if is_token:
                 ids.append(self._added.encoder[piece])
-            elif self._lower and lower_each(piece) != piece:
-                return None
             else:
-                ids += self._ids_of_chunks(piece.split(" "))
+                ids += self._ids_of_words(piece)
         return ids
 
     def _ids_of_text(self, text: str) -> IdTuple:
-        """The ids of a text without spaces and added tokens, lower-cased where the tokenizer lower-cases.
-
-        No part of such a text contains an added token either, so a part that no stage changes is cached like any other
-        chunk. The text that the stages make may well look like an added token: "cafe", made of "café", is encoded as a
-        word even if "cafe" is an added token. Words made by the stages therefore have a cache of their own.
-        """
+        """The ids of a text without spaces and added tokens, lower-cased as the stages do it around added tokens."""
         if text.isascii():
-            if text.isalnum() or (len(text) == 1 and text.isprintable()):
-                return self._words.work_out(text)
             if self._split_punctuation and text.isprintable():
-                word = text[:-1]
-                if word.isalnum():  # such as "end."
-                    return self._chunks[word] + self._chunks[text[-1]]
-                return tuple(self._ids_of_chunks(ASCII_WORDS.findall(text)))
-            return self._ids_of_words(text)
-        return self._ids_of_more(text)
-
-    def _ids_of_more(self, text: str) -> IdTuple:
-        """`_ids_of_text` for a text that is not all ASCII."""
-        if self._chinese_apart and text.isprintable():  # nothing is deleted, so cutting the text changes no word
-            composed = self._basic.compose(text)
-            # Punctuation is recognized in the composed form of a text. A cut at it must not make a word that is kept
-            # whole: BERT finds none in `、[\u0301CLS]\u0301、`, whose accents go after it has looked for them.
-            cuts = self._split_punctuation and composed == text and not self._may_make_special(text)
-            runs = _not_chinese(cuts).split(text)
+                words = ASCII_WORDS.findall(self._basic.normalize(text))
+                return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
+        elif self._chinese_apart:
+            cuts_at_signs = self._split_punctuation and not _STRANGE_TO_CHINESE.search(text)
+            runs = _NOT_CHINESE[cuts_at_signs].split(text)
             if runs[1:2] != [text]:
                 return self._ids_of_chinese(runs)
-            if text.isalnum() and composed not in self._special:  # a word, however it is written
-                word = self._basic.normalize(composed)
-                return self._words.work_out(word) if word == text else self._words[word]
         return self._ids_of_words(text)
 
-    def _may_make_special(self, text: str) -> bool:
-        """Whether a part of a text may become a word that is kept whole: False is certain."""
-        if self._special_keys is None:
-            self._special_keys = Prefilter(self._special)
-            # Of these the stages may make a key: "<" of "≮", a letter of an accented or a capital one.
-            self._keys_may_come_about = any(char.isalpha() or char in "<=>`;·" for char in self._special_keys.keys)
-        return self._keys_may_come_about or self._special_keys.any_in(text)
+    def _ids_of_chinese(self, runs: list[str]) -> IdTuple:
+        """The ids of runs of Chinese characters and signs, each a word, and of others, in turn."""
+        ids: list[int] = []
+        for number, run in enumerate(runs):
+            if number % 2:
+                ids += self._chunks[run]
+            else:
+                try:
+                    ids += [*map(self._characters.__getitem__, run)]
+                except NotOne:
+                    ids += chain.from_iterable(map(self._words.__getitem__, run))
+        return tuple(ids)
 
     def _ids_of_words(self, text: str) -> IdTuple:
         words = self._basic.tokenize(text, never_split=self._special)
-        if len(words) > 1 and "".join(words) == text:
-            return tuple(self._ids_of_chunks(words))
+        if words == [text]:
+            return self._words.work_out(text)
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
-
-    def _ids_of_chinese(self, runs: list[str]) -> IdTuple:
-        """The ids of runs of Chinese characters, each a word, and of others, in turn."""
-        ids: list[int] = []
-        chinese = True
-        for run in runs:
-            if chinese:
-                try:
-                    if len(run) < LONG_RUN:
-                        ids += [*map(self._characters.__getitem__, run)]
-                    else:
-                        ids += [*map(self._code_points.__getitem__, array("I", run.encode(_UTF_32)))]
-                except NotOne:
-                    for char in run:
-                        ids += self._ids_of_character(char)
-            else:
-                ids += self._chunks[run]
-            chinese = not chinese
-        return tuple(ids)
-
-    def _ids_of_character(self, char: str) -> IdTuple:
-        if char.isprintable() and not unicodedata.decomposition(char):  # assigned, and the same in every form
-            return self._words.work_out(char)
-        return self._ids_of_words(char)
 
     def _steps_of_chunk(self, chunk: str) -> IdTuple:
         """The starts and ends of a chunk's tokens, in turn, each as the difference to the one before.
@@ -599,46 +541,17 @@ class ChunkEncoder(TextEncoder):
         """
         if len(self._chunks.get(chunk, ())) == 1 and self._is_ascii_word(chunk):
             return (1, len(chunk))  # most chunks: a word that is one token
-        bounds = self._bounds_of_chunk(chunk)
+        bounds = [-1, *chain.from_iterable(self._spans_of_chunk(chunk))]
         if bounds[-1] != len(chunk):
             bounds += len(chunk), len(chunk)
         return tuple(map(sub, bounds[1:], bounds))
 
-    def _bounds_of_chunk(self, chunk: str) -> list[int]:
-        bounds = self._bounds_of_ascii(chunk) if chunk.isascii() and chunk.isprintable() else None
-        return [-1, *chain.from_iterable(self.stages.spans(chunk))] if bounds is None else bounds
-
-    def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
-        """The starts and ends of the tokens of printable ASCII; None where an added token may occur in it."""
-        if not self._split_punctuation:
-            return None
-        lowered = chunk.lower() if self._lower else chunk
-        is_word = chunk.isalnum()
-        if not self._is_ascii_word(chunk) and self._stands_in(chunk, lowered):
-            return None
-        bounds = [-1]
-        vocab, longest, prefix = self._vocab, self._longest_word, len(self._wordpiece.continuing_subword_prefix)
-        end = 0
-        for word in (lowered,) if is_word else ASCII_WORDS.findall(lowered):
-            start, end = end, end + len(word)
-            bounds.append(start)
-            if not (word in vocab and len(word) <= longest):
-                pieces = self._wordpiece.pieces_of(word)
-                if len(pieces) > 1:
-                    start += len(pieces[0])
-                    for piece in pieces[1:]:
-                        bounds += start, start
-                        start += len(piece) - prefix
-            bounds.append(end)
-        return bounds
-
-
-@lru_cache(maxsize=2)
-def _not_chinese(split_punctuation: bool) -> re.Pattern[str]:
-    """Runs of what is no Chinese character, nor the punctuation between them where it is split off."""
-    return runs_without(CHINESE_CLASS + (CHINESE_PUNCTUATION if split_punctuation else ""))
-
-
-def runs_without(chars: str) -> re.Pattern[str]:
-    """A pattern of runs without the characters of a class: `split` gives runs with and without them, in turn."""
-    return re.compile(f"([^{chars}]+)")
+    def _spans_of_chunk(self, chunk: str) -> list[Span]:
+        is_simple = self._split_punctuation and chunk.isascii() and chunk.isprintable()
+        if not is_simple or (not self._is_ascii_word(chunk) and self._stands_in(chunk)):
+            return self.stages.spans(chunk)
+        text = AlignedText.of(self._basic.normalize(chunk))
+        spans: list[Span] = []
+        for word, start, end in places(text.text, ASCII_WORDS.findall(text.text)):
+            spans += self.stages.spans_of(text, start, end, self._wordpiece.pieces_of(word))
+        return spans

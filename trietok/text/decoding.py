@@ -34,10 +34,7 @@ def clean_up_tokenization(out_string: str) -> str:
 
 
 def join_tokens(
-    tokens: list[str],
-    standing_alone: Set[str],
-    to_string: Callable[[list[str]], str],
-    separator: str,
+    tokens: list[str], standing_alone: Set[str], to_string: Callable[[list[str]], str], separator: str
 ) -> str:
     """Join tokens to a text: runs of ordinary ones by `to_string`, each of `standing_alone` by itself.
 

@@ -2,7 +2,8 @@
 
 In: a text. Out: its tokens, ids and spans. Around words it does what the slow profile does: lower-casing around the
 tokens that are matched as they are written, and the cut at added tokens. The words are those of the basic tokenizer or
-of an analyzer, and the subwords those of WordPiece, or characters.
+of an analyzer, and the subwords those of WordPiece, or characters. An analyzer is given the text composed by
+compatibility (NFKC), unless an option says otherwise; a character that becomes several gives its span to each of them.
 """
 
 from __future__ import annotations
@@ -12,22 +13,17 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from trietok.errors import InputError, MissingDependencyError, NotSupportedError
-from trietok.text.alignment import AlignedText, Span, StageName, Watch, places
+from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
 from trietok.text.changes import Changeable
 from trietok.text.characters import normalize
 from trietok.text.stages import Part, SlowStages, Stages, Word, composed, require_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-# The subwords of a Japanese tokenizer that has an entry for each character.
-#
-# In: a word. Out: its characters, each of which is an entry, or the unknown token in its place.
 
 
 class CharacterTokenizer(Changeable):
@@ -59,23 +55,13 @@ class CharacterTokenizer(Changeable):
         """The characters of a word, each with its span: as many as `tokenize` gives."""
         return composed(word, "NFKC") if self.normalize_text else word
 
-    def snapshot(self) -> Self:
-        """A copy of the options as they are now."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        return other
-
     def without(self, entries: Collection[str]) -> CharacterTokenizer:
         """The same options without some of the entries."""
         vocab = {entry: value for entry, value in self.vocab.items() if entry not in entries}
         return CharacterTokenizer(vocab, self.unk_token, self.normalize_text)
 
 
-# Words of Japanese text: MeCab, Sudachi and Juman++, with the parameters that transformers gives them.
-#
-# In: a text. Out: its words, each with the span of the original text that it stands for. The text is composed by
-# compatibility (NFKC) first, unless an option says otherwise; a character that becomes several gives its span to each
-# of them, and so to each of the words that they fall into.
+# ---- words: MeCab, Sudachi and Juman++, with the parameters that transformers gives them -----------------------------
 #
 # The analyzers are packages of their own: each is imported when a tokenizer that needs it is made. An analyzer works on
 # one text at a time, so threads take turns at it. It is never pickled, but made again when it is next needed.
@@ -203,23 +189,21 @@ class MorphemeTokenizer(Changeable):
             words = [stripped for stripped in map(str.strip, words) if stripped]
         return words
 
-    def locate(self, part: AlignedText, never_split: Collection[str], watch: Watch | None) -> Iterator[AlignedText]:
+    def locate(self, part: AlignedText, never_split: Collection[str], watch: Watch) -> Iterator[AlignedText]:
         """The words of a text, each character with its span; see `tokenize`."""
         text = composed(part, "NFKC") if self.normalize_text else part
-        if watch is not None and self.normalize_text:
+        if self.normalize_text:
             watch.changed("compatibility", part, text)
         kept = {*self.never_split, *never_split} if self.do_lower_case else ()
         for surface, start, end in self._asked(self._places, text.text):
             word = text.cut(start, end)
-            if watch is not None:
-                watch.analyzed(text, start, end)
+            watch.analyzed(text, start, end)
             if word.text != surface:  # written in another way than the text: all of it stands for all of that
                 first, last = text.span(start, end)
                 word = AlignedText(surface, [first] * len(surface), [last] * len(surface))
             if self.do_lower_case:
                 given, word = word, word if word.text in kept else word.lowered()
-                if watch is not None:
-                    watch.changed("lower-case", given, word)
+                watch.changed("lower-case", given, word)
             if self.trim_whitespace:
                 left = len(word.text) - len(word.text.lstrip())
                 word = word.cut(left, left + len(word.text.strip()))
@@ -237,8 +221,7 @@ class MorphemeTokenizer(Changeable):
 
     def snapshot(self) -> Self:
         """A copy of the options as they are now, with the same analyzer."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
+        other = super().snapshot()
         other.never_split = list(self.never_split)
         other._analyzer = self._analyzer
         return other
@@ -442,9 +425,6 @@ def _missing(what: str, package: str) -> MissingDependencyError:
     return MissingDependencyError(f"{what} needs the package {package}: {how}", extra="ja" if of_extra else package)
 
 
-Subword = Literal["wordpiece", "character", "none"]
-
-
 class JapaneseStages(Stages):
     """The stages of a Japanese tokenizer at one moment.
 
@@ -531,10 +511,10 @@ class JapaneseStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
         return self._around.parts(text, watch)
 
-    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word in self._located_words(part, watch):
             text = word.text
             if not self._splits:
@@ -546,7 +526,7 @@ class JapaneseStages(Stages):
                 for piece, start, end in places(text, text.split()):
                     yield word, start, end, self.wordpiece.pieces_of(piece)
 
-    def _located_words(self, part: AlignedText, watch: Watch | None) -> Iterator[AlignedText]:
+    def _located_words(self, part: AlignedText, watch: Watch) -> Iterator[AlignedText]:
         if self._analyzer is not None:
             yield from self._analyzer.locate(part, self._around.never_split, watch)
         elif self.basic is not None:

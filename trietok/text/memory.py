@@ -105,22 +105,6 @@ class Characters(dict[str, int]):
         return ids[0]
 
 
-class CodePoints(dict[int, int]):
-    """What `Characters` holds, by code point: in a long run, numbers are read and looked up sooner than characters."""
-
-    __slots__ = ("_characters",)
-
-    def __init__(self, characters: Characters) -> None:
-        super().__init__()
-        self._characters = characters
-
-    def __missing__(self, code_point: int) -> int:
-        token_id = self._characters[chr(code_point)]
-        if self._characters.remembers:
-            self[code_point] = token_id
-        return token_id
-
-
 class Tokens(dict[int, str]):
     """The token of each id that was looked up."""
 

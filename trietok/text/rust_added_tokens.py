@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trietok.text.added_tokens import AddedToken, AddedTokens, order_counts
 from trietok.text.alignment import RejectedMatch
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.characters import boundaries, is_in
 from trietok.text.trie import Layers, WordSearch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _Value = TypeVar("_Value")
 
@@ -96,10 +99,7 @@ class RustAddedTokens(AddedTokens):
     """
 
     def __init__(
-        self,
-        decoder: Mapping[int, AddedToken] | None = None,
-        max_id: int = -1,
-        basic: RustBasicTokenizer | None = None,
+        self, decoder: Mapping[int, AddedToken] | None = None, max_id: int = -1, basic: RustBasicTokenizer | None = None
     ) -> None:
         super().__init__(decoder, max_id)
         self.basic = RustBasicTokenizer() if basic is None else basic
@@ -117,12 +117,12 @@ class RustAddedTokens(AddedTokens):
 
     # ---- changed copies ---------------------------------------------------------------------------------------------
 
-    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> RustAddedTokens:
+    def with_tokens(self, tokens: Mapping[int, AddedToken]) -> Self:
         return self.with_listed(tokens, tokens.values(), self.basic)
 
     def with_listed(
         self, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken], basic: RustBasicTokenizer
-    ) -> RustAddedTokens:
+    ) -> Self:
         """The same with the tokens of these ids, and with `listed` searched for, which may hold a content twice.
 
         Args:
@@ -136,7 +136,6 @@ class RustAddedTokens(AddedTokens):
             if (before := self.decoder.get(token_id)) is not None and before.content != token.content
         ]
         grown = super().with_tokens(tokens)
-        assert isinstance(grown, RustAddedTokens)
         if grown is self:
             grown = self._copy()
         if moved:
@@ -148,23 +147,14 @@ class RustAddedTokens(AddedTokens):
         grown._look_for(listed)
         return grown
 
-    def without_ids(self, token_ids: Iterable[int]) -> RustAddedTokens:
+    def without_ids(self, token_ids: Iterable[int]) -> Self:
         token_ids = list(token_ids)
         left = super().without_ids(token_ids)
-        assert isinstance(left, RustAddedTokens)
         left._forget([self.decoder[token_id].content for token_id in token_ids])
         left._make_patterns()
         return left
 
-    def renumbered(self, decoder: dict[int, AddedToken]) -> RustAddedTokens:
-        return self._made_of(decoder, max(decoder, default=-1))  # patterns depend on contents, not on ids
-
-    def _copy(self) -> RustAddedTokens:
-        other = super()._copy()
-        assert isinstance(other, RustAddedTokens)
-        return other
-
-    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> RustAddedTokens:
+    def _made_of(self, decoder: dict[int, AddedToken], max_id: int) -> Self:
         other = self._copy()
         AddedTokens.__init__(other, decoder, max_id)  # a pattern stays until its token is removed
         return other
@@ -206,10 +196,9 @@ class RustAddedTokens(AddedTokens):
             (normalized(token.content), token) for token in tokens if token.normalized
         )
 
-    def reordered(self, token_ids: Iterable[int]) -> RustAddedTokens:
+    def reordered(self, token_ids: Iterable[int]) -> Self:
         token_ids = list(token_ids)
         other = super().reordered(token_ids)
-        assert isinstance(other, RustAddedTokens)
         if other is self:
             return self
         contents = [self.decoder[token_id].content for token_id in token_ids if token_id in self.decoder]

@@ -1,33 +1,28 @@
-"""The stages of a byte-pair encoding that is loaded from a tokenizer.json, and their fast path.
+"""What the Rust tokenizers behind `BertTokenizerFast` do with a text, stage by stage and chunk by chunk.
 
-In: a text. Out: its tokens, ids and spans. Around words everything is as in the fast profile of BERT: added tokens,
-normalization, the cut into words. The words are split by merges.
+In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers. Every character that a stage
+produces gets the span of its source; a deleted character's span is lost; reordering by decomposition leaves the spans
+in place. A byte-pair encoding that is loaded from a tokenizer.json differs within words only, which it splits by
+merges.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from itertools import chain
 
 from trietok.text import characters as rust_characters
-from trietok.text.alignment import AlignedText, Located, RejectedMatch, Span, StageName, Watch, places
+from trietok.text.alignment import UNWATCHED, AlignedText, Located, RejectedMatch, Span, StageName, Watch, places
 from trietok.text.basic_tokenizer import LOWER, RUST_MARKS, RUST_PUNCTUATION, RustBasicTokenizer
 from trietok.text.bpe import BpeTokenizer
-from trietok.text.characters import character_class, is_in, normalize
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION, ChunkEncoder, runs_without
+from trietok.text.characters import is_in, normalize
+from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel.chosen import Classifier, RustClassifier
 from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.stages import Part, Stages, Word
 from trietok.text.wordpiece import WordpieceTokenizer
-
-# The fast profile: what the Rust tokenizers do with a text behind `BertTokenizerFast`, stage by stage.
-#
-# In: a text. Out: its tokens, ids and spans, which are those of the Rust tokenizers. Every character that a stage
-# produces gets the span of its source; a deleted character's span is lost; reordering by decomposition leaves the spans
-# in place.
 
 
 class RustStages(Stages):
@@ -35,7 +30,6 @@ class RustStages(Stages):
 
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.
-        skip: contents of added tokens that are treated as text.
         trims_offsets: whether whitespace at either end of a token's text is taken off its span.
         keeps_one_space: whether a single whitespace character at the beginning of a text stays in the span.
     """
@@ -52,32 +46,19 @@ class RustStages(Stages):
         added: RustAddedTokens,
         special: tuple[str, ...],
         *,
-        skip: Collection[str] = (),
         trims_offsets: bool = False,
         keeps_one_space: bool = False,
     ) -> None:
         super().__init__(basic, wordpiece, vocab, added, special)
-        self.skip = skip
+        self.skip: Collection[str] = ()  # contents of added tokens that are treated as text
         self.trims_offsets = trims_offsets
         self.keeps_one_space = keeps_one_space
 
     def as_text(self) -> RustStages:
-        return self._skipping(self.added.contents_special, self.wordpiece)
+        return self._with(skip=self.added.contents_special)
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> RustStages:
-        return self._skipping(special - allowed, self.wordpiece.without(special))
-
-    def _skipping(self, skip: Collection[str], wordpiece: WordpieceTokenizer) -> RustStages:
-        return type(self)(
-            self.basic,
-            wordpiece,
-            self.vocab,
-            self.added,
-            self.special,
-            skip=skip,
-            trims_offsets=self.trims_offsets,
-            keeps_one_space=self.keeps_one_space,
-        )
+        return self._with(skip=special - allowed, wordpiece=self.wordpiece.without(special))
 
     @property
     def order(self) -> tuple[StageName, ...]:
@@ -90,38 +71,34 @@ class RustStages(Stages):
     def to_id(self, piece: str) -> int:
         return self.vocab[piece]
 
-    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
         """The parts; an added token is shown as the text that it took, whitespace included."""
         whole, added = AlignedText.of(text), self.added
-        rejected: list[RejectedMatch] | None = None if watch is None else []
+        rejected: list[RejectedMatch] = []
         parts = added.raw_parts(text, self.skip, rejected)
-        if watch is not None:
-            watch.cut("added-tokens", whole, rejected or ())
+        watch.cut("added-tokens", whole, rejected)
         for start, end, content in parts:
-            if watch is not None:
-                watch.part("added-tokens", whole.cut(start, end), content)
+            watch.part("added-tokens", whole.cut(start, end), content)
             if content is not None:
                 yield whole, start, end, added.encoder[content]
                 continue
             stretch = _normalized(whole.cut(start, end), self.basic, watch)
-            rejected = None if watch is None else []
+            rejected = []
             parts_of_stretch = added.normalized_parts(stretch.text, self.skip, rejected)
-            if watch is not None:
-                watch.cut("normalized-added-tokens", stretch, rejected or ())
+            watch.cut("normalized-added-tokens", stretch, rejected)
             for first, last, content in parts_of_stretch:
-                if watch is not None:
-                    watch.part("normalized-added-tokens", stretch.cut(first, last), content)
+                watch.part("normalized-added-tokens", stretch.cut(first, last), content)
                 yield stretch, first, last, None if content is None else added.encoder[content]
 
     def specials_in(self, text: str) -> Iterator[str]:
         unknown = self.wordpiece.unk_token
         return (token for token in super().specials_in(text) if token != unknown)
 
-    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word, start, end in places(part.text, self.basic.words(part.text)):
             yield part, start, end, self.wordpiece.pieces_of(word)
 
-    def locate(self, text: str, watch: Watch | None = None) -> Located:
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         located = super().locate(text, watch)
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
@@ -131,23 +108,20 @@ class RustStages(Stages):
         return self.locate(text).spans if self.trims_offsets else super().spans(text)
 
 
-def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch | None) -> AlignedText:
+def _normalized(aligned: AlignedText, basic: RustBasicTokenizer, watch: Watch) -> AlignedText:
     """`RustBasicTokenizer.normalized` with spans."""
     is_clean = aligned.text.isascii() and (aligned.text.isprintable() or not basic.clean_text)
     cleans = not is_clean and (basic.clean_text or basic.tokenize_chinese_chars)
     cleaned = aligned.translated(basic.rust_cleaning_table) if cleans else aligned
-    if watch is not None:
-        watch.changed("clean", aligned, cleaned)
+    watch.changed("clean", aligned, cleaned)
     strips = not is_clean and basic.strips_accents
     stripped = decomposed(cleaned).translated(RUST_MARKS) if strips else cleaned
-    if watch is not None:
-        watch.changed("accents", cleaned, stripped)
+    watch.changed("accents", cleaned, stripped)
     if is_clean:
         lowered = aligned.written_as(basic.normalized(aligned.text))
     else:
         lowered = stripped.translated(LOWER) if basic.do_lower_case else stripped
-    if watch is not None:
-        watch.changed("lower-case", stripped, lowered)
+    watch.changed("lower-case", stripped, lowered)
     return composed(lowered) if basic.composes_at_last else lowered
 
 
@@ -247,20 +221,12 @@ def _combining_class(part: tuple[str, bool]) -> int:
     return unicodedata.combining(part[0])
 
 
-# The fast path of the fast profile: `ChunkEncoder` with the Rust tokenizers' tables and their rules of added tokens.
-#
-# In: a text. Out: its ids, without special tokens around. The caches are those of `ChunkEncoder`. If an added token
-# contains whitespace, ids cannot be cached per chunk; each stretch between added tokens goes through the stages, and
-# the ids of its words are cached.
-
-
-@cache
-def _not_chinese() -> re.Pattern[str]:
-    return runs_without(character_class("chinese") + CHINESE_PUNCTUATION)
-
-
 class RustChunkEncoder(ChunkEncoder):
-    """Encodes texts by stages of the fast profile. The arguments are those of `ChunkEncoder`."""
+    """`ChunkEncoder` with the Rust tokenizers' rules of added tokens.
+
+    If an added token contains whitespace, ids cannot be cached per chunk: then each stretch between added tokens goes
+    through the stages, and the ids of its words are cached.
+    """
 
     _basic: RustBasicTokenizer
     _added: RustAddedTokens
@@ -285,11 +251,7 @@ class RustChunkEncoder(ChunkEncoder):
         return RustClassifier(self._basic, patterns, self._added.is_plain)
 
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
-        """Called only if an added token contains whitespace: ids cannot be cached per chunk then."""
-        return STOP
-
-    def ids_around_tokens(self, text: str) -> list[int]:
-        return self.ids_around(text)
+        return STOP  # asked only if an added token contains whitespace
 
     def _has_chunked_spans(self, text: str) -> bool:
         added = self._added
@@ -300,7 +262,7 @@ class RustChunkEncoder(ChunkEncoder):
         # A token with `lstrip` or `rstrip` takes whitespace beyond its chunk.
         return not (added.normalized.contents or added.raw.search.stands_in(text))
 
-    def ids_around(self, text: str) -> list[int]:
+    def _ids_around(self, text: str) -> list[int]:
         """The ids of the added tokens in a text, and of the words between."""
         added, normalized = self._added, self._basic.normalized
         ids: list[int] = []
@@ -310,37 +272,23 @@ class RustChunkEncoder(ChunkEncoder):
                 continue
             stretch = normalized(text[start:end])
             if not added.normalized.contents:
-                ids += self._ids_of_stretch(stretch)
+                ids += self._ids_of_normalized(stretch)
                 continue
             for first, last, content in added.normalized_parts(stretch):
                 if content is not None:
                     ids.append(added.encoder[content])
                 else:
-                    ids += self._ids_of_stretch(stretch[first:last])
+                    ids += self._ids_of_normalized(stretch[first:last])
         return ids
 
-    def _ids_of_stretch(self, normalized: str) -> list[int]:
-        return [token_id for word in self._basic.words(normalized) for token_id in self._words[word]]
+    def _ids_of_normalized(self, text: str) -> Iterator[int]:
+        return chain.from_iterable(map(self._words.__getitem__, self._basic.words(text)))
 
-    def _lowered(self, chunk: str) -> str:
-        return chunk.lower() if self._lower and chunk.isascii() else chunk
-
-    def _ids_by_stages(self, chunk: str, lowered: str) -> IdTuple:
-        return tuple(self.ids_around(chunk)) if self._stands_in(chunk, lowered) else self._ids_of_text(lowered)
-
-    def _stands_in(self, text: str, lowered: str) -> bool:
+    def _stands_in(self, text: str) -> bool:
         added = self._added
-        stands_in = added.raw.search.stands_in
-        if stands_in(text) or (lowered != text and stands_in(lowered)):
+        if added.raw.search.stands_in(text):
             return True
         return bool(added.normalized.contents) and added.normalized.search.stands_in(self._basic.normalized(text))
-
-    def _ids_of_more(self, text: str) -> IdTuple:
-        if self._chinese_apart:
-            runs = _not_chinese().split(text)
-            if runs[1:2] != [text]:
-                return self._ids_of_chinese(runs)
-        return self._ids_of_words(text)
 
 
 class BpeStages(RustStages):

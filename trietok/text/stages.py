@@ -1,8 +1,8 @@
 """The stages that a text goes through, with the tokens and options of one moment and without a cache.
 
-In: a text. Out: its tokens, their ids, and the span of each. `SlowStages` and `RustStages` are the two profiles: they
-define how a text is cut into added tokens and the parts between, and how a part is cut into words. The rest, from words
-to pieces with their spans, is the same in both profiles and is in this module.
+In: a text. Out: its tokens, their ids, and the span of each. `SlowStages`, here, and `RustStages` are the two profiles:
+they define how a text is cut into added tokens and the parts between, and how a part is cut into words. The rest, from
+words to pieces with their spans, is the same in both profiles.
 """
 
 from __future__ import annotations
@@ -10,20 +10,30 @@ from __future__ import annotations
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from copy import copy
+from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedTokens
-from trietok.text.alignment import AlignedText, Located, RejectedMatch, Span, StageName, Watch, piece_spans, places
+from trietok.text.alignment import (
+    UNWATCHED,
+    AlignedText,
+    Located,
+    RejectedMatch,
+    Span,
+    StageName,
+    Watch,
+    piece_spans,
+    places,
+)
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
 from trietok.text.characters import TranslationTable, lower_each, normalize
 from trietok.text.wordpiece import WordpieceTokenizer
 
-# Unicode's normal forms, with the original span of each character.
-#
-# In: an `AlignedText`. Out: the text in NFD, NFC or NFKC. A character that is decomposed gives its span to each of its
-# parts; a composed one has the span from the first of its parts to the last. Where marks are put in order, spans are
-# widened so that starts and ends never decrease.
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# ---- Unicode's normal forms: where marks are put in order, spans are widened so that they never decrease -------------
 
 
 def decomposed(aligned: AlignedText, form: Literal["NFD", "NFKD"] = "NFD") -> AlignedText:
@@ -104,6 +114,7 @@ class Stages(ABC):
     basic: BasicTokenizer | None
     added: AddedTokens
     punctuation: TranslationTable  # sets punctuation apart
+    lowers = False  # whether texts are lower-cased around added tokens
     by_chunks = True  # whether what lies between spaces has the same ids wherever it stands
 
     def __init__(
@@ -119,6 +130,12 @@ class Stages(ABC):
         self.vocab = vocab
         self.added = added
         self.special = special
+
+    def _with(self, **changes: Any) -> Self:
+        """A copy with other attributes."""
+        other = copy(self)
+        other.__dict__.update(changes)
+        return other
 
     # ---- what a profile defines -------------------------------------------------------------------------------------
 
@@ -136,7 +153,7 @@ class Stages(ABC):
         """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
 
     @abstractmethod
-    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
         """The text cut into added tokens, each with its id, and the parts between, each with None.
 
         A part is given by its place: added tokens that take whitespace may overlap, and all their texts together may
@@ -144,7 +161,7 @@ class Stages(ABC):
         """
 
     @abstractmethod
-    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         """The words of a part between added tokens."""
 
     @abstractmethod
@@ -153,11 +170,11 @@ class Stages(ABC):
 
     # ---- the same in both profiles ----------------------------------------------------------------------------------
 
-    def locate(self, text: str, watch: Watch | None = None) -> Located:
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         """The tokens of a text with their ids, spans and words; `watch` is told what each stage does."""
         return self._located(text, watch)
 
-    def _located(self, text: str, watch: Watch | None = None, shows_added: bool = True) -> Located:
+    def _located(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
         """`locate`; unless `shows_added`, what is shown of added tokens is left empty."""
         require_text(text)
         located = Located.empty()
@@ -167,8 +184,7 @@ class Stages(ABC):
                 located.add(token_id, shown, part.span(first, last), located.next_word())
                 continue
             for word, start, end, pieces in self.words(part.cut(first, last), watch):
-                if watch is not None:
-                    watch.word(word, start, end, pieces)
+                watch.word(word, start, end, pieces)
                 number = located.next_word()
                 for piece, span in zip(pieces, self.spans_of(word, start, end, pieces), strict=True):
                     located.add(self.to_id(piece), piece, span, number)
@@ -215,27 +231,17 @@ def require_text(text: object) -> None:
         raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
 
 
-# The slow profile: what transformers' slow `BertTokenizer` does with a text, stage by stage.
-#
-# In: a text. Out: its tokens, ids and spans. The spans are trietok's own, since the slow tokenizer has none. If a stage
-# turns one character into several, each gets its span. Characters composed into one (NFC) get the span from the first
-# to the last. The spans of deleted characters and of whitespace go to no character. Where accents are reordered, spans
-# are widened so that starts and ends never decrease.
-
-
-NO_TOKENS = AddedTokens()
-
-
 class SlowStages(Stages):
-    """The stages of a tokenizer of the slow profile at one moment.
+    """What transformers' slow `BertTokenizer` does with a text, stage by stage.
+
+    The spans are trietok's own, since the slow tokenizer has none. If a stage turns one character into several, each
+    gets its span. Characters composed into one (NFC) get the span from the first to the last. The spans of deleted
+    characters and of whitespace go to no character.
 
     Args:
         basic, wordpiece, vocab, added, special: see `Stages`.
         unknown_id: the id of the unknown token, for pieces that have none.
-        ids: content → id of the added tokens that pieces may be; those of `added` unless given.
         lowers: whether texts are lower-cased, except for the tokens that are matched as they are written.
-        written: the added tokens that are matched as they are written; `added` unless given.
-        never_split: words that basic tokenization leaves as they are.
         whole: words that are left as they are, each as one token.
     """
 
@@ -251,45 +257,25 @@ class SlowStages(Stages):
         *,
         unknown_id: int | None,
         lowers: bool,
-        ids: Mapping[str, int] | None = None,
-        written: AddedTokens | None = None,
-        never_split: Collection[str] | None = None,
         whole: Collection[str] | None = None,
     ) -> None:
         super().__init__(basic, wordpiece, vocab, added, special)
         self.unknown_id = unknown_id
-        self._ids = added.encoder if ids is None else ids
+        self._ids: Mapping[str, int] = added.encoder  # of the added tokens that pieces may be
         self.lowers = lowers
-        self._written = added if written is None else written
-        self.never_split = frozenset(special) if never_split is None else never_split
+        self._written = added  # are matched as they are written
+        self.never_split = frozenset(special)  # words that basic tokenization leaves as they are
         self._whole: Collection[str] = (() if basic is None else basic.never_split) if whole is None else whole
 
     def as_text(self) -> SlowStages:
-        return SlowStages(
-            self.basic,
-            self.wordpiece,
-            self.vocab,
-            NO_TOKENS,
-            self.special,
-            unknown_id=self.unknown_id,
-            ids=self._ids,
-            lowers=self.lowers,
-            written=self._written,
-            whole=self._whole,
-        )
+        return self._with(added=AddedTokens())
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> SlowStages:
-        return SlowStages(
-            self.basic,
-            self.wordpiece.without(special),
-            self.vocab,
-            self.added.without(special - allowed),
-            tuple(token for token in self.special if token in allowed),
-            unknown_id=self.unknown_id,
-            ids=self._ids,
-            lowers=self.lowers,
-            never_split=(),
-            whole=(),
+        added = self.added.without(special - allowed)
+        left = tuple(token for token in self.special if token in allowed)
+        wordpiece = self.wordpiece.without(special)
+        return self._with(
+            wordpiece=wordpiece, added=added, _written=added, special=left, never_split=frozenset(), _whole=()
         )
 
     def to_id(self, piece: str) -> int:
@@ -341,33 +327,29 @@ class SlowStages(Stages):
 
     # ---- spans ------------------------------------------------------------------------------------------------------
 
-    def parts(self, text: str, watch: Watch | None = None) -> Iterator[Part]:
+    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
         whole = AlignedText.of(text)
         aligned = _lowered_between(whole, self.lowered(text))
-        if watch is not None:
-            watch.changed("lower-case-around-tokens", whole, aligned)
-        rejected: list[RejectedMatch] | None = None if watch is None else []
+        watch.changed("lower-case-around-tokens", whole, aligned)
+        rejected: list[RejectedMatch] = []
         places = self.added.places(aligned.text, rejected)
-        if watch is not None:
-            watch.cut("added-tokens", aligned, rejected or ())
+        watch.cut("added-tokens", aligned, rejected)
         for start, end, is_token in places:
-            if watch is not None:
-                part = aligned.cut(start, end)
-                watch.part("added-tokens", part, part.text if is_token else None)
+            part = aligned.cut(start, end)
+            watch.part("added-tokens", part, part.text if is_token else None)
             yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
 
-    def words(self, part: AlignedText, watch: Watch | None = None) -> Iterator[Word]:
+    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word, start, end in self.places_of_words(part, watch):
             text = word.text[start:end]
             yield word, start, end, [text] if text in self._whole else self.wordpiece.pieces_of(text)
 
-    def places_of_words(self, part: AlignedText, watch: Watch | None) -> Iterator[tuple[AlignedText, int, int]]:
+    def places_of_words(self, part: AlignedText, watch: Watch) -> Iterator[tuple[AlignedText, int, int]]:
         """The words of a part, as the basic tokenizer makes them: each by its place in a text."""
         basic = self.basic
         if basic is None:
             for _, start, end in places(part.text, part.text.split()):
-                if watch is not None:
-                    watch.split(part, start, end, False)
+                watch.split(part, start, end, False)
                 yield part, start, end
             return
         never_split = {*self.never_split, *basic.never_split}
@@ -375,8 +357,7 @@ class SlowStages(Stages):
         for text, start, end in places(cleaned.text, cleaned.text.split()):
             word = cleaned.cut(start, end)
             is_kept = text in never_split
-            if watch is not None:
-                watch.split(cleaned, start, end, is_kept)
+            watch.split(cleaned, start, end, is_kept)
             word = _normalized(word, basic, watch, is_kept)
             if word.text in never_split or not basic.do_split_on_punc:
                 cut = word.text.split()
@@ -402,29 +383,25 @@ def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
     return aligned.each(change)
 
 
-def _cleaned(part: AlignedText, basic: BasicTokenizer, watch: Watch | None) -> AlignedText:
+def _cleaned(part: AlignedText, basic: BasicTokenizer, watch: Watch) -> AlignedText:
     is_clean = part.text.isascii() and part.text.isprintable()
     cleaned = part if is_clean else part.translated(basic.cleaning_table)
-    if watch is not None:
-        watch.changed("clean", part, cleaned)
+    watch.changed("clean", part, cleaned)
     whole = composed(cleaned) if basic.composes and not is_clean else cleaned
-    if watch is not None:
-        watch.changed("compose", cleaned, whole)
+    watch.changed("compose", cleaned, whole)
     return whole
 
 
-def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch | None, is_kept: bool) -> AlignedText:
+def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch, is_kept: bool) -> AlignedText:
     lowered = word
     if not is_kept and word.text.isascii():
         lowered = word.written_as(basic.normalize(word.text))
     elif not is_kept and basic.do_lower_case:
         lowered = word.lowered()
-    if watch is not None:
-        watch.changed("lower-case", word, lowered)
+    watch.changed("lower-case", word, lowered)
     strips = not (is_kept or lowered.text.isascii()) and _strips_accents(basic)
     stripped = decomposed(lowered).translated(MARKS) if strips else lowered
-    if watch is not None:
-        watch.changed("accents", lowered, stripped)
+    watch.changed("accents", lowered, stripped)
     return stripped
 
 

@@ -1,6 +1,7 @@
-"""The trie that cuts a text at known words, leftmost-longest, in linear time.
+"""The trie that cuts a text at known words, leftmost-longest, in linear time; and searches for sets of words that grow.
 
-In: words, then a text. Out: the spans where words stand, or the text cut at them.
+In: words, then a text. Out: the spans where words stand, or the text cut at them. Also here: `bulk`, which pauses the
+garbage collector while many objects are made, `Layers`, a mapping that grows, and `Prefilter`, which rules words out.
 
 An example: the words ab and abcd, and the text abcx. The walk through the trie follows a, b and c, and x leaves the
 trie. The characters abc alone decide what follows: ab is a word of the text, and c, which begins no word, is skipped.
@@ -24,9 +25,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from trietok.text.changes import cached_property
-
-# Pause the garbage collector while many long-lived objects are made.
-
 
 MANY = 20_000  # objects, from which on it pays to spare the collector walking through what was made
 FROZEN_BY_PYTHON = 1_000  # objects, at most: 3.12 starts with some 400; who freezes a program freezes many thousands
@@ -277,7 +275,13 @@ class Trie:
         >>> Trie().cut_text("abcd", [0, 1, 3])
         ['a', 'bc', 'd']
         """
-        return cut_text(text, offsets)
+        pieces: list[str] = []
+        start = 0
+        for end in (*offsets, len(text)):
+            if end > start:
+                pieces.append(text[start:end])
+                start = end
+        return pieces
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Where words occur in `text`: half-open spans of code points, leftmost-longest, in order, disjoint.
@@ -362,21 +366,7 @@ class Trie:
         self._generation += 1
 
 
-def cut_text(text: str, offsets: Iterable[int]) -> list[str]:
-    """Cut `text` at ascending offsets; empty pieces are left out."""
-    pieces: list[str] = []
-    start = 0
-    for end in (*offsets, len(text)):
-        if end > start:
-            pieces.append(text[start:end])
-            start = end
-    return pieces
-
-
-# An immutable mapping. `with_items` returns a larger one that shares the big layers with it.
-#
-# In: items. Out: a `Layers`; and from it, with more items, another `Layers`. The first does not change.
-
+# ---- immutable mappings and sets of words that are extended one by one -----------------------------------------------
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -471,14 +461,10 @@ class Layers(Mapping[_Key, _Value]):
         return type(self), (self.flat(),)
 
 
-# A fast test that rules out that any of many words occurs in a text.
-#
-# In: words, then a text. Out: False if none of the words can be in it.
-#
-# Every word has a *key character*, which is one of its characters: one already chosen for another word if it has one,
-# else its rarest in ordinary text. A text without any key character contains none of the words, and a compiled
-# character class finds that out at the speed of C. Words such as `<ent>` or `drug-4711` have key characters that most
-# texts lack.
+# A fast test that rules out that any of many words occurs in a text: every word has a *key character*, which is one
+# of its characters: one already chosen for another word if it has one, else its rarest in ordinary text. A text
+# without any key character contains none of the words, and a compiled character class finds that out at the speed of
+# C. Words such as `<ent>` or `drug-4711` have key characters that most texts lack.
 
 
 # Characters by how often English texts have them, the most common first; any other is rarer than all of these.
@@ -527,16 +513,11 @@ def _commonness(char: str) -> int:
     return 0 if position < 0 else len(_BY_FREQUENCY) - position
 
 
-# Finding many words in a text at once, for immutable sets of words that are extended one by one.
-#
-# In: words, then a text. Out: where they occur, leftmost first; of those that begin at one character the longest, or
-# the one that was added first.
-#
-# A `WordSearch` consists of a few parts, each much smaller than the one before, as in `trietok.text.trie`.
-# `with_words` returns a new `WordSearch` that shares the big parts. A small part is searched by one compiled pattern, a
-# big part by a trie, unless a prefilter finds at the speed of C that the text contains none of its words. A pattern
-# begins anew at each character, so a long word that resembles the text costs its length there each time; long words
-# therefore need a trie.
+# A `WordSearch` consists of a few parts, each much smaller than the one before, as in `Layers`. `with_words` returns
+# a new `WordSearch` that shares the big parts. A small part is searched by one compiled pattern, a big part by a
+# trie, unless a prefilter finds at the speed of C that the text contains none of its words. A pattern begins anew at
+# each character, so a long word that resembles the text costs its length there each time; long words therefore need a
+# trie.
 
 
 Span = tuple[int, int]
@@ -575,12 +556,6 @@ class WordSearch:
             top = parts.pop()
             parts[-1] = Part(parts[-1].words + top.words, self._first_wins)
         return self._of(parts)
-
-    def without(self, words: Iterable[str]) -> WordSearch:
-        """The search without some of the words. The cost is the number of words in the parts that contain them."""
-        gone = set(words)
-        kept = [part if gone.isdisjoint(part.words) else part.without(gone) for part in self.parts]
-        return self._of([part for part in kept if part.words])
 
     def _of(self, parts: Iterable[Part]) -> WordSearch:
         search = WordSearch(first_wins=self._first_wins)
@@ -662,10 +637,6 @@ class Part:
         self._first_wins = first_wins
         self._has_pattern = len(words) <= FEW and sum(map(len, words)) <= FEW_CHARS
         self._trie: Trie | None = None
-
-    def without(self, words: set[str]) -> Part:
-        """A part with fewer words."""
-        return Part(tuple(word for word in self.words if word not in words), self._first_wins)
 
     def find(self, text: str) -> list[Span]:
         """Where words occur in `text`."""

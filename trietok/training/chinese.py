@@ -148,18 +148,16 @@ def train_chinese_bpe(
 # ---- sentences to chains --------------------------------------------------------------------------------------------
 
 
-class _Ends(TranslationTable):
-    """Turns whitespace into a space, and a line feed and all else that ends a chain into a line feed."""
-
-    def replacement(self, char: str) -> str:
-        if char != "\n" and (is_whitespace(char) or char.isspace()):
-            return " "
-        return (
-            "\n" if char == "\n" or is_control(char) or char == REPLACEMENT_CHARACTER or is_punctuation(char) else char
-        )
+def _ends_chain(char: str) -> bool:
+    return char == "\n" or is_control(char) or char == REPLACEMENT_CHARACTER or is_punctuation(char)
 
 
-_ENDS = _Ends()
+# Turns whitespace into a space, and a line feed and all else that ends a chain into a line feed.
+_ENDS = TranslationTable(
+    lambda char: (
+        " " if char != "\n" and (is_whitespace(char) or char.isspace()) else "\n" if _ends_chain(char) else char
+    )
+)
 
 
 def chains_of(sentence: str) -> list[str]:

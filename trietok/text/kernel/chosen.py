@@ -278,10 +278,7 @@ def may_compose() -> frozenset[str]:
     spaced[::2] = code_points
     decomposed = normalize("NFD", _text_of(spaced)).split(" ")
     return frozenset(
-        (
-            *(char for chars in decomposed if len(chars) > 1 for char in chars[1:]),
-            *map(chr, _HANGUL_VOWELS_AND_ENDS),
-        )
+        (*(char for chars in decomposed if len(chars) > 1 for char in chars[1:]), *map(chr, _HANGUL_VOWELS_AND_ENDS))
     )
 
 
@@ -426,7 +423,5 @@ if hasattr(os, "register_at_fork"):  # a function of C, as those of the kernels:
     os.register_at_fork(after_in_child=one_at_a_time._at_fork_reinit)  # type: ignore[attr-defined]
 if _IS_THERE and hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_kernel.hold_kernels,
-        after_in_parent=_kernel.release_in_parent,
-        after_in_child=_kernel.release_in_child,
+        before=_kernel.hold_kernels, after_in_parent=_kernel.release_in_parent, after_in_child=_kernel.release_in_child
     )

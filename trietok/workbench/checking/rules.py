@@ -716,7 +716,7 @@ def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     lowers, strips = bool(facts.setting("do_lower_case")), facts.setting("strip_accents")
     if strips is None and facts.case[0] is (not lowers):
         return  # it follows from lower-casing, which has a finding
-    accented = [word for word in facts.words if not word.isascii() and unicodedata.normalize("NFD", word) != word]
+    accented = [word for word in facts.words if not word.isascii() and normalize("NFD", word) != word]
     if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
         message = f"strip_accents is {_json(strips)}, which takes letters apart and accents off, and {len(accented):,} "
         message += f"entries have such letters, as {', '.join(map(repr, accented[:3]))}: no text gives them"
