@@ -25,7 +25,7 @@ from itertools import accumulate, chain
 from operator import sub
 from typing import TYPE_CHECKING
 
-from trietok.text.alignment import AlignedText, Located, Span, places
+from trietok.text.alignment import Located, Span
 from trietok.text.characters import lower_each
 from trietok.text.kernel.chosen import (
     TEXT_AT_ONCE_BEFORE_KERNEL,
@@ -497,7 +497,9 @@ class ChunkEncoder(TextEncoder):
         for piece, is_token in self._added.pieces(text):
             if is_token:
                 ids.append(self._added.encoder[piece])
-            else:
+            elif self._added.is_plain and not (self._lowers and lower_each(piece) != piece):
+                ids += self._ids_of_chunks(piece.split(" "))
+            else:  # it may hold what looks like a token and is none there
                 ids += self._ids_of_words(piece)
         return ids
 
@@ -541,17 +543,30 @@ class ChunkEncoder(TextEncoder):
         """
         if len(self._chunks.get(chunk, ())) == 1 and self._is_ascii_word(chunk):
             return (1, len(chunk))  # most chunks: a word that is one token
-        bounds = [-1, *chain.from_iterable(self._spans_of_chunk(chunk))]
+        bounds = self._bounds_of_ascii(chunk)
+        if bounds is None:
+            bounds = [-1, *chain.from_iterable(self.stages.spans(chunk))]
         if bounds[-1] != len(chunk):
             bounds += len(chunk), len(chunk)
         return tuple(map(sub, bounds[1:], bounds))
 
-    def _spans_of_chunk(self, chunk: str) -> list[Span]:
-        is_simple = self._split_punctuation and chunk.isascii() and chunk.isprintable()
-        if not is_simple or (not self._is_ascii_word(chunk) and self._stands_in(chunk)):
-            return self.stages.spans(chunk)
-        text = AlignedText.of(self._basic.normalize(chunk))
-        spans: list[Span] = []
-        for word, start, end in places(text.text, ASCII_WORDS.findall(text.text)):
-            spans += self.stages.spans_of(text, start, end, self._wordpiece.pieces_of(word))
-        return spans
+    def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
+        """The starts and ends of the tokens of printable ASCII; None where an added token may occur in it."""
+        if not (self._split_punctuation and chunk.isascii() and chunk.isprintable()):
+            return None
+        if not self._is_ascii_word(chunk) and self._stands_in(chunk):
+            return None
+        vocab, longest = self._vocab, self._wordpiece.max_input_chars_per_word
+        bounds, end, marked = [-1], 0, len(self._wordpiece.continuing_subword_prefix)
+        lowered = chunk.lower() if self._lowers_words else chunk
+        for word in (lowered,) if lowered.isalnum() else ASCII_WORDS.findall(lowered):
+            start, end = end, end + len(word)
+            bounds.append(start)
+            if word not in vocab or len(word) > longest:
+                pieces = self._wordpiece.pieces_of(word)
+                start += len(pieces[0])
+                for piece in pieces[1:]:
+                    bounds += start, start
+                    start += len(piece) - marked
+            bounds.append(end)
+        return bounds

@@ -253,6 +253,9 @@ class RustChunkEncoder(ChunkEncoder):
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         return STOP  # asked only if an added token contains whitespace
 
+    def _ids_of_spaced(self, text: str) -> list[int]:
+        return self._ids_around(text)
+
     def _has_chunked_spans(self, text: str) -> bool:
         added = self._added
         if self._has_spaces or self.stages.trims_offsets:
