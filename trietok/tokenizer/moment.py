@@ -490,6 +490,9 @@ class Moment:
         builds_by_methods: whether methods that a user has replaced make the model inputs instead.
         is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
         default_plan: the plan of a call for a text alone without options; None if calls do not go by it.
+        chunk_ids, front, back, limit: what `encode` needs for such a text: the function from a chunk to its ids, the
+            special tokens around, and the number of ids above which a warning is logged; `chunk_ids` is None if calls
+            do not go by `default_plan`.
     """
 
     def __init__(self, tokenizer: Any, before: Moment) -> None:
@@ -552,11 +555,15 @@ class Moment:
         self._builder_of_ids: InputBuilder | None = None
         splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
         self.call_encoder = self.encoder.as_text() if splits else self.encoder
+        self.chunk_ids = None  # these are for `encode`
         self.default_plan: QuickPlan | None = None
         limited = isinstance(state.model_max_length, (int, float))  # else a call says so
         if limited and self.is_plain and self.call_encoder is self.encoder and isinstance(self.encoder, ChunkEncoder):
             plan = self.builder.plan(DEFAULTS)
-            self.default_plan = plan if isinstance(plan, QuickPlan) else None
+            if isinstance(plan, QuickPlan):
+                self.default_plan = plan
+                self.chunk_ids = self.encoder.chunk_ids
+                self.front, self.back, self.limit = plan.front, plan.back, plan.limit
 
     @property
     def builder_of_ids(self) -> InputBuilder:
