@@ -454,7 +454,7 @@ def _meant(token: str) -> str | None:
     return None
 
 
-@rule("vocabulary", "slow")
+@rule("vocabulary", "slow", "bert_stages")
 def missing_letters(facts: Facts) -> Iterator[Finding]:
     """Letters that many entries hold and that are no entry themselves, so that words with them are unknown."""
     first: Counter[str] = Counter()
@@ -481,7 +481,7 @@ def missing_letters(facts: Facts) -> Iterator[Finding]:
             yield Finding("warning", "letter-missing", message, facts.vocabulary_file, token=token)
 
 
-@rule("vocabulary", "slow")
+@rule("vocabulary", "slow", "bert_stages")
 def replaced_slots(facts: Facts) -> Iterator[Finding]:
     """Entries in the midst of a run of unused slots: words that were written into slots, or lines that were damaged."""
     slots = {id_: int(match[1]) for id_, token in facts.by_line.items() if (match := _SLOT.fullmatch(token))}
