@@ -215,7 +215,8 @@ def test_a_flipped_bit_of_a_shard(english, tmp_path, keep):
         table = None
         with contextlib.suppress(OSError, pa.ArrowException):
             table = corpus.arrow_dataset().to_table()
-        assert table is None or table.equals(whole) or len(table) < len(whole)
+        # Arrow counts neither rows nor items: the damaged header of a page may cut a column short.
+        assert table is None or table.equals(whole) or len(table) < len(whole) or table.nbytes < whole.nbytes
     assert checksums > 20
     encode_files(tmp_path / "a.jsonl", tmp_path / "ids", english, resume=True, verify=True, **options)
     assert path.read_bytes() == raw

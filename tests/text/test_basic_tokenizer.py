@@ -111,3 +111,13 @@ def test_chinese_punctuation_is_a_word_and_composes_with_nothing():
     for char in CHINESE_PUNCTUATION:
         assert is_punctuation(char)
         assert BasicTokenizer().tokenize(f"a{char}\u0338b") == ["a", char, "b"]
+
+
+def test_the_classes_of_every_character_are_those_of_the_readable_version():
+    """One character among a million is not found by random texts."""
+    wrong = [
+        f"U+{code:04X}"
+        for code, char in enumerate(map(chr, range(0x110000)))
+        if is_punctuation(char) != reference.is_punctuation(char) or is_chinese_char(code) != reference.is_chinese(char)
+    ]
+    assert wrong == []

@@ -97,8 +97,24 @@ def _mapped(path: Path, header: int) -> memoryview[int]:
 def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
     with damage_told(str(path), _MADE_AGAIN):
         column = file.read_row_group(group, columns=[name]).column(0).combine_chunks()
-        check_rows(len(column), file.metadata.row_group(group).num_rows)
+        metadata = file.metadata.row_group(group)
+        check_rows(len(column), metadata.num_rows)
+        _check_items(column, name, [metadata])
     return column.chunk(0) if hasattr(column, "num_chunks") else column
+
+
+def _check_items(column: Any, name: str, groups: Sequence[Any]) -> None:
+    """`check_rows` for the items of lists of numbers, which the damaged header of a page may cut short as well."""
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    wanted = [chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(f"{name}.list.")]
+    if wanted and not import_pyarrow().types.is_nested(column.type.value_type):
+        from pyarrow import compute
+
+        lengths = compute.fill_null(compute.list_value_length(column), 0)
+        # A list without items counts as one, as in the file.
+        read = compute.sum(compute.max_element_wise(lengths, 1)).as_py() or 0
+        if read != sum(wanted):
+            raise OSError(f"its lists have {sum(wanted):,} items there, and {read:,} could be read")
 
 
 class _Parquet:
@@ -129,7 +145,10 @@ class _Parquet:
     def table(self) -> Any:
         with damage_told(str(self.path), _MADE_AGAIN):
             table = self._file.read()
-            check_rows(len(table), self._file.metadata.num_rows)
+            metadata = self._file.metadata
+            check_rows(len(table), metadata.num_rows)
+            for name in table.column_names:
+                _check_items(table.column(name), name, [metadata.row_group(n) for n in range(metadata.num_row_groups)])
             return table
 
 
