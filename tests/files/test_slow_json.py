@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
+import os
 import pathlib
 import tempfile
 
@@ -14,7 +16,15 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import SPECIAL, examples
-from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputError, NotSupportedError, VocabularyError
+from trietok import (
+    AddedToken,
+    BertTokenizer,
+    BertTokenizerFast,
+    FileError,
+    InputError,
+    NotSupportedError,
+    VocabularyError,
+)
 from trietok.tokenizer_json import read_tokenizer_json
 from trietok.training import save_chinese_bpe
 
@@ -272,6 +282,23 @@ def test_a_tokenizer_json_that_cannot_be_brought_up_to_date_is_refused(model, ch
     tokenizer.save_pretrained(model, tokenizer_json=False)
     assert not (model / "tokenizer.json").exists()
     assert trietok.AutoTokenizer.from_pretrained(model).get_vocab() == tokenizer.get_vocab()
+
+
+def test_a_full_disk_is_no_question_of_ids(model, monkeypatch):
+    """The file cannot be written, which says nothing of what it would hold; nothing has changed."""
+    tokenizer = BertTokenizer.from_pretrained(model)
+    tokenizer.add_tokens(["covid-19"])
+    before, replace = {path.name: path.read_bytes() for path in model.iterdir()}, os.replace
+
+    def full(source, target):
+        if str(target).endswith("tokenizer.json"):
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(FileError, match=r"cannot write .*tokenizer\.json: No space left on device"):
+        tokenizer.save_pretrained(model)
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == before
 
 
 def test_an_added_token_that_the_file_has_already_is_no_reason_to_refuse(vocab_file, tmp_path):

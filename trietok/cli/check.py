@@ -42,7 +42,7 @@ def check(path: str, fix: bool, output: str | None, renumber: bool, as_json: boo
         raise click.UsageError("--renumber needs --fix.")
     if fix != (output is not None):
         raise click.UsageError("--fix and --output go together: --fix --output DIR.")
-    if path and path not in BUILT_IN_NAMES and not os.path.lexists(path):
+    if path not in BUILT_IN_NAMES and not os.path.lexists(path):
         raise nothing_there(path)
     if output is None:
         report = trietok.check(path)

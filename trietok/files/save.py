@@ -222,6 +222,8 @@ def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
             return
         why = f"a {type(tokenizer).__name__} has other tokens and writes no {TOKENIZER_FILE}"
     except TrietokError as error:
+        if isinstance(error.__cause__, OSError) and getattr(error, "path", None) == str(folder / there.name):
+            raise  # the disk is full, say: no other ids are in question
         why = str(error).replace(f"{folder / there.name}: ", "")
     raise NotSupportedError(
         f"{there} is read by fast classes and by the package tokenizers, and would give other ids than what is saved; "

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
 from trietok.text import characters as rust_characters
@@ -212,20 +212,15 @@ class RustBasicTokenizer(BasicTokenizer):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
         clean_text: delete control characters and make every whitespace a space.
-        composes_at_last: compose to NFC, when all else is done. This and the next are for byte-pair encodings.
-        splits_punctuation: make every punctuation character a word of its own.
 
     >>> RustBasicTokenizer().tokenize("Héllo, 世界!\\u200b")
     ['hello', ',', '世', '界', '!']
     >>> RustBasicTokenizer(do_lower_case=False).tokenize("e\\u0301 a\\x0bb") == ["e\\u0301", "ab"]
     True
-    >>> RustBasicTokenizer(False, composes_at_last=True).tokenize("cafe\\u0301!") == ["caf\\xe9", "!"]
-    True
-    >>> RustBasicTokenizer(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
-    ['Now,', 'now!']
     """
 
     composes = False
+    composes_at_last = False
 
     def __init__(
         self,
@@ -233,13 +228,9 @@ class RustBasicTokenizer(BasicTokenizer):
         tokenize_chinese_chars: bool = True,
         strip_accents: bool | None = None,
         clean_text: bool = True,
-        *,
-        composes_at_last: bool = False,
-        splits_punctuation: bool = True,
     ) -> None:
-        super().__init__(do_lower_case, None, tokenize_chinese_chars, strip_accents, splits_punctuation)
+        super().__init__(do_lower_case, None, tokenize_chinese_chars, strip_accents)
         self.clean_text = clean_text
-        self.composes_at_last = composes_at_last
 
     @property
     def strips_accents(self) -> bool:
@@ -287,9 +278,31 @@ class RustBasicTokenizer(BasicTokenizer):
         return rust_characters.nfc(text) if self.composes_at_last else text
 
     def words(self, normalized: str) -> list[str]:
-        """Cut a normalized text at whitespace and around punctuation."""
-        if not (self.clean_text and self.do_split_on_punc):
+        """Cut a normalized text at whitespace and around punctuation, whatever `do_split_on_punc` says."""
+        if not self.clean_text:
             normalized = _split_space().sub(" ", normalized)
+        return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
+
+
+class RustWordSplitter(RustBasicTokenizer):
+    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it; fingerprints hold its name.
+
+    Args:
+        switches: those of `RustBasicTokenizer`.
+        composes_at_last: compose to NFC, when all else is done.
+        splits_punctuation: make every punctuation character a word of its own.
+
+    >>> RustWordSplitter(False, composes_at_last=True).tokenize("cafe\\u0301!") == ["caf\\xe9", "!"]
+    True
+    >>> RustWordSplitter(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
+    ['Now,', 'now!']
+    """
+
+    def __init__(self, *switches: Any, composes_at_last: bool = False, splits_punctuation: bool = True) -> None:
+        super().__init__(*switches)
+        self.composes_at_last, self.do_split_on_punc = composes_at_last, splits_punctuation
+
+    def words(self, normalized: str) -> list[str]:
         if self.do_split_on_punc:
-            normalized = normalized.translate(RUST_PUNCTUATION)
-        return [word for word in normalized.split(" ") if word]
+            return super().words(normalized)
+        return [word for word in _split_space().sub(" ", normalized).split(" ") if word]

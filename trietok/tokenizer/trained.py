@@ -25,7 +25,7 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.files.tokenizer_json import NO_NORMALIZER, BpeDecoder, TokenizerJson
-from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.rust_encoder import BpeChunkEncoder, BpeStages
@@ -103,12 +103,12 @@ class PreTrainedTokenizerFast(RustProfile):
         self._first_vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), None)
         return self._first_vocabulary
 
-    def _new_basic_tokenizer(self, **options: Any) -> RustBasicTokenizer:
+    def _new_basic_tokenizer(self, **options: Any) -> RustWordSplitter:
         file = self._read
         said = file.normalizer or NO_NORMALIZER
         switches = (said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
         self._asked = {}
-        return RustBasicTokenizer(*switches, composes_at_last=file.composes, splits_punctuation=file.splits_punctuation)
+        return RustWordSplitter(*switches, composes_at_last=file.composes, splits_punctuation=file.splits_punctuation)
 
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> BpeTokenizer:
         assert self._read.bpe is not None  # `_read_first` has checked it
