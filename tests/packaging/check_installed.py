@@ -31,7 +31,7 @@ def main() -> None:
     package = pathlib.Path(trietok.__file__).parent
     assert pathlib.Path(sys.prefix) in package.parents, f"this is no installed trietok: {package}"
     assert trietok.kernel == expected, f"the kernel is {trietok.kernel}, not {expected}"
-    assert (package / "text" / LIBRARY).exists() == (expected == "compiled")
+    assert (package / "text" / "kernel" / LIBRARY).exists() == (expected == "compiled")
     assert not list(package.rglob("*.[ch]")), "sources in C are of no use here"
     assert (package / "py.typed").exists()
     assert importlib.metadata.version("trietok") == trietok.__version__
