@@ -31,7 +31,8 @@ FEWER = {
     "TRIETOK_FORGERIES": "20000",
     "TRIETOK_KILLS": "60",
     "TRIETOK_LINES": "30",
-    "TRIETOK_FORKS": "2",
+    "TRIETOK_FORKS": "1",
+    "TRIETOK_SCRIPTS": "6",
     "TRIETOK_STEPS": "3",
     "TRIETOK_SECONDS": "10",
 }
