@@ -67,8 +67,14 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     )
 
     if TYPE_CHECKING:  # the attributes of `__getattr__`, for type checkers and editors
-        bos_token = eos_token = unk_token = sep_token = pad_token = cls_token = mask_token = Role()
-        additional_special_tokens = Additional()
+        bos_token: Role = Role()
+        eos_token: Role = Role()
+        unk_token: Role = Role()
+        sep_token: Role = Role()
+        pad_token: Role = Role()
+        cls_token: Role = Role()
+        mask_token: Role = Role()
+        additional_special_tokens: Additional = Additional()
         bos_token_id: int | None
         eos_token_id: int | None
         unk_token_id: int | None
