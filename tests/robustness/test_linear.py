@@ -26,7 +26,7 @@ from trietok import AddedToken, google_bert
 from trietok.explaining.views import why_differ
 from trietok.text import rust_added_tokens
 from trietok.text.alignment import AlignedText
-from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
+from trietok.text.basic_tokenizer import BasicTokenizer, RustWordSplitter
 from trietok.text.characters import LONG_RUN, normalize
 from trietok.text.japanese import CharacterTokenizer
 from trietok.text.kernel.chosen import kernel_at_work, using_kernel
@@ -338,7 +338,7 @@ def others(vocab_file) -> dict[str, object]:
         "BasicTokenizer": BasicTokenizer().tokenize,
         "BasicTokenizer.normalize": BasicTokenizer().normalize,
         "Google's": google_bert.BasicTokenizer().tokenize,
-        "composed last": RustBasicTokenizer(False, composes_at_last=True).tokenize,
+        "composed last": RustWordSplitter(False, composes_at_last=True).tokenize,
         "characters": CharacterTokenizer({"a": 0}, "[UNK]").tokenize,
         "characters with spans": lambda text: CharacterTokenizer({"a": 0}, "[UNK]").locate(AlignedText.of(text)),
         "Japanese": words,
