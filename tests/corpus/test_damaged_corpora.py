@@ -70,8 +70,9 @@ def outcome(read):
         return None, error
 
 
-def test_any_other_value_in_a_manifest(english, finished):
-    """Each value is replaced in turn, or left out: in the first form by each of the others, else by one of them."""
+@pytest.mark.parametrize("most", [20, pytest.param(None, marks=pytest.mark.faults)])
+def test_any_other_value_in_a_manifest(english, finished, most):
+    """Values are replaced, or left out: `most` of them, or each, in the first form by each of the others."""
     run, whole, rows = finished
     if len(rows) == 5:
         assert rows == ids_of(english, [text for texts in ROWS.values() for text in texts])
@@ -83,6 +84,7 @@ def test_any_other_value_in_a_manifest(english, finished):
     is_first = "columns" not in manifest["options"] and manifest["options"]["pack"] is None
     others = {path: OTHERS if is_first else [rng.choice(OTHERS)] for path in places(manifest) if path}
     cases = [(path, other) for path in others for other in others[path]]
+    cases = rng.sample(cases, min(most or len(cases), len(cases)))
     for path, other in cases:
         text = json.dumps(changed(manifest, path, other))
         (whole / "manifest.json").write_text(text)
@@ -100,7 +102,7 @@ def test_any_other_value_in_a_manifest(english, finished):
             errors["resume"] += 1
             assert str(whole) in str(error), (path, other, error)
             assert "directory" in str(error), (path, other, error)  # what to do
-    assert min(errors.values()) > len(cases) // 2
+    assert min(errors.values()) > len(cases) // (2 if most is None else 5)
 
 
 def test_numbers_that_do_not_agree(finished):
