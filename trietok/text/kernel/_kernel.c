@@ -7,9 +7,10 @@
    (`hand_over`): the part of it between characters that are set apart, or all of it where an added token may reach
    further. So there is one set of rules, and Python has it. What words and handed-over chunks became is remembered.
 
-   `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts words into pieces, `_kernel_state.h` is a kernel and a call to
-   it, `_kernel_characters.h` asks what becomes of characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and
-   `_kernel_rows.h` make Python objects of ids, and here are the types and the module. */
+   `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
+   words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
+   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids, and
+   here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
@@ -54,7 +55,7 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 /* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing is
    written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
 static Kernel *first_kernel;
-static PyThread_type_lock forking; /* one thread at a time */
+static Lock forking; /* one thread at a time */
 
 static void enlist_kernel(Kernel *kernel)
 {
@@ -87,27 +88,13 @@ PyDoc_STRVAR(hold_doc, "hold_kernels()\n--\n\nBefore a fork: wait until nothing 
 
 static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    if (!PyThread_acquire_lock(forking, NOWAIT_LOCK)) {
-        PyThreadState *state = PyEval_SaveThread();
-        PyThread_acquire_lock(forking, WAIT_LOCK);
-        PyEval_RestoreThread(state);
-    }
+    lock_patiently(&forking, 1);
     for (Kernel *kernel; (kernel = kernel_that(0));) { /* others may come and go while one is waited for */
         Py_INCREF((PyObject *)kernel);
         lock_kernel(kernel, 1);
         kernel->is_held = 1;
     }
     Py_RETURN_NONE;
-}
-
-/* A lock as nobody has it, in the child of a fork, where the others that might have it are not. */
-static void renew(PyThread_type_lock *lock)
-{
-    PyThread_type_lock fresh = PyThread_allocate_lock();
-    if (fresh)
-        *lock = fresh; /* the old one may be in any state; it is left */
-    else
-        PyThread_release_lock(*lock);
 }
 
 static PyObject *let_kernels_go(int in_child)
@@ -117,16 +104,10 @@ static PyObject *let_kernels_go(int in_child)
         for (size_t i = 0; in_child && i < kernel->readers_size; i++)
             if (kernel->readers[i].thread != PyThread_get_thread_ident())
                 kernel->readers[i].epoch = 0;
-        if (in_child)
-            renew(&kernel->lock);
-        else
-            unlock_kernel(kernel);
+        unlock_kernel(kernel);
         Py_DECREF((PyObject *)kernel);
     }
-    if (in_child)
-        renew(&forking);
-    else
-        PyThread_release_lock(forking);
+    unlock(&forking);
     Py_RETURN_NONE;
 }
 
@@ -196,8 +177,6 @@ static void Kernel_dealloc(Kernel *kernel)
     give_back(kernel->numbers);
     give_back(kernel->readers);
     free_memory(&kernel->memory);
-    if (kernel->lock)
-        PyThread_free_lock(kernel->lock);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(kernel);
     Py_DECREF(type);
 }
@@ -210,10 +189,9 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
     kernel->memory.seed[1] |= 1;
     kernel->memory.limit = kernel->limit = limit;
     atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
-    kernel->lock = PyThread_allocate_lock();
     kernel->numbers = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers);
     kernel->readers = new_zeroed(FIRST_READERS, sizeof *kernel->readers);
-    if (!kernel->lock || !kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
+    if (!kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
         return -1;
     kernel->numbers_size = NUMBERS_KEPT;
     kernel->readers_size = FIRST_READERS;
@@ -519,10 +497,6 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    if (!forking && !(forking = PyThread_allocate_lock())) {
-        PyErr_NoMemory();
-        return -1;
-    }
     if (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE))
         return -1;
     state->vocabulary = add_type(module, &vocabulary_spec);

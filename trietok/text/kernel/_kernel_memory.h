@@ -12,12 +12,8 @@
 #ifndef TRIETOK_KERNEL_MEMORY_H
 #define TRIETOK_KERNEL_MEMORY_H
 
-#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the kernel reads bytes as numbers, the first byte as the lowest"
-#endif
+#include "_kernel_platform.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,12 +56,6 @@ enum { READ_AT_ONCE = 16 }; /* bytes that are read, and cut off, where there are
 typedef struct {
     uint64_t low, high;
 } Pair;
-
-static inline uint64_t mixed(uint64_t a, uint64_t b)
-{
-    __uint128_t product = (__uint128_t)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 
 static inline uint64_t up_to_8_bytes(const uint8_t *bytes, size_t length)
 {

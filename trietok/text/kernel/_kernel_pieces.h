@@ -155,7 +155,7 @@ static void place_entries(Pieces *pieces)
 {
     for (size_t i = 0; i < pieces->count; i++) {
         size_t ahead = i + ENTRIES_AHEAD < pieces->count ? i + ENTRIES_AHEAD : i;
-        __builtin_prefetch(&pieces->entries[pieces->added[ahead].place & pieces->mask], 1);
+        FETCH(&pieces->entries[pieces->added[ahead].place & pieces->mask]);
         uint32_t at = pieces->added[i].place & pieces->mask;
         while (pieces->entries[at].length)
             at = (at + 1) & pieces->mask;
@@ -217,7 +217,7 @@ static inline int32_t longest_entry(const Pieces *pieces, int root, const uint8_
     if (left + 1 < FIRST_LONG)
         lengths &= ((uint32_t)2 << left) - 1;
     while (lengths) {
-        *length = 31 - (size_t)__builtin_clz(lengths);
+        *length = highest_bit(lengths);
         int32_t id = id_of_entry(pieces, root, rest, *length);
         if (id != NO_ID)
             return id;

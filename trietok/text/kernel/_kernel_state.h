@@ -18,7 +18,6 @@ enum {
     BYTES_AT_HAND = 512,           /* the same for the bytes of a word */
     BYTES_WITH_GIL = 1 << 16,      /* a single text that is longer is read without the GIL */
     BYTES_BETWEEN_LOOKS = 1 << 20, /* bytes of text between looks for signals */
-    TIMES_TO_TRY = 200,            /* to get the lock before sleeping; it is held for less than a microsecond */
     LEAST_LIMIT = 1 << 18
 };
 
@@ -40,7 +39,7 @@ typedef struct {
 typedef struct Kernel {
     PyObject_HEAD
     PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
-    PyThread_type_lock lock;
+    Lock lock;
     Memory memory;
     Reader *readers;
     size_t readers_size;
@@ -79,20 +78,25 @@ typedef struct {
 /* ---- the lock ----------------------------------------------------------------------------------------------------- */
 
 /* A thread that has the GIL gives it up while it waits; so whoever has the lock may wait for the GIL. */
-static void lock_kernel(Kernel *kernel, int has_gil)
+static void lock_patiently(Lock *lock, int has_gil)
 {
-    for (int i = 0; i < TIMES_TO_TRY; i++)
-        if (PyThread_acquire_lock(kernel->lock, NOWAIT_LOCK))
-            return;
+    if (soon_lock(lock))
+        return;
     PyThreadState *state = has_gil ? PyEval_SaveThread() : NULL;
-    PyThread_acquire_lock(kernel->lock, WAIT_LOCK);
+    wait_for_lock(lock);
     if (state)
         PyEval_RestoreThread(state);
 }
 
-static void unlock_kernel(Kernel *kernel) { PyThread_release_lock(kernel->lock); }
+static inline void lock_kernel(Kernel *kernel, int has_gil)
+{
+    if (!try_lock(&kernel->lock))
+        lock_patiently(&kernel->lock, has_gil);
+}
 
-static void lock_for(Call *call) { lock_kernel(call->kernel, !call->without_gil); }
+static inline void unlock_kernel(Kernel *kernel) { unlock(&kernel->lock); }
+
+static inline void lock_for(Call *call) { lock_kernel(call->kernel, !call->without_gil); }
 
 /* ---- readers: with the lock --------------------------------------------------------------------------------------- */
 
