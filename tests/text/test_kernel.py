@@ -153,7 +153,7 @@ def test_a_special_token_that_comes_about_between_punctuation_is_none(pairs):
 
 
 def test_what_may_compose_is_known_of_this_unicode():
-    """The kernel asks whether they may of these categories only, and all of what any of them is composed of is known."""
+    """The kernel asks whether they may of these categories only; all that characters are composed of is known."""
     decomposed = [unicodedata.normalize("NFD", chr(code)) for code in (*range(0xC0, 0xD800), *range(0xF900, 0x30000))]
     composing = {char for chars in decomposed for char in chars[1:]}
     assert {unicodedata.category(char) for char in composing} <= {"Mn", "Mc", "Me", "Lo"}

@@ -276,7 +276,7 @@ class SlowClassifier(Classifier):
             and len(char) == 1
             and (not self._lower or char == char.lower())
             and not unicodedata.decomposition(char)
-            and not (char > "\u10ff" and (may_compose(char) or "\uac00" <= char or is_chinese_char(ord(char))))
+            and not (char > "\u10ff" and (may_compose(char) or char >= "\uac00" or is_chinese_char(ord(char))))
         )
 
     def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
