@@ -17,7 +17,6 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
@@ -55,7 +54,7 @@ _ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
-COMMON_CHINESE = (0x4E00, 0x9FEF)  # one block: if its ends are Chinese, all of it is
+COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
 class _Choice(NamedTuple):
@@ -166,7 +165,10 @@ class Classifier(ABC):
 
     def alone(self) -> tuple[int, int]:
         """The first and the last of code points that are set between spaces and become themselves; (1, 0) for none."""
-        return 1, 0
+        first, last = COMMON_CHINESE
+        kind, _, flags, _ = self.classify(first)
+        has_keys = any(first <= ord(key) <= last for key in self.keys)
+        return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
 
 def keys_of(added: Iterable[str]) -> frozenset[str]:
@@ -222,13 +224,10 @@ class SlowClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
-        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
-        if raw > "\u3400" and self._is_common_chinese(raw):
-            return ALONE, 0, IS_BOUNDARY, raw.encode()
         char = lower_each(raw) if self._lower else raw
         if self._is_common_letter(char) and keys.isdisjoint((raw, char)):
             return ORDINARY, 0, IS_PLAIN, char.encode()
@@ -252,22 +251,6 @@ class SlowClassifier(Classifier):
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
-
-    def alone(self) -> tuple[int, int]:
-        first, last = COMMON_CHINESE
-        if self._chinese_apart and are_plain_chinese() and not any(first <= ord(key) <= last for key in self.keys):
-            return COMMON_CHINESE
-        return super().alone()
-
-    def _is_common_chinese(self, char: str) -> bool:
-        """Whether a character is Chinese and no stage changes it; texts have thousands of them."""
-        return (
-            self._chinese_apart
-            and is_chinese_char(ord(char))
-            and char not in self.keys
-            and char.isprintable()  # assigned
-            and not unicodedata.decomposition(char)
-        )
 
     def _is_common_letter(self, char: str) -> bool:
         """Whether a character is a letter that no stage changes, but for its case, nor anything that may follow it."""
@@ -304,15 +287,6 @@ class SlowClassifier(Classifier):
     def stay_apart(self, pair: str) -> bool:
         pair = lower_each(pair) if self._lower else pair
         return normalize("NFC", pair) == pair
-
-
-@cache
-def are_plain_chinese() -> bool:
-    """Whether all of `COMMON_CHINESE` are assigned, Chinese, and the same in every form."""
-    first, last = COMMON_CHINESE
-    chars = "".join(map(chr, range(first, last + 1)))
-    is_same = unicodedata.is_normalized("NFD", chars) and unicodedata.is_normalized("NFC", chars)
-    return is_same and chars.isprintable() and all(map(is_chinese_char, (first, last)))
 
 
 # The characters that may compose with what is before them: all that are not the first of a decomposition, up to this
@@ -364,14 +338,6 @@ class RustClassifier(Classifier):
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
-
-    def alone(self) -> tuple[int, int]:
-        first, last = COMMON_CHINESE
-        if any(first <= ord(key) <= last for key in self.keys) or not are_plain_chinese():
-            return super().alone()
-        answers = [self.classify(code_point) for code_point in COMMON_CHINESE]
-        is_alone = all(kind == ALONE and flags == IS_BOUNDARY for kind, _, flags, _ in answers)
-        return COMMON_CHINESE if is_alone else super().alone()
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
