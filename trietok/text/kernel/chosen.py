@@ -17,7 +17,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
@@ -198,7 +198,7 @@ def patterns_of(added: Collection[str]) -> tuple[_kernel.Vocabulary, ...] | None
     if not _IS_THERE:
         return None
     try:
-        return (_kernel.Vocabulary(dict.fromkeys(added), None, 0, 0, os.urandom(16)),)
+        return (_kernel.Vocabulary(dict.fromkeys(added), {}, None, 0, 0, os.urandom(16)),)
     except ValueError:  # some are too long
         return None
 
@@ -356,16 +356,17 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
     wordpiece = stages.wordpiece
     try:
         unknown = stages.to_id(wordpiece.unk_token)
-        entries = dict(wordpiece.vocab)
-        entries.update(
-            {content: stages.to_id(content) for content in entries.keys() & stages.added.encoder.flat().keys()}
-        )
-        return vocabulary_of(entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word)
+        entries: Any = wordpiece.vocab  # a dict
+        changes = {content: stages.to_id(content) for content in entries.keys() & stages.added.encoder.flat().keys()}
+        longest_word = wordpiece.max_input_chars_per_word
+        return vocabulary_of(entries, wordpiece.continuing_subword_prefix, unknown, longest_word, changes)
     except (LookupError, OverflowError, TypeError, ValueError):  # an entry or an id that is no text or number of use
         return None
 
 
-def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_word: int) -> _kernel.Vocabulary:
+def vocabulary_of(
+    entries: dict[str, int], prefix: str, unknown: int, longest_word: int, changes: dict[str, int] | None = None
+) -> _kernel.Vocabulary:
     """Entries with their ids for a kernel.
 
     Args:
@@ -373,11 +374,12 @@ def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_wo
         prefix: what entries begin with that continue a word.
         unknown: the id of what no entries make up.
         longest_word: how many code points a word may have that is cut.
+        changes: other ids for some of the entries.
 
     Raises:
         OverflowError, TypeError, ValueError: an entry or an id is no text or number that the kernel can use.
     """
-    return _kernel.Vocabulary(entries, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
+    return _kernel.Vocabulary(entries, changes or {}, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
 
 
 def new_kernel(
