@@ -406,13 +406,13 @@ def new_kernel(
     _made += 1
     return _kernel.Kernel(
         vocabulary,
+        classifier.patterns,
         classifier.classify,
         classifier.stay_apart,
         classifier.compose,
         hand_over,
         plain,
         steps,
-        classifier.patterns,
         classifier.alone(),
         min(limit, MOST_LIMIT),
         os.urandom(16),
