@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from json.encoder import encode_basestring
 from typing import Any
 
 from trietok.disk import MOST_ENTRIES, Path_
@@ -23,6 +22,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
     JsonPlace,
     Reader,
+    json_text,
     read_json_object,
     top_level_members,
     write_text,
@@ -301,15 +301,7 @@ def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path
     # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused here, before
     # anything is written: the Rust tokenizer would load the file and give other ids without a word.
     tokenizer_json_from_object(whole, path, bpe=True)
-    if value.bpe is not None:
-        return json.dumps(whole, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
-    vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
-    indent, colon = (2, ": ") if pretty else (None, ":")
-    before, _, after = json.dumps(whole, ensure_ascii=False, indent=indent, separators=(",", colon)).rpartition("{}")
-    # With an indent, json writes 30,000 lines in Python, one call each; one join is ten times as fast.
-    line, last_line = ("\n      ", "\n    ") if pretty else ("", "")
-    entries = f",{line}".join([f"{encode_basestring(token)}{colon}{i}" for token, i in vocabulary.items()])
-    return f"{before}{{{line}{entries}{last_line}}}{after}"
+    return json_text(whole) if pretty else json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
 
 def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
