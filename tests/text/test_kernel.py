@@ -36,6 +36,7 @@ from tests.text.kernel_cases import (
 )
 from trietok.text.kernel import chosen as kernel
 from trietok.text.kernel.plain import ListRows
+from trietok.text.trie import WordSearch
 
 pytestmark = pytest.mark.skipif(
     kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
@@ -284,7 +285,7 @@ def test_python_may_encode_while_the_kernel_asks_it():
             inner.append(compiled.ids("[inner] a"))
         return [len(chunk)]
 
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["a"], classify, hand_over)
     assert compiled.ids("a [outer] b") == [0, 7, 1]
     assert inner == [[7, 0]]
@@ -323,7 +324,7 @@ def test_one_chunk_of_many_words_stays_within_the_bound():
         taken.append(compiled.info()["bytes"])
         return [1]
 
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["word", "##1"], classify, hand_over, limit=1 << 18)
     compiled.ids("\n".join(f"[{number}" if number % 500 == 0 else f"word{number}" for number in range(200_000)))
     assert len(taken) == 400
@@ -439,7 +440,7 @@ def test_the_environment_switches_the_kernel_off(value, name):
     pads_left=st.booleans(),
 )
 def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
     rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
     if room is not None:

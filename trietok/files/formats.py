@@ -353,8 +353,11 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them,
 
 def write_json(path: Path_, value: Any) -> None:
     """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
-    text = json_text(value, sort_keys=True)
-    write_text(path, (text if text.isascii() else HALF_PAIR.sub(_escape, text)) + "\n")
+    text = json_text(value, sort_keys=True) + "\n"
+    try:
+        write_text(path, text)
+    except UnicodeEncodeError:
+        write_text(path, HALF_PAIR.sub(_escape, text))
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
@@ -395,8 +398,8 @@ def _indented(value: Any, sort_keys: bool, line: str) -> str:
             text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, separators=("\1", "\2"))
             start, end = "{}" if kinds == {dict} else "[]"
             body = f"\3{text[1:-1]}\1".replace(end + "\1", f"{inner}{end}\3")
-            for mark in "\2\3":
-                body = body.replace(mark + start, f"{mark}{start}{deeper}")
+            mark = "\2" if isinstance(value, dict) else "\3"
+            body = body.replace(mark + start, f"{mark}{start}{deeper}")
             body = body.replace("\1", "," + deeper).replace("\2", ": ").replace("\3", "," + inner)
             return text[0] + body[1 : -len(inner) - 1] + line + text[-1]
     if not isinstance(value, dict):

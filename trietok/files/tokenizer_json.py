@@ -22,6 +22,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
     JsonPlace,
     Reader,
+    is_id,
     json_text,
     read_json_object,
     top_level_members,
@@ -312,13 +313,14 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
     normalizer = _component("BertNormalizer", value.normalizer)
     if value.composes:
         normalizer = {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
+    added = _in_saved_order(value)
     return {
         "version": VERSION,
         "truncation": None if value.truncation is None else asdict(value.truncation),
         "padding": padding,
         "added_tokens": [
-            {"id": token_id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
-            for token_id, token in _in_saved_order(value)
+            {"id": token_id, **state}
+            for (token_id, _), state in zip(added, AddedToken.states([token for _, token in added]), strict=True)
         ],
         "normalizer": normalizer,
         "pre_tokenizer": {"type": BPE_SPLITTING[value.splits_punctuation]},
@@ -511,6 +513,11 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
 def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     tokens: dict[int, AddedToken] = {}
     contents: set[str] = set()
+    entries = place.value if isinstance(place.value, list) else []
+    made = AddedToken.all_of_states(entries, also=["id"])  # many at once; where one is wrong, an error has to name it
+    ids = [entry.get("id") for entry in entries] if made else []
+    if made and all(map(is_id, ids)) and len(set(ids)) == len({token.content for token in made}) == len(made):
+        return dict(zip(ids, made, strict=True))
     for item in place.items():
         entry = item.object(("id", "content", *_FLAGS))
         token_id, content = entry.member("id").number(), entry.member("content").text()

@@ -15,7 +15,7 @@ import threading
 import unicodedata
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
-from trietok.text.trie import Prefilter, bulk
+from trietok.text.trie import WordSearch, bulk
 
 if TYPE_CHECKING:
     from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
@@ -128,13 +128,14 @@ class Classifier(ABC):
     are cut at, nor looks at what is around it, the part of the chunk between such characters is enough.
 
     Args:
-        added: what the added tokens look like in a text, of which none may be missed.
+        added: the searches for the added tokens as they look in a text, of which none may be missed.
         is_plain: whether a match always stands, and takes no whitespace along.
     """
 
-    def __init__(self, added: Collection[str], is_plain: bool) -> None:
-        self.keys = Prefilter(added).keys
-        stay_in_parts = is_plain and not any(map(self.is_boundary, set().union(*added)))
+    def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
+        self.keys = frozenset[str]().union(*[search.keys for search in added])
+        characters = frozenset[str]().union(*[search.characters for search in added])
+        stay_in_parts = is_plain and not any(map(self.is_boundary, characters))
         self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
 
     @abstractmethod
@@ -170,11 +171,11 @@ class SlowClassifier(Classifier):
         added, is_plain: see `Classifier`.
 
     >>> from trietok.text.basic_tokenizer import BasicTokenizer
-    >>> SlowClassifier(BasicTokenizer(), ["[SEP]"], True).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
+    >>> SlowClassifier(BasicTokenizer(), [WordSearch(["[SEP]"])], True).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
     True
     """
 
-    def __init__(self, basic: BasicTokenizer, added: Collection[str], is_plain: bool) -> None:
+    def __init__(self, basic: BasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
@@ -290,7 +291,7 @@ class RustClassifier(Classifier):
         added, is_plain: see `Classifier`; of the added tokens as they are looked for in a raw text or a normalized one.
     """
 
-    def __init__(self, basic: RustBasicTokenizer, added: Collection[str], is_plain: bool) -> None:
+    def __init__(self, basic: RustBasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
         super().__init__(added, is_plain)
 
@@ -341,7 +342,8 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
         unknown = stages.to_id(wordpiece.unk_token)
         with bulk():
             entries = dict(wordpiece.vocab)
-            entries.update({content: stages.to_id(content) for content in stages.added.encoder if content in entries})
+            also_added = entries.keys() & stages.added.encoder.flat().keys()
+            entries.update({content: stages.to_id(content) for content in also_added})
             return vocabulary_of(
                 entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word
             )
