@@ -12,11 +12,15 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
-from typing import Any, Literal, NamedTuple
+from itertools import islice
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError, as_file_error
+
+if TYPE_CHECKING:
+    from trietok.text.added_tokens import AddedToken
 
 Check = Callable[[Any], bool]
 
@@ -360,8 +364,12 @@ def write_json(path: Path_, value: Any) -> None:
         write_text(path, HALF_PAIR.sub(_escape, text))
 
 
+class Written(list[str]):
+    """The pieces of a JSON value that is written already."""
+
+
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
-    """`json.dumps(value, indent=2, ensure_ascii=False)`, several times as fast where there are many members.
+    """`json.dumps(value, indent=2, ensure_ascii=False)`, sooner where there are many members; takes `Written` as it is.
 
     >>> print(json_text({"b": [{"c": 1}], "a": []}, sort_keys=True))
     {
@@ -373,42 +381,48 @@ def json_text(value: Any, *, sort_keys: bool = False) -> str:
       ]
     }
     """
+    pieces: list[str] = []
     try:
-        return _indented(value, sort_keys, "\n")
-    except RecursionError:  # json tells a value that holds itself from one that is nested deeply
-        return json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False)
+        _indent(value, sort_keys, "\n", pieces)
+    except RecursionError:
+        json.dumps(value)  # an error tells a value that holds itself from one that is nested deeply
+        raise
+    return "".join(pieces)
 
 
-def _indented(value: Any, sort_keys: bool, line: str) -> str:
-    """The JSON of a value that ends on a line that begins with `line`: a line end and the indentation."""
-    # With an indent json writes every line in Python. All in one line, with any separators, it writes in C.
-    if not isinstance(value, (dict, list, tuple)) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    inner, deeper = line + "  ", line + "    "
-    members = list(value.values()) if isinstance(value, dict) else value
-    kinds = set(map(type, members))
-    if kinds <= _LEAVES:
+def _indent(value: Any, sort_keys: bool, line: str, pieces: list[str]) -> None:
+    """Append the JSON of a value; `line` is a line's end and the indentation of the line that the value ends on."""
+    is_object, inner = isinstance(value, dict), line + "  "
+    if isinstance(value, Written):
+        pieces += value
+    elif not isinstance(value, (dict, list, tuple)) or not value:
+        pieces.append(json.dumps(value, ensure_ascii=False))
+    elif _LEAVES.issuperset(map(type, value.values() if isinstance(value, dict) else value)):
+        # With an indent json writes every line in Python. All in one line, with any separators, it writes in C.
         text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, separators=("," + inner, ": "))
-        return f"{text[0]}{inner}{text[1:-1]}{line}{text[-1]}"
-    if kinds in ({dict}, {list}) and all(members):
-        inside = chain.from_iterable(map(dict.values, members) if kinds == {dict} else members)
-        if _LEAVES.issuperset(map(type, inside)):
-            # A string ends with a quotation mark and holds no control character, which JSON escapes: so a bracket
-            # beside one of these marks is one of a member.
-            text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, separators=("\1", "\2"))
-            start, end = "{}" if kinds == {dict} else "[]"
-            body = f"\3{text[1:-1]}\1".replace(end + "\1", f"{inner}{end}\3")
-            mark = "\2" if isinstance(value, dict) else "\3"
-            body = body.replace(mark + start, f"{mark}{start}{deeper}")
-            body = body.replace("\1", "," + deeper).replace("\2", ": ").replace("\3", "," + inner)
-            return text[0] + body[1 : -len(inner) - 1] + line + text[-1]
-    if not isinstance(value, dict):
-        return f"[{inner}{f',{inner}'.join([_indented(item, sort_keys, inner) for item in value])}{line}]"
-    entries = [  # a key need not be a string
-        json.dumps({key: 0}, ensure_ascii=False)[1:-2] + _indented(item, sort_keys, inner)
-        for key, item in (sorted(value.items()) if sort_keys else value.items())
-    ]
-    return f"{{{inner}{f',{inner}'.join(entries)}{line}}}"
+        pieces += text[0], inner, text[1:-1], line, text[-1]
+    else:
+        mark, items = ("{", value.items()) if isinstance(value, dict) else ("[", enumerate(value))
+        for key, item in sorted(items) if is_object and sort_keys else items:
+            name = json.dumps({key: 0}, ensure_ascii=False)[1:-2] if is_object else ""  # it need not be a string
+            pieces.append(f"{mark}{inner}{name}")
+            _indent(item, sort_keys, inner, pieces)
+            mark = ","
+        pieces += line, "}" if is_object else "]"
+
+
+def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -> Written:
+    """Added tokens as a member of a file's object: a list, or an object id → token with sorted keys."""
+    ends: dict[Any, str] = {}  # all that follows the content, for each combination of flags
+    for flags in {token.flags for token in tokens.values()}:
+        fields = sorted(flags._asdict().items()) if as_object else flags._asdict().items()
+        ends[flags] = "".join([f',\n      "{name}": {json.dumps(flag)}' for name, flag in fields]) + "\n    }"
+    written = Written()
+    for token_id, token in sorted(tokens.items()) if as_object else tokens.items():
+        start = f'"{token_id}": {{\n' if as_object else f'{{\n      "id": {token_id},\n'
+        written.append(f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}')
+    start, end = "{}" if as_object else "[]"
+    return Written([start, ",".join(written), "\n  " if tokens else "", end])
 
 
 # Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.

@@ -26,6 +26,7 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    added_tokens_written,
     files_of,
     read_json_object,
     write_json,
@@ -288,8 +289,7 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
         config.pop(key, None)
     config = convert_added_tokens(config, save=True)
-    added = tokenizer.added_tokens_decoder
-    config["added_tokens_decoder"] = dict(zip(added, AddedToken.states(added.values()), strict=True))
+    config["added_tokens_decoder"] = added_tokens_written(tokenizer.added_tokens_decoder, as_object=True)
     config.update(tokenizer.class_to_save())
     record = tokenizer.record()
     if record:

@@ -22,6 +22,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
     JsonPlace,
     Reader,
+    added_tokens_written,
     is_id,
     json_text,
     read_json_object,
@@ -302,7 +303,9 @@ def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path
     # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused here, before
     # anything is written: the Rust tokenizer would load the file and give other ids without a word.
     tokenizer_json_from_object(whole, path, bpe=True)
-    return json_text(whole) if pretty else json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    if not pretty:
+        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    return json_text({**whole, "added_tokens": added_tokens_written(dict(_in_saved_order(value)), as_object=False)})
 
 
 def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
