@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -311,6 +311,8 @@ def _levels(value: Any) -> Iterator[list[Any]]:
             return
         yield level
         inner = [container.values() if type(container) is dict else container for container in level]
+        if _LEAVES.issuperset(map(type, chain.from_iterable(inner))):  # of many small containers all at once
+            return
         level = [item for items in inner if not _LEAVES.issuperset(map(type, items)) for item in items]
     if level:
         raise RecursionError

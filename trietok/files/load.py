@@ -530,8 +530,9 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
     path = files.found[ADDED_TOKENS_FILE]
     tokens = read_json_object(path)
     if not flags_count:
-        known = ids.ids
-        tokens = {content: key for content, key in tokens.items() if known.get(content) != key or type(key) is not int}
+        if set(map(type, tokens.values())) == {int} and tokens.items() <= ids.ids.items():
+            return
+        tokens = {content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key}
     _take(ids, ADDED_TOKENS_FILE, tokens, path, special)
 
 

@@ -824,6 +824,8 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
     They may not give a token two ids, or an id two tokens.
     """
     tokens = dict(file.added_tokens)
+    if decoder == tokens:
+        return tokens
     ids = {token.content: token_id for token_id, token in tokens.items()}
     for token_id, given in sorted(decoder.items()):
         token = AddedToken.of(given)

@@ -319,9 +319,9 @@ class AddedTokens:
         there = self.decoder
         contents = {token.content: token_id for token_id, token in tokens.items()}
         are_new = there.lacks(tokens) and self.encoder.lacks(contents)
-        replaced = not are_new and any(
-            there[token_id].content != token.content if token_id in there else token.content in self.encoder
-            for token_id, token in tokens.items()
+        replaced = not are_new and (
+            any(there[token_id].content != tokens[token_id].content for token_id in there.flat().keys() & tokens.keys())
+            or any(contents[content] not in there for content in self.encoder.flat().keys() & contents.keys())
         )
         if replaced or len(contents) != len(tokens):
             return self._made_of({**there.flat(), **tokens}, max(self.max_id, *tokens))
@@ -330,7 +330,7 @@ class AddedTokens:
         grown.encoder = self.encoder.with_items(contents)
         grown.max_id = max(self.max_id, *tokens)
         new = list(tokens.values()) if are_new else [tokens[token_id] for token_id in tokens if token_id not in there]
-        grown.search = self.search.with_words(token.content for token in new)
+        grown.search = self.search.with_words([token.content for token in new])
         if len(new) == len(tokens):
             grown.is_plain = self.is_plain and AddedToken.are_plain(new)
             written = self.__dict__.get("_written")
