@@ -37,6 +37,7 @@ from tests.text.kernel_cases import (
 from trietok.text.characters import is_chinese_char
 from trietok.text.kernel import chosen as kernel
 from trietok.text.kernel.plain import ListRows
+from trietok.text.trie import WordSearch
 
 pytestmark = pytest.mark.skipif(
     kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
@@ -175,11 +176,13 @@ def test_a_token_that_looks_at_what_is_around_it_has_its_whole_chunk(pairs, prof
 
 
 def test_patterns_that_are_too_long_to_look_for_are_left_to_python(pairs):
-    assert kernel.patterns_of(["a" * 2000]) is None
+    assert kernel.patterns_of(WordSearch(["a" * 2000]).parts) is None
     plain, compiled = pairs(PROFILES[0], "uncased", ("-" * 2000,))
     assert_same(plain, compiled, ["a - b --", f"a{'-' * 2001} b"])
-    with pytest.raises(TypeError, match="at most 16"):
-        compiled_kernel(["a"], lambda code: (1, 0, 0, b"a"), list, patterns=kernel.patterns_of(["a"]) * 17)
+    with pytest.raises(TypeError, match="at most 32"):
+        compiled_kernel(
+            ["a"], lambda code: (1, 0, 0, b"a"), list, patterns=kernel.patterns_of(WordSearch(["a"]).parts) * 33
+        )
 
 
 def test_a_text_that_ends_anywhere_is_read_to_its_end(pairs):
@@ -341,7 +344,7 @@ def test_python_may_encode_while_the_kernel_asks_it():
             inner.append(compiled.ids("[inner] a"))
         return [len(chunk)]
 
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["a"], classify, hand_over)
     assert compiled.ids("a [outer] b") == [0, 7, 1]
     assert inner == [[7, 0]]
@@ -380,7 +383,7 @@ def test_one_chunk_of_many_words_stays_within_the_bound():
         taken.append(compiled.info()["bytes"])
         return [1]
 
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["word", "##1"], classify, hand_over, limit=1 << 18)
     compiled.ids("\n".join(f"[{number}" if number % 500 == 0 else f"word{number}" for number in range(200_000)))
     assert len(taken) == 400
@@ -496,7 +499,7 @@ def test_the_environment_switches_the_kernel_off(value, name):
     pads_left=st.booleans(),
 )
 def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
     rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
     if room is not None:

@@ -429,7 +429,7 @@ static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *pat
     for (size_t i = 0; i < kernel->pattern_count; i++) {
         PyObject *set = i < MOST_PATTERNS ? PyTuple_GetItem(patterns, (Py_ssize_t)i) : NULL;
         if (!set || !Py_IS_TYPE(set, vocabulary)) {
-            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of at most 16 Vocabulary, or None");
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of at most 32 Vocabulary, or None");
             return -1;
         }
         kernel->pattern_sets[i] = &((Vocabulary *)set)->pieces;

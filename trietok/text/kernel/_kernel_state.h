@@ -18,7 +18,7 @@ enum {
     BYTES_AT_HAND = 512,           /* the same for the bytes of a word */
     TEXT_AT_HAND = 4096,           /* and for those of a text */
     PADDING = 64,                  /* bytes that may be read behind what is read, the first of them a space */
-    MOST_PATTERNS = 16,
+    MOST_PATTERNS = 32,
     BYTES_WITH_GIL = 1 << 16,      /* a single text that is longer is read without the GIL */
     BYTES_BETWEEN_LOOKS = 1 << 20, /* bytes of text between looks for signals */
     LEAST_LIMIT = 1 << 18,
