@@ -179,10 +179,19 @@ def test_patterns_that_are_too_long_to_look_for_are_left_to_python(pairs):
     assert kernel.patterns_of(WordSearch(["a" * 2000]).parts) is None
     plain, compiled = pairs(PROFILES[0], "uncased", ("-" * 2000,))
     assert_same(plain, compiled, ["a - b --", f"a{'-' * 2001} b"])
-    with pytest.raises(TypeError, match="at most 32"):
-        compiled_kernel(
-            ["a"], lambda code: (1, 0, 0, b"a"), list, patterns=kernel.patterns_of(WordSearch(["a"]).parts) * 33
+    for count, is_handed_over in ((32, False), (33, True)):
+        asked = []
+        parts = WordSearch(["x-"]).parts
+        compiled = compiled_kernel(
+            ["a", "-"],
+            kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["x-"])], True).classify,
+            lambda chunk, asked=asked: asked.append(chunk) or [7],
+            patterns=kernel.patterns_of(parts) * count,
         )
+        assert compiled.ids("a-") == ([7] if is_handed_over else [0, 1])
+        assert asked == ["a-"] * is_handed_over
+    with pytest.raises(TypeError, match="tuple of Vocabulary"):
+        compiled_kernel(["a"], lambda code: (1, 0, 0, b"a"), list, patterns=(1,))
 
 
 def test_a_text_that_ends_anywhere_is_read_to_its_end(pairs):

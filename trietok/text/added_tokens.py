@@ -184,9 +184,7 @@ class AddedToken:
     @classmethod
     def all_of_states(cls, states: list[Any], also: Iterable[str] = ()) -> list[AddedToken] | None:
         """The tokens of many dicts of the six fields and items of the names `also`; None where one is another."""
-        if set(map(type, states)) != {dict} or set(map(frozenset, states)) != {
-            frozenset(("content", *_Flags._fields, *also))
-        }:
+        if set(map(type, states)) != {dict} or set(map(frozenset, states)) != {frozenset(("content", *_Flags._fields, *also))}:
             return None
         return cls.all_of([state["content"] for state in states], states=states)
 

@@ -425,17 +425,17 @@ static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *pat
 {
     if (patterns == Py_None)
         return 0;
-    kernel->pattern_count = PyTuple_Check(patterns) ? (size_t)PyTuple_Size(patterns) : MOST_PATTERNS + 1;
-    for (size_t i = 0; i < kernel->pattern_count; i++) {
-        PyObject *set = i < MOST_PATTERNS ? PyTuple_GetItem(patterns, (Py_ssize_t)i) : NULL;
-        if (!set || !Py_IS_TYPE(set, vocabulary)) {
-            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of at most 32 Vocabulary, or None");
+    Py_ssize_t count = PyTuple_Size(patterns);
+    kernel->has_patterns = count >= 0 && count <= MOST_PATTERNS; /* more are left to Python, chunk by chunk */
+    for (Py_ssize_t i = 0; kernel->has_patterns && i < count; i++) {
+        PyObject *set = PyTuple_GetItem(patterns, i);
+        if (!Py_IS_TYPE(set, vocabulary)) {
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of Vocabulary, or None");
             return -1;
         }
-        kernel->pattern_sets[i] = &((Vocabulary *)set)->pieces;
+        kernel->pattern_sets[kernel->pattern_count++] = &((Vocabulary *)set)->pieces;
     }
-    kernel->has_patterns = 1;
-    return 0;
+    return count < 0 ? -1 : 0;
 }
 
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))

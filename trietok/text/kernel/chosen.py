@@ -54,7 +54,6 @@ _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
-MOST_PATTERNS = 32
 COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
@@ -176,16 +175,14 @@ class Classifier(ABC):
 
 def patterns_of(parts: Sequence[Part]) -> tuple[_kernel.Vocabulary, ...] | None:
     """What added tokens look like, for a kernel to look for; None where it cannot. They stay with their parts."""
-    if not _IS_THERE or len(parts) > MOST_PATTERNS:
-        return None
     try:
         for part in parts:
-            if part.patterns is None:
+            if _IS_THERE and part.patterns is None:
                 heads = dict.fromkeys(chain.from_iterable(part.heads.values()), 0)
                 part.patterns = _kernel.Vocabulary(part.words, heads, None, 0, 0, os.urandom(16))
     except ValueError:  # some are too long
         return None
-    return tuple([part.patterns for part in parts])
+    return tuple([part.patterns for part in parts]) if _IS_THERE else None
 
 
 def _is_key(keys: frozenset[str], *forms: str) -> bool:
