@@ -7,11 +7,14 @@
    (`hand_over`): the part of it between characters that are set apart, or all of it where an added token may reach
    further. So there is one set of rules, and Python has it. What words and handed-over chunks became is remembered.
 
-   `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts words into pieces, `_kernel_state.h` is a kernel and a call to
-   it, `_kernel_characters.h` asks what becomes of characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and
-   `_kernel_rows.h` make Python objects of ids, and here are the types and the module. */
+   `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
+   words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
+   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids, and
+   here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
+#ifndef TRIETOK_FULL_API /* for one version of Python; see `build.py` */
 #define Py_LIMITED_API 0x030B0000
+#endif
 #include <Python.h>
 
 #include "_kernel_rows.h"
@@ -27,8 +30,8 @@ PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, 
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernel(kernel, 1);
-    const Table *table = table_of(&kernel->memory);
-    unsigned long long words = table->words, chunks = table->chunks, spans = table->steps,
+    const Store *store = table_of(&kernel->memory)->store;
+    unsigned long long words = store->words, chunks = store->chunks, spans = store->steps,
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
                        times_full = kernel->memory.times_full, handed_over = kernel->handed_over;
     unlock_kernel(kernel);
@@ -54,7 +57,7 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 /* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing is
    written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
 static Kernel *first_kernel;
-static PyThread_type_lock forking; /* one thread at a time */
+static Lock forking; /* one thread at a time */
 
 static void enlist_kernel(Kernel *kernel)
 {
@@ -87,27 +90,13 @@ PyDoc_STRVAR(hold_doc, "hold_kernels()\n--\n\nBefore a fork: wait until nothing 
 
 static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    if (!PyThread_acquire_lock(forking, NOWAIT_LOCK)) {
-        PyThreadState *state = PyEval_SaveThread();
-        PyThread_acquire_lock(forking, WAIT_LOCK);
-        PyEval_RestoreThread(state);
-    }
+    lock_patiently(&forking, 1);
     for (Kernel *kernel; (kernel = kernel_that(0));) { /* others may come and go while one is waited for */
         Py_INCREF((PyObject *)kernel);
         lock_kernel(kernel, 1);
         kernel->is_held = 1;
     }
     Py_RETURN_NONE;
-}
-
-/* A lock as nobody has it, in the child of a fork, where the others that might have it are not. */
-static void renew(PyThread_type_lock *lock)
-{
-    PyThread_type_lock fresh = PyThread_allocate_lock();
-    if (fresh)
-        *lock = fresh; /* the old one may be in any state; it is left */
-    else
-        PyThread_release_lock(*lock);
 }
 
 static PyObject *let_kernels_go(int in_child)
@@ -117,16 +106,10 @@ static PyObject *let_kernels_go(int in_child)
         for (size_t i = 0; in_child && i < kernel->readers_size; i++)
             if (kernel->readers[i].thread != PyThread_get_thread_ident())
                 kernel->readers[i].epoch = 0;
-        if (in_child)
-            renew(&kernel->lock);
-        else
-            unlock_kernel(kernel);
+        unlock_kernel(kernel);
         Py_DECREF((PyObject *)kernel);
     }
-    if (in_child)
-        renew(&forking);
-    else
-        PyThread_release_lock(forking);
+    unlock(&forking);
     Py_RETURN_NONE;
 }
 
@@ -159,24 +142,15 @@ static PyObject *count_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(
 static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)kernel));
-    Py_VISIT(kernel->vocabulary);
-    Py_VISIT(kernel->classify);
-    Py_VISIT(kernel->stay_apart);
-    Py_VISIT(kernel->compose);
-    Py_VISIT(kernel->hand_over);
-    Py_VISIT(kernel->plain);
-    Py_VISIT(kernel->steps);
+    for (int i = 0; i < KERNEL_OBJECTS; i++)
+        Py_VISIT(kernel->objects[i]);
     return 0;
 }
 
 static int Kernel_clear(Kernel *kernel)
 {
-    Py_CLEAR(kernel->classify);
-    Py_CLEAR(kernel->stay_apart);
-    Py_CLEAR(kernel->compose);
-    Py_CLEAR(kernel->hand_over);
-    Py_CLEAR(kernel->plain);
-    Py_CLEAR(kernel->steps);
+    for (int i = 2; i < KERNEL_OBJECTS; i++) /* vocabulary and patterns lead to nothing, and calls may read them */
+        Py_CLEAR(kernel->objects[i]);
     return 0;
 }
 
@@ -187,6 +161,7 @@ static void Kernel_dealloc(Kernel *kernel)
     delist_kernel(kernel);
     Kernel_clear(kernel);
     Py_XDECREF(kernel->vocabulary);
+    Py_XDECREF(kernel->patterns);
     for (size_t i = 0; i < kernel->numbers_size; i++)
         Py_XDECREF(kernel->numbers[i]);
     for (size_t i = 0; i < PAGES; i++)
@@ -196,8 +171,6 @@ static void Kernel_dealloc(Kernel *kernel)
     give_back(kernel->numbers);
     give_back(kernel->readers);
     free_memory(&kernel->memory);
-    if (kernel->lock)
-        PyThread_free_lock(kernel->lock);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(kernel);
     Py_DECREF(type);
 }
@@ -210,10 +183,13 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
     kernel->memory.seed[1] |= 1;
     kernel->memory.limit = kernel->limit = limit;
     atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
-    kernel->lock = PyThread_allocate_lock();
+    for (int byte = 0; byte < 256; byte++)
+        atomic_store_explicit(&kernel->follow[byte], byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER, memory_order_relaxed);
+    if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last && kernel->alone_last <= LAST_CHINESE)
+        kernel->chinese_count = kernel->alone_last - kernel->alone_first + 1;
     kernel->numbers = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers);
     kernel->readers = new_zeroed(FIRST_READERS, sizeof *kernel->readers);
-    if (!kernel->lock || !kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
+    if (!kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
         return -1;
     kernel->numbers_size = NUMBERS_KEPT;
     kernel->readers_size = FIRST_READERS;
@@ -221,10 +197,11 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, patterns, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
+    "    patterns: a tuple of a few `Vocabulary`, of all that added tokens look like; None where that is not known.\n"
     "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word).\n"
     "    stay_apart: two characters -> whether normalization leaves them as they are.\n"
     "    compose: a part of a chunk -> its composed form, which has the same ids; None where there is none.\n"
@@ -239,76 +216,69 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 
 /* ---- the vocabulary ------------------------------------------------------------------------------------------------ */
 
-enum { PLAIN_ERROR = -1, TOO_LARGE = -2 };
+enum { PLAIN_ERROR = -3 };
 
-/* Add the entries between line ends, once as they are and, without their prefix, once for the rests of words. */
-static int add_entries(Pieces *pieces, size_t size, const int32_t *ids, size_t count, const char *prefix, size_t prefix_size)
+/* Add an entry of a dict, once as it is and, without its prefix, once for the rests of words; a pattern, which has no
+   prefix, in lower case. What has half of a surrogate pair is left out, as no word has. */
+static int add_entry(Pieces *pieces, PyObject *entry, PyObject *number, const char *prefix, size_t prefix_size)
 {
-    size_t start = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *entry = pieces->bytes + start, *stop = memchr(entry, '\n', size - start);
-        if (!stop || ids[i] < 0)
-            return TOO_LARGE;
-        size_t length = (size_t)(stop - entry);
-        if (length && add_entry(pieces, FRONT, start, length, ids[i]))
-            return TOO_LARGE;
-        if (length > prefix_size && !memcmp(entry, prefix, prefix_size)
-            && add_entry(pieces, REST, start + prefix_size, length - prefix_size, ids[i]))
-            return TOO_LARGE;
-        start += length + 1;
+    Py_UCS4 points[LONGEST_PIECE + 1]; /* of its UTF-8 an entry would keep a copy */
+    uint8_t line[LONGEST_PIECE + 4 + READ_AT_ONCE];
+    size_t length = 0;
+    Py_ssize_t size = PyUnicode_GetLength(entry);
+    if (size > LONGEST_PIECE)
+        return TOO_LARGE;
+    if (size < 0 || !PyUnicode_AsUCS4(entry, points, LONGEST_PIECE + 1, 0))
+        return PLAIN_ERROR;
+    for (Py_ssize_t i = 0; i < size && length <= LONGEST_PIECE; i++) {
+        if (points[i] >= 0xd800 && points[i] < 0xe000)
+            return 0;
+        int is_raised = !prefix && points[i] >= 'A' && points[i] <= 'Z';
+        length += put_code_point(line + length, is_raised ? points[i] | 32 : points[i]);
     }
-    place_entries(pieces);
-    return start == size ? 0 : TOO_LARGE;
-}
-
-/* How many lines begin with a prefix. */
-static size_t count_rests(const char *lines, size_t size, const char *prefix, size_t prefix_size)
-{
-    size_t count = 0;
-    for (const char *line = lines; line < lines + size; count++) {
-        const char *stop = memchr(line, '\n', size - (size_t)(line - lines));
-        if (!stop)
-            break;
-        count -= (size_t)(stop - line) < prefix_size || memcmp(line, prefix, prefix_size);
-        line = stop + 1;
-    }
-    return count;
+    memset(line + length, 0, READ_AT_ONCE);
+    long id = prefix ? PyLong_AsLong(number) : 0;
+    if (id == -1 && PyErr_Occurred())
+        return PLAIN_ERROR;
+    if (length > LONGEST_PIECE || id < 0 || id > INT32_MAX)
+        return TOO_LARGE;
+    int result = length ? add_piece(pieces, FRONT, line, length, (int32_t)id) : 0;
+    if (!result && prefix && length > prefix_size && !memcmp(line, prefix, prefix_size))
+        result = add_piece(pieces, REST, line + prefix_size, length - prefix_size, (int32_t)id);
+    return result;
 }
 
 PyDoc_STRVAR(vocabulary_doc,
-    "Vocabulary(entries, ids, prefix, unknown, longest_word, seed, /)\n--\n\n"
-    "The entries of a vocabulary, to cut words into: lines of UTF-8, each with its end, and an int32 for each line.\n\n"
+    "Vocabulary(entries, changes, prefix, unknown, longest_word, seed, /)\n--\n\n"
+    "The entries of a vocabulary, to cut words into: a dict of their ids, and one of some that have other ids.\n\n"
+    "With None as prefix, what added tokens look like: the ids do not matter. Those that no text can hold are left out.\n"
     "ValueError for entries or ids that are too large.");
 
 static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
 {
     Pieces *pieces = &vocabulary->pieces;
-    const char *entries, *ids, *prefix, *seed;
-    Py_ssize_t size, ids_size, prefix_size, longest_word, seed_size;
+    PyObject *entries, *changes, *entry, *number;
+    const char *prefix, *seed;
+    Py_ssize_t prefix_size, longest_word, seed_size, at = 0;
     int unknown;
-    if (!PyArg_ParseTuple(arguments, "y#y#s#iny#", &entries, &size, &ids, &ids_size, &prefix, &prefix_size, &unknown,
-            &longest_word, &seed, &seed_size))
+    if (!PyArg_ParseTuple(arguments, "O!O!z#iny#", &PyDict_Type, &entries, &PyDict_Type, &changes, &prefix, &prefix_size, &unknown, &longest_word,
+            &seed, &seed_size))
         return PLAIN_ERROR;
-    size_t count = (size_t)ids_size / sizeof(int32_t);
-    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES || (uint64_t)size >= UINT32_MAX)
+    size_t count = (size_t)PyDict_Size(entries) + (size_t)PyDict_Size(changes);
+    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES)
         return TOO_LARGE;
     memcpy(pieces->seed, seed, sizeof pieces->seed);
     pieces->seed[1] |= 1;
     pieces->unknown = unknown;
     pieces->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
-    if (make_pieces(pieces, entries, (size_t)size, count, count_rests(entries, (size_t)size, prefix, (size_t)prefix_size))) {
-        PyErr_NoMemory();
-        return PLAIN_ERROR;
-    }
-    int32_t *numbers = (int32_t *)resized(NULL, (size_t)ids_size + sizeof *numbers); /* where int32 may lie */
-    if (!numbers) {
-        PyErr_NoMemory();
-        return PLAIN_ERROR;
-    }
-    memcpy(numbers, ids, count * sizeof *numbers);
-    int result = add_entries(pieces, (size_t)size, numbers, count, prefix, (size_t)prefix_size);
-    give_back(numbers);
-    return result;
+    int result = make_pieces(pieces, count);
+    PyObject *const both[] = {changes, entries}; /* of an entry of both the first counts */
+    for (int i = 0; i < 2; i++, at = 0)
+        while (!result && PyDict_Next(both[i], &at, &entry, &number))
+            result = add_entry(pieces, entry, number, prefix, (size_t)prefix_size);
+    if (!result)
+        result = place_pieces(pieces);
+    return result ? result : make_tables(pieces, prefix != NULL);
 }
 
 static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
@@ -320,7 +290,9 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
     if (!result)
         return (PyObject *)vocabulary;
     Py_DECREF((PyObject *)vocabulary);
-    if (result == TOO_LARGE)
+    if (result == NO_MEMORY)
+        PyErr_NoMemory();
+    else if (result == TOO_LARGE)
         PyErr_SetString(PyExc_ValueError, "no kernel for this vocabulary: an entry or an id is too large");
     return NULL;
 }
@@ -369,8 +341,8 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 
 /* ---- the module ---------------------------------------------------------------------------------------------------- */
 
-/* Of what `kernel.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 1 };
+/* Of what `chosen.py` relies on: it takes no library with another number. */
+enum { INTERFACE = 2 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -448,16 +420,35 @@ static PyTypeObject *type_of_rows(PyObject *kernel)
     return state ? state->rows : NULL;
 }
 
+/* Take what added tokens look like from a tuple of `Vocabulary`. */
+static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *patterns)
+{
+    if (patterns == Py_None)
+        return 0;
+    Py_ssize_t count = PyTuple_Size(patterns);
+    kernel->has_patterns = count >= 0 && count <= MOST_PATTERNS; /* more are left to Python, chunk by chunk */
+    for (Py_ssize_t i = 0; kernel->has_patterns && i < count; i++) {
+        PyObject *set = PyTuple_GetItem(patterns, i);
+        if (!Py_IS_TYPE(set, vocabulary)) {
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of Vocabulary, or None");
+            return -1;
+        }
+        kernel->pattern_sets[kernel->pattern_count++] = &((Vocabulary *)set)->pieces;
+    }
+    return count < 0 ? -1 : 0;
+}
+
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
-    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
+    PyObject *objects[KERNEL_OBJECTS];
     const char *seed;
     Py_ssize_t seed_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
-            &compose, &hand_over, &plain, &steps, &alone_first, &alone_last, &limit, &seed, &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->vocabulary, objects, objects + 1, objects + 2,
+            objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, &alone_first, &alone_last, &limit, &seed,
+            &seed_length))
         return NULL;
     if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
@@ -466,13 +457,8 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     Kernel *kernel = (Kernel *)PyType_GenericAlloc(type, 0);
     if (!kernel)
         return NULL;
-    kernel->vocabulary = Py_NewRef(vocabulary);
-    kernel->classify = Py_NewRef(classify);
-    kernel->stay_apart = Py_NewRef(stay_apart);
-    kernel->compose = Py_NewRef(compose);
-    kernel->hand_over = Py_NewRef(hand_over);
-    kernel->plain = Py_NewRef(plain);
-    kernel->steps = Py_NewRef(steps);
+    for (int i = 0; i < KERNEL_OBJECTS; i++)
+        kernel->objects[i] = Py_NewRef(objects[i]);
     kernel->alone_first = alone_first;
     kernel->alone_last = alone_last;
     if (set_up(kernel, (size_t)limit, seed)) {
@@ -480,6 +466,10 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         return PyErr_NoMemory();
     }
     enlist_kernel(kernel);
+    if (take_patterns(kernel, state->vocabulary, kernel->patterns)) {
+        Py_DECREF((PyObject *)kernel);
+        return NULL;
+    }
     return (PyObject *)kernel;
 }
 
@@ -519,10 +509,6 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    if (!forking && !(forking = PyThread_allocate_lock())) {
-        PyErr_NoMemory();
-        return -1;
-    }
     if (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE))
         return -1;
     state->vocabulary = add_type(module, &vocabulary_spec);

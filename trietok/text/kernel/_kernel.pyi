@@ -16,7 +16,14 @@ HAND_OVER: int
 
 class Vocabulary:
     def __new__(
-        cls, entries: bytes, ids: bytes, prefix: str, unknown: int, longest_word: int, seed: bytes, /
+        cls,
+        entries: dict[str, Any],
+        changes: dict[str, int],
+        prefix: str | None,
+        unknown: int,
+        longest_word: int,
+        seed: bytes,
+        /,
     ) -> Vocabulary: ...
     def ids(self, word: str, /) -> list[int] | None: ...
 
@@ -34,6 +41,7 @@ class Kernel:
     def __new__(
         cls,
         vocabulary: Vocabulary,
+        patterns: tuple[Vocabulary, ...] | None,
         classify: Callable[[int], tuple[int, int, int, bytes]],
         stay_apart: Callable[[str], bool],
         compose: Callable[[str], str | None],
