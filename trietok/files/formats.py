@@ -13,10 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError, as_file_error
+from trietok.named import NamedTuple
 
 Check = Callable[[Any], bool]
 

@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, TrietokError, brief
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
+from trietok.named import NamedTuple
 
 # A template is a program. jinja2 runs it in its sandbox, in which it can neither change what it is given nor reach
 # attributes whose names begin with an underscore.

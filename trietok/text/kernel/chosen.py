@@ -19,8 +19,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from trietok.named import NamedTuple
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
 from trietok.text.trie import Prefilter, bulk
