@@ -205,23 +205,25 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     return value
 
 
-def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
+def read_added_tokens_of_tokenizer_json(path: Path_, others: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
 
-    Raises as `read_json_object`, and where the list is missing.
+    Raises as `read_json_object`, and where the list is missing. `others` is filled with the members before it.
     """
+    others = {} if others is None else others
     for key, value in top_level_members(path):
         if key == "added_tokens":
             if isinstance(value, list) and all(isinstance(token, dict) for token in value):
                 return value
             break
+        others[key] = value
     raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
 
 
-def lengths_in_tokenizer_json(path: Path_) -> dict[str, Any]:
-    """What a tokenizer.json holds of truncation and padding, without parsing the vocabulary that follows them."""
-    found: dict[str, Any] = {}
-    for key, value in top_level_members(path):
+def lengths_in_tokenizer_json(path: Path_, members: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tokenizer.json holds of truncation and padding, read from the file unless both are in `members`."""
+    found = {key: members[key] for key in ("truncation", "padding") if key in members}
+    for key, value in () if len(found) == 2 else top_level_members(path):
         if key in ("truncation", "padding"):
             found[key] = value
         if key == "model" or len(found) == 2:  # every writer puts the two before the model

@@ -175,10 +175,10 @@ class BertTokenizer(PreTrainedTokenizer):
             snapshot.vocab = table.entries
         return snapshot
 
-    def _take_lengths_of(self, path: str) -> None:
+    def _take_lengths_of(self, path: str, members: Mapping[str, Any]) -> None:
         """Keep what a tokenizer.json beside the vocabulary says of truncation and padding, for the files of a save."""
         with contextlib.suppress(TrietokError):  # the slow profile takes nothing else of it that could be wrong
-            found = lengths_in_tokenizer_json(path)
+            found = lengths_in_tokenizer_json(path, members)
             if found:
                 from trietok.files.tokenizer_json import truncation_and_padding_of  # a third of the time to load
 
