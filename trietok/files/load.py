@@ -13,7 +13,7 @@ import itertools
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import FileError, FileFormatError, InputTypeError, SpecialTokenError, TrietokError, VocabularyError
@@ -43,6 +43,7 @@ from trietok.files.formats import (
     template_files,
     wrong_settings,
 )
+from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
