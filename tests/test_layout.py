@@ -118,7 +118,7 @@ print(*sorted(set(sys.modules)))
 
 
 def test_importing_compiles_no_pattern_and_no_annotation():
-    """Either would be a tenth of the time to import the core: patterns that few programs need, types nobody asks for."""
+    """Either would be a tenth of the time to import the core: patterns that few need, types that nobody asks for."""
     program = """
 import json, typing, re
 def refuse(*args, **kwargs):
