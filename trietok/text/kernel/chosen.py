@@ -50,7 +50,7 @@ ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
 _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
-_ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
+_ASCII_ALPHANUMERICS = "[A-Za-z0-9]+"
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
@@ -186,7 +186,7 @@ def keys_of(added: Iterable[str]) -> frozenset[str]:
     lacks_key = across.isdisjoint
     for token in added:
         if lacks_key(token):
-            others = _ASCII_ALPHANUMERICS.sub("", token)
+            others = re.sub(_ASCII_ALPHANUMERICS, "", token)
             if others:
                 across |= Prefilter([others]).keys
             elif within.isdisjoint(token):
@@ -293,7 +293,7 @@ class SlowClassifier(Classifier):
 # The characters that may compose with what is before them: all that are not the first of a decomposition, up to this
 # version of Unicode. One of which an older version knows nothing costs a question that is never asked.
 COMPOSING_UP_TO = 16
-_COMPOSING = re.compile(
+_COMPOSING = (
     "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
     "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
     "\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u0f72\u0f74\u0f80\u0fb5\u0fb7\u102e\u1161-\u1175"
@@ -305,7 +305,7 @@ _COMPOSING = re.compile(
 
 def may_compose(char: str) -> bool:
     """Whether a character may compose with what is before it."""
-    return _COMPOSING.match(char) is not None or int(unicodedata.unidata_version.split(".")[0]) > COMPOSING_UP_TO
+    return re.match(_COMPOSING, char) is not None or int(unicodedata.unidata_version.split(".")[0]) > COMPOSING_UP_TO
 
 
 class RustClassifier(Classifier):
