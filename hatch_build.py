@@ -1,7 +1,8 @@
 """Hatch's hooks: the README with links that work on a package index, and the compiled kernel in a wheel.
 
-A wheel gets the kernel where a C compiler is there. Elsewhere it is pure Python, and so it is where `TRIETOK_KERNEL=0`
-asks for that.
+A wheel gets the kernel where a C compiler is there: one for every CPython from 3.11 on, or, where `TRIETOK_FULL_API=1`
+asks for that, a faster one for the Python that makes the wheel. Elsewhere it is pure Python, and so it is where
+`TRIETOK_KERNEL=0` asks for that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import pathlib
 import re
 import runpy
+import sys
 import sysconfig
 import tempfile
 from typing import Any
@@ -43,16 +45,19 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         # By its path: trietok itself cannot be imported before what it depends on is installed.
         build = runpy.run_path(str(pathlib.Path(self.root, "trietok", "text", "kernel", "build.py")))
         self._folder = tempfile.TemporaryDirectory()
-        library = pathlib.Path(self._folder.name, build["LIBRARY"])
+        full_api = os.environ.get("TRIETOK_FULL_API") == "1"
+        name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if full_api else build["LIBRARY"]
+        library = pathlib.Path(self._folder.name, name)
         try:
-            build["compile_kernel"](library)
+            build["compile_kernel"](library, ["-DTRIETOK_FULL_API"] if full_api else [])
         except build["NoKernelError"] as error:
             self.app.display_warning(f"trietok is installed without its compiled kernel, as plain Python: {error}")
             return
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
-        build_data["tag"] = f"{build['WHEEL_TAG']}-{platform}"
-        build_data["force_include"][str(library)] = f"trietok/text/kernel/{build['LIBRARY']}"
+        python = "cp{}{}".format(*sys.version_info)
+        build_data["tag"] = f"{python}-{python}-{platform}" if full_api else f"{build['WHEEL_TAG']}-{platform}"
+        build_data["force_include"][str(library)] = f"trietok/text/kernel/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         folder = getattr(self, "_folder", None)

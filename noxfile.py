@@ -122,6 +122,13 @@ def _library_of_the_compiler(name: str) -> str:
 
 
 @nox.session
+def compilers(session: nox.Session) -> None:
+    """The kernel by Clang, and for Windows by MinGW, without a warning; what is not installed is skipped."""
+    _install(session, "[test]")
+    session.run("pytest", "-m", "faults", "tests/text/test_compilers.py", "-n", "0", "-q", "-rs", *session.posargs)
+
+
+@nox.session
 def torch(session: nox.Session) -> None:
     """What is skipped without torch, and a longer look for differences."""
     _install(session, "[test]", TORCH)
@@ -232,13 +239,14 @@ def site(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """The wheel with the kernel, the pure one and the sdist, in dist/, and what the index would say of them."""
+    """The wheels with the kernel, the pure one and the sdist, in dist/, and what the index would say of them."""
     session.install("build", "twine", "check-wheel-contents", "validate-pyproject", "cffconvert")
     session.run("validate-pyproject", "pyproject.toml")
     session.run("cffconvert", "--validate")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", "dist")
-    session.run("python", "-m", "build", "--outdir", "dist", "--wheel", env={"TRIETOK_KERNEL": "0"})
+    for only in ({"TRIETOK_KERNEL": "0"}, {"TRIETOK_FULL_API": "1"}):
+        session.run("python", "-m", "build", "--outdir", "dist", "--wheel", env=only)
     files = [str(file) for file in sorted((ROOT / "dist").iterdir())]
     session.run("twine", "check", "--strict", *files)
     session.run("check-wheel-contents", *(file for file in files if file.endswith(".whl")))

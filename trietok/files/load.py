@@ -13,7 +13,7 @@ import itertools
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import FileError, FileFormatError, InputTypeError, SpecialTokenError, TrietokError, VocabularyError
@@ -43,6 +43,7 @@ from trietok.files.formats import (
     template_files,
     wrong_settings,
 )
+from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -212,12 +213,14 @@ class AddedIds:
         decoder: id → token; if several files hold an id, the token read last is used.
         sources: id → the file it was read from.
         ids: content → id.
+        members: what a tokenizer.json that was read for them holds before them.
     """
 
     def __init__(self) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.sources: dict[int, str] = {}
         self.ids: dict[str, int] = {}
+        self.members: dict[str, Any] = {}
         self._without_id: dict[str, str] = {}
 
     def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:
@@ -336,7 +339,7 @@ def _load_once(
                 raise FileFormatError(f"{path}: {RECORD}.assigned_unused says {which}", path=path)
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
-        tokenizer._take_lengths_of(json)
+        tokenizer._take_lengths_of(json, ids.members)
     model_config = os.path.join(directory, CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
@@ -424,7 +427,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
         if TOKENIZER_FILE in files.found:
             source = files.found[TOKENIZER_FILE]
-            _take(ids, TOKENIZER_FILE, read_added_tokens_of_tokenizer_json(source), source)
+            _take(ids, TOKENIZER_FILE, read_added_tokens_of_tokenizer_json(source, ids.members), source)
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.
@@ -532,7 +535,9 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
     if not flags_count:
         if set(map(type, tokens.values())) == {int} and tokens.items() <= ids.ids.items():
             return
-        tokens = {content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key}
+        tokens = {
+            content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key
+        }
     _take(ids, ADDED_TOKENS_FILE, tokens, path, special)
 
 

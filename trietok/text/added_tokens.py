@@ -16,9 +16,10 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain, repeat
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError
+from trietok.named import NamedTuple
 from trietok.text.alignment import RejectedMatch
 from trietok.text.changes import ReadOnlyDict, cached_property
 from trietok.text.characters import lower_each, touches_word
@@ -184,7 +185,9 @@ class AddedToken:
     @classmethod
     def all_of_states(cls, states: list[Any], also: Iterable[str] = ()) -> list[AddedToken] | None:
         """The tokens of many dicts of the six fields and items of the names `also`; None where one is another."""
-        if set(map(type, states)) != {dict} or set(map(frozenset, states)) != {frozenset(("content", *_Flags._fields, *also))}:
+        if set(map(type, states)) != {dict} or set(map(frozenset, states)) != {
+            frozenset(("content", *_Flags._fields, *also))
+        }:
             return None
         return cls.all_of([state["content"] for state in states], states=states)
 

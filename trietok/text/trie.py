@@ -512,7 +512,7 @@ class Prefilter:
         return self._search(text) is not None
 
 
-_ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
+_ASCII_ALPHANUMERICS = "[A-Za-z0-9]+"
 
 
 def _commonness(char: str) -> int:
@@ -727,7 +727,7 @@ class Part:
             if not across.isdisjoint(word):
                 continue
             if not (word.isascii() and word.isalnum()):
-                across.add(min(_ASCII_ALPHANUMERICS.sub("", word), key=_commonness))
+                across.add(min(re.sub(_ASCII_ALPHANUMERICS, "", word), key=_commonness))
             elif within.isdisjoint(word):
                 within.add(min(word, key=_commonness))
         return frozenset(within | across)

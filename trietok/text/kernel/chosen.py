@@ -18,8 +18,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from trietok.named import NamedTuple
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
 from trietok.text.trie import Part, WordSearch
@@ -273,7 +274,7 @@ class SlowClassifier(Classifier):
 # The characters that may compose with what is before them: all that are not the first of a decomposition, up to this
 # version of Unicode. One of which an older version knows nothing costs a question that is never asked.
 _IS_KNOWN = int(unicodedata.unidata_version.split(".")[0]) <= 16
-_COMPOSING = re.compile(
+_COMPOSING = (
     "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
     "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
     "\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u0f72\u0f74\u0f80\u0fb5\u0fb7\u102e\u1161-\u1175"
@@ -285,7 +286,7 @@ _COMPOSING = re.compile(
 
 def may_compose(char: str) -> bool:
     """Whether a character may compose with what is before it."""
-    return not _IS_KNOWN or _COMPOSING.match(char) is not None
+    return not _IS_KNOWN or re.match(_COMPOSING, char) is not None
 
 
 class RustClassifier(Classifier):
