@@ -532,7 +532,9 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
     if not flags_count:
         if set(map(type, tokens.values())) == {int} and tokens.items() <= ids.ids.items():
             return
-        tokens = {content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key}
+        tokens = {
+            content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key
+        }
     _take(ids, ADDED_TOKENS_FILE, tokens, path, special)
 
 
