@@ -384,18 +384,7 @@ class Written(list[str]):
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
-    """`json.dumps(value, indent=2, ensure_ascii=False)`, sooner where there are many members; takes `Written` as it is.
-
-    >>> print(json_text({"b": [{"c": 1}], "a": []}, sort_keys=True))
-    {
-      "a": [],
-      "b": [
-        {
-          "c": 1
-        }
-      ]
-    }
-    """
+    """`json.dumps(value, indent=2, ensure_ascii=False)`, sooner where it is long; takes `Written` as it is."""
     pieces: list[str] = []
     try:
         _indent(value, sort_keys, "\n", pieces)

@@ -311,15 +311,11 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
     normalizer = _component("BertNormalizer", value.normalizer)
     if value.composes:
         normalizer = {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
-    added = _in_saved_order(value)
     return {
         "version": VERSION,
         "truncation": None if value.truncation is None else asdict(value.truncation),
         "padding": padding,
-        "added_tokens": [
-            {"id": token_id, **state}
-            for (token_id, _), state in zip(added, AddedToken.states([token for _, token in added]), strict=True)
-        ],
+        "added_tokens": [{"id": token_id, **token.__getstate__()} for token_id, token in _in_saved_order(value)],
         "normalizer": normalizer,
         "pre_tokenizer": {"type": BPE_SPLITTING[value.splits_punctuation]},
         "post_processor": None if value.post_processor is None else value.post_processor.to_json(),
@@ -512,7 +508,7 @@ def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     tokens: dict[int, AddedToken] = {}
     contents: set[str] = set()
     entries = place.value if isinstance(place.value, list) else []
-    made = AddedToken.all_of_states(entries, also=["id"])  # many at once; where one is wrong, an error has to name it
+    made = AddedToken.all_of_states(entries, others=1)  # many at once; where one is wrong, an error has to name it
     ids = [entry.get("id") for entry in entries] if made else []
     if made and all(map(is_id, ids)) and len(set(ids)) == len({token.content for token in made}) == len(made):
         return dict(zip(ids, made, strict=True))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Set
+from functools import cache
 from itertools import chain, repeat
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,7 @@ class _ImpliedFlags(_Flags):
     __slots__ = ()
 
 
+_as_dict = cache(_Flags._asdict)
 _flags_given: dict[tuple[bool | None, ...], _Flags] = {}
 
 
@@ -158,12 +160,12 @@ class AddedToken:
 
     @classmethod
     def all_of(cls, contents: Collection[Any], special: bool = False, states: Any = None) -> list[AddedToken] | None:
-        """Many tokens, in a fraction of the time of one after the other; None where one of them cannot be made.
+        """Many tokens, sooner than one after the other; None where one of them cannot be made.
 
         Args:
             contents: what they stand for.
-            special: whether they are special, and without other flags.
-            states: the flags of each, as dicts in which they may stand beside others, instead of `special`.
+            special: whether they are special; they have no other flags.
+            states: instead of `special`, a dict for each of them in which all flags stand, with others.
         """
         if set(map(type, contents)) != {str} or not all(contents) or max(map(len, contents)) > LONGEST_TOKEN:
             return None
@@ -183,19 +185,11 @@ class AddedToken:
         return tokens
 
     @classmethod
-    def all_of_states(cls, states: list[Any], also: Iterable[str] = ()) -> list[AddedToken] | None:
-        """The tokens of many dicts of the six fields and items of the names `also`; None where one is another."""
-        if set(map(type, states)) != {dict} or set(map(frozenset, states)) != {
-            frozenset(("content", *_Flags._fields, *also))
-        }:
+    def all_of_states(cls, states: list[Any], others: int = 0) -> list[AddedToken] | None:
+        """The tokens of many dicts of the six fields and so many others; None where one is anything else."""
+        if set(map(type, states)) != {dict} or set(map(len, states)) != {1 + len(_Flags._fields) + others}:
             return None
-        return cls.all_of([state["content"] for state in states], states=states)
-
-    @staticmethod
-    def states(tokens: Collection[AddedToken]) -> list[dict[str, Any]]:
-        """`__getstate__` of each of many tokens."""
-        shared = {flags: flags._asdict() for flags in {token.flags for token in tokens}}
-        return [{"content": token.content, **shared[token.flags]} for token in tokens]
+        return cls.all_of([state.get("content") for state in states], states=states)
 
     def replace(self, **changes: Any) -> AddedToken:
         """A copy with some fields changed.
@@ -216,7 +210,7 @@ class AddedToken:
 
     def __getstate__(self) -> dict[str, Any]:
         """The six fields, as in tokenizer_config.json."""
-        return {"content": self.content, **self.flags._asdict()}
+        return {"content": self.content, **_as_dict(self.flags)}
 
     def __reduce__(self) -> Any:
         return _added_token_from_state, (self.__getstate__(),)

@@ -171,13 +171,13 @@ class RustAddedTokens(AddedTokens):
             if token.special and token.content not in self._first_special:
                 first_special.setdefault(token.content, token)
         self._first_special = self._first_special.with_items(first_special)
-        was_special, there = (each.to_look_up(len(tokens)) for each in (self._first_special, self._others))
+        was_special = self._first_special.to_look_up(len(tokens))
         others = [token for token in tokens if token.content not in was_special]
         every: dict[str, tuple[AddedToken, ...]] = {token.content: (token,) for token in others}
         if len(every) < len(others) or not self._others.lacks(every):
             every.clear()
             for token in others:
-                every[token.content] = (*(every.get(token.content) or there.get(token.content) or ()), token)
+                every[token.content] = (*(every.get(token.content) or self._others.get(token.content) or ()), token)
         self._others = self._others.with_items(every)
         special = [was_special[token.content] for token in tokens if token.content in was_special]
         self._list(special + others)

@@ -326,7 +326,7 @@ def plan_listing(
     if many is not None:
         made, end = many
         return Adding(made, [], list(made.values()), len(made), end if end > next_id else 0)
-    decoder, there = (each.to_look_up(len(new_tokens)) for each in (table.added.decoder, table.added.encoder))
+    decoder, there = table.added.decoder, table.added.encoder.to_look_up(len(new_tokens))
     first_new = next_id
     to_set: dict[int, AddedToken] = {}
     ids: dict[str, int] = {}

@@ -1,0 +1,93 @@
+"""Many added tokens are added and loaded all at once: they become what they become in small steps."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import trietok
+from trietok import AddedToken
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+FEW, MANY = 300, 1_500  # strings: so many are added one after the other, or all at once
+LETTERS = "abcXYZ09-é世İΣ"
+
+
+def strings(rng: random.Random, count: int) -> list[str]:
+    return ["".join(rng.choices(LETTERS, k=rng.randint(2, 6))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])
+def test_many_at_once_become_what_a_few_at_a_time_become(kind, special):
+    seed = random.randrange(10**9)
+    rng = random.Random(seed)
+    given = ["people", "The", *strings(rng, MANY), "The", "people", "[SEP]"]
+    for tokens in (given[:-1], given):  # with a known one, they go one after the other
+        at_once, in_steps = (kind.from_pretrained("trietok-en") for _ in range(2))
+        number = at_once.add_tokens(tokens, special_tokens=special)
+        parts = [tokens[start : start + FEW] for start in range(0, len(tokens), FEW)]
+        assert number == sum(in_steps.add_tokens(part, special_tokens=special) for part in parts), seed
+        assert list(at_once.added_tokens_decoder.items()) == list(in_steps.added_tokens_decoder.items()), seed
+        assert at_once.special_tokens_map == in_steps.special_tokens_map, seed
+        assert len(at_once) == len(in_steps), seed
+        for text in (" ".join(strings(rng, 50)), "x".join(rng.sample(tokens, 50))):
+            assert at_once.encode(text) == in_steps.encode(text), (seed, text)
+
+
+@pytest.mark.parametrize("wrong", ["", "\ud800", 5, None, "a" * 100_001])
+def test_one_that_cannot_be_added_keeps_all_of_many_out(wrong):
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    before = len(tokenizer)
+    with pytest.raises((trietok.errors.InputError, trietok.errors.InputTypeError)):
+        tokenizer.add_tokens([*(f"zq{number}" for number in range(MANY)), wrong])
+    assert len(tokenizer) == before
+    assert "zq7" not in tokenizer.get_added_vocab()
+
+
+def test_many_tokens_made_at_once_are_those_made_one_by_one():
+    rng = random.Random(seed := random.randrange(10**9))
+    states = [{"content": content, **{flag: rng.random() < 0.5 for flag in FLAGS}} for content in strings(rng, 2 * FEW)]
+    made = AddedToken.all_of_states(states)
+    assert made == [AddedToken(**state) for state in states], seed
+    assert [token.__getstate__() for token in made] == states, seed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lstrip": 1},
+        {"lstrip": None},
+        {"content": ""},
+        {"content": 5},
+        {"content": "\udc00"},
+        {"more": True},
+        {"content": "a" * 100_001},
+    ],
+)
+def test_a_dict_that_is_no_token_is_not_taken_for_one(wrong):
+    state = AddedToken("a").__getstate__()
+    assert AddedToken.all_of_states([state, {**state, **wrong}]) is None
+    assert AddedToken.all_of_states([state, {"content": "b"}]) is None
+    assert AddedToken.all_of_states([state, "b"]) is None
+    assert AddedToken.all_of_states([]) is None
+
+
+@pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])
+def test_keys_of_the_set_are_shared_by_the_state_after_one_more(kind):
+    tokenizer = kind.from_pretrained("trietok-en")
+    tokenizer.add_tokens([f"zq{number}" for number in range(MANY)])
+    tokenizer.encode("the people")
+    added = tokenizer._table.added
+    big = max(
+        (added.normalized if (kind is trietok.BertTokenizerFast) else added).search.parts,
+        key=lambda part: len(part.words),
+    )
+    keys = big.keys
+    tokenizer.add_tokens(["one-more"])
+    added = tokenizer._table.added
+    parts = (added.normalized if (kind is trietok.BertTokenizerFast) else added).search.parts
+    assert big in parts
+    assert len(parts) == 2
+    assert big.keys is keys
