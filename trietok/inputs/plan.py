@@ -342,7 +342,7 @@ _LEAVES = [name for name in CallOptions._fields if name not in _CARRIES_OUT]
 
 
 class ByteColumn(NamedTuple):
-    """A column that a call returns beside the ids, with a number below 256 for each id.
+    """A column that a call returns beside the ids, with a number below 256 for each id: as bytes, or as lists.
 
     Attributes:
         name: the name of the column.
@@ -353,20 +353,20 @@ class ByteColumn(NamedTuple):
     """
 
     name: str
-    front: bytes
-    text: bytes
-    back: bytes
-    padding: bytes
+    front: Any
+    text: Any
+    back: Any
+    padding: Any
 
     @property
     def is_even(self) -> bool:
         """Whether all its numbers but those for padding are the same."""
         return set(self.front + self.back) <= set(self.text)
 
-    def row(self, length: int, missing: int = 0, pad_left: bool = False) -> bytes:
+    def row(self, length: int, missing: int = 0, pad_left: bool = False) -> Any:
         """The column for a text of `length` ids with `missing` padding ids.
 
-        >>> list(ByteColumn("attention_mask", b"\\1", b"\\1", b"\\1", b"\\0").row(2, missing=1))
+        >>> ByteColumn("attention_mask", [1], [1], [1], [0]).row(2, missing=1)
         [1, 1, 1, 1, 0]
         """
         row = self.front + self.text * length + self.back
@@ -413,6 +413,7 @@ class QuickPlan(Plan):
             self.room = (strategies.max_length or 0) - self.around
         by_name = _byte_columns(pieces, at, builder.settings.pad_token_type_id)
         self.columns = [by_name[name] for name in self.rules.columns if name in by_name and name in self._returned]
+        self._lists = [ByteColumn(column.name, *map(list, column[1:])) for column in self.columns]
         # For a text that is not padded, where that can be done so: each column's name and number.
         self._even = [(column.name, [*column.text]) for column in self.columns if column.is_even]
         self._are_even = len(self._even) == len(self.columns) and not options.return_offsets_mapping
@@ -477,8 +478,8 @@ class QuickPlan(Plan):
                 values[name] = number * count
         else:
             values = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
-            for column in self.columns:
-                values[column.name] = list(column.row(own, missing, self._pad_left))
+            for column in self._lists:
+                values[column.name] = column.row(own, missing, self._pad_left)
             if self._with_offsets:
                 values["offset_mapping"] = self._offsets(encoder, text, own, missing)
         details = self, (encoder, [text], True)
@@ -494,34 +495,36 @@ class QuickPlan(Plan):
         if self.room != NO_LIMIT:
             rows.cut(int(self.room), self._cuts_left)
         around = self.around
-        lengths = [length + around for length in rows.lengths()]
-        longest = max(lengths)
-        width = self.width(longest) if self._pads else 0
-        missing = [max(width - length, 0) for length in lengths]
-        if max(longest, width) > self.limit:
-            self._warn_of(map(sum, zip(lengths, missing, strict=True)) if self.rules.padding_counts else lengths)
+        shortest, longest = (length + around for length in rows.extremes())
+        padded = self.width(longest) if self._pads else 0
+        width = max(longest, padded)  # padding to `max_length` shortens no longer text
         details = (self, (encoder, texts, False))
-        is_even = max(longest, width) == max(min(lengths), width) > 0  # padding to `max_length` shortens no longer text
-        width = max(longest, width)
-        if self._tensors is not None and is_even and not self._with_offsets:
+        if width > self.limit:
+            lengths = [length + around for length in rows.lengths()]
+            self._warn_of([max(length, padded) for length in lengths] if self.rules.padding_counts else lengths)
+        if self._tensors is not None and width == max(shortest, padded) > 0 and not self._with_offsets:
             tensors = {}
-            for name, front, back, padding, filler in self._filled:
-                numbers = rows.int64(width, front, back, padding, self._pad_left, filler)
-                tensors[name] = int64_to_tensor(numbers, len(texts), width, self._tensors)
+            for name, *numbers, padding, filler in self._filled:
+                is_zero = filler == padding == 0 and not any(map(any, numbers))
+                made = None if is_zero else rows.int64(width, *numbers, padding, self._pad_left, filler)
+                tensors[name] = int64_to_tensor(made, len(texts), width, self._tensors)
             return BatchEncoding.of_lists(tensors, details)
         lists = rows.lists(self.front, self.back)
+        missing = [max(padded - len(row), 0) for row in lists]
         values: dict[str, list[Any]] = {
             "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
         }
-        for column in self.columns:
+        even = dict(self._even) if padded <= shortest else {}
+        for column in self._lists:
+            number = even.get(column.name)
             values[column.name] = [
-                list(column.row(length - around, more, self._pad_left))
-                for length, more in zip(lengths, missing, strict=True)
+                column.row(len(row) - around, more, self._pad_left) if number is None else number * len(row)
+                for row, more in zip(lists, missing, strict=True)
             ]
         if self._with_offsets:
             values["offset_mapping"] = [
-                self._offsets(encoder, text, length - around, more)
-                for text, length, more in zip(texts, lengths, missing, strict=True)
+                self._offsets(encoder, text, len(row) - around, more)
+                for text, row, more in zip(texts, lists, missing, strict=True)
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 

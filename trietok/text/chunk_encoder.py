@@ -36,6 +36,7 @@ from trietok.text.kernel.chosen import (
     new_vocabulary,
     one_at_a_time,
     text_before_kernel,
+    threads_allowed,
 )
 from trietok.text.kernel.plain import ListRows
 from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
@@ -319,7 +320,7 @@ class ChunkEncoder(TextEncoder):
 
     def rows(self, texts: list[str]) -> Rows:
         self.expect(texts)
-        return super().rows(texts) if self.kernel is None else self.kernel.rows(texts)
+        return super().rows(texts) if self.kernel is None else self.kernel.rows(texts, threads_allowed)
 
     def _plain_ids(self, text: str) -> list[int]:
         try:

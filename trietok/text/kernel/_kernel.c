@@ -9,8 +9,8 @@
 
    `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
    words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
-   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids, and
-   here are the types and the module. */
+   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids,
+   `_kernel_crew.h` has threads that help with many, and here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
@@ -99,6 +99,10 @@ static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(i
 
 static PyObject *let_kernels_go(int in_child)
 {
+    if (in_child) {
+        atomic_fetch_add(&forks, 1);
+        atomic_store(&at_work, 0);
+    }
     for (Kernel *kernel; (kernel = kernel_that(1));) {
         kernel->is_held = 0;
         for (size_t i = 0; in_child && i < kernel->readers_size; i++)
@@ -372,6 +376,7 @@ static PyType_Spec vocabulary_spec = {
 
 static PyMethodDef rows_methods[] = {
     {"lengths", FUNCTION(Rows_lengths), METH_NOARGS, lengths_doc},
+    {"extremes", FUNCTION(Rows_extremes), METH_NOARGS, extremes_doc},
     {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS, int32_lengths_doc},
     {"cut", FUNCTION(Rows_cut), METH_VARARGS, cut_doc},
     {"lists", FUNCTION(Rows_lists), METH_VARARGS, lists_doc},
@@ -393,7 +398,7 @@ static PyType_Spec rows_spec = {
 
 static PyMethodDef kernel_methods[] = {
     {"ids", FUNCTION(Kernel_ids), METH_FASTCALL, ids_doc},
-    {"rows", FUNCTION(Kernel_rows), METH_O, rows_doc},
+    {"rows", FUNCTION(Kernel_rows), METH_VARARGS, rows_doc},
     {"rows_between", FUNCTION(Kernel_rows_between), METH_VARARGS, rows_between_doc},
     {"spans", FUNCTION(Kernel_spans), METH_O, spans_doc},
     {"info", FUNCTION(Kernel_info), METH_NOARGS, info_doc},

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
             """How many ids each row has."""
             ...
 
+        def extremes(self) -> tuple[int, int]:
+            """How many ids the shortest row has, and the longest; 0 where there are no rows."""
+            ...
+
         def int32_lengths(self, around: int, /) -> bytes | bytearray:
             """The same as int32, with `around` more for each row.
 
@@ -69,6 +73,9 @@ class ListRows:
 
     def lengths(self) -> list[int]:
         return list(map(len, self._rows))
+
+    def extremes(self) -> tuple[int, int]:
+        return min(map(len, self._rows), default=0), max(map(len, self._rows), default=0)
 
     def int32_lengths(self, around: int) -> bytes:
         return array("i", [len(row) + around for row in self._rows]).tobytes()
