@@ -31,10 +31,11 @@ static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
     const Table *table = table_of(&kernel->memory);
     unsigned long long words = table->words, chunks = table->chunks, spans = table->steps,
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
-                       times_full = kernel->memory.times_full, handed_over = kernel->handed_over;
+                       times_full = kernel->memory.times_full, handed_over = kernel->handed_over,
+                       helped = atomic_load(&kernel->helped);
     unlock_kernel(kernel);
-    return Py_BuildValue("{sKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes, "times_full",
-        times_full, "handed_over", handed_over);
+    return Py_BuildValue("{sKsKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes, "times_full",
+        times_full, "handed_over", handed_over, "helped", helped);
 }
 
 PyDoc_STRVAR(forget_doc, "forget()\n--\n\nForget what words and chunks became.");

@@ -32,9 +32,10 @@ static int leave_crew(Crew *crew) { return atomic_fetch_sub(&crew->running, 1) =
 static void help(void *argument)
 {
     Crew *crew = argument;
+    PyThread_type_lock ended = crew->ended; /* the crew is gone as soon as the last has left it */
     crew->work(crew->task, 1 + atomic_fetch_add(&crew->begun, 1));
     if (leave_crew(crew))
-        PyThread_release_lock(crew->ended);
+        PyThread_release_lock(ended);
 }
 
 /* Start helpers, with the GIL: as many as are wanted, unless there are `most` threads at work already, or the system
@@ -67,7 +68,8 @@ static void end_crew(Crew *crew, Call *call, _Atomic int *told_to_stop)
 {
     int has_ended = !crew->ended || is_lost(crew) || leave_crew(crew);
     while (!has_ended) {
-        has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_LOOKS, 1) == PY_LOCK_ACQUIRED;
+        has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_LOOKS, 1) == PY_LOCK_ACQUIRED
+                    && !atomic_load(&crew->running);
         if (call && !has_ended && !atomic_load(told_to_stop) && look_for_signals(call))
             atomic_store(told_to_stop, 1);
         has_ended |= is_lost(crew); /* what handles a signal may fork */

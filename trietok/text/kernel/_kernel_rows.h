@@ -473,6 +473,7 @@ static int encode_batch(Batch *batch)
         batch->calls[thread].told_to_stop = &batch->stops;
     }
     start_crew(&crew, rows->threads - 1, rows->threads, encode_share, batch);
+    atomic_fetch_add(&own->kernel->helped, crew.helpers);
     give_gil(own);
     encode_share(batch, 0);
     end_crew(&crew, own, &batch->stops);

@@ -53,6 +53,7 @@ typedef struct Kernel {
     PyObject **numbers;             /* ints already made; read and written with the GIL */
     size_t numbers_size;
     uint64_t handed_over;
+    _Atomic uint64_t helped; /* how many threads have helped with batches */
     int is_held; /* by a fork */
     struct Kernel *next, *before; /* all kernels of the process; read and written with the GIL */
 } Kernel;
