@@ -12,7 +12,9 @@
    characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids,
    `_kernel_crew.h` has threads that help with many, and here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
+#ifndef TRIETOK_FULL_API /* for one version of Python; see `build.py` */
 #define Py_LIMITED_API 0x030B0000
+#endif
 #include <Python.h>
 
 #include "_kernel_rows.h"
@@ -28,8 +30,8 @@ PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, 
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernel(kernel, 1);
-    const Table *table = table_of(&kernel->memory);
-    unsigned long long words = table->words, chunks = table->chunks, spans = table->steps,
+    const Store *store = table_of(&kernel->memory)->store;
+    unsigned long long words = store->words, chunks = store->chunks, spans = store->steps,
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
                        times_full = kernel->memory.times_full, handed_over = kernel->handed_over,
                        helped = atomic_load(&kernel->helped);
@@ -152,6 +154,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
     Py_VISIT(kernel->hand_over);
     Py_VISIT(kernel->plain);
     Py_VISIT(kernel->steps);
+    Py_VISIT(kernel->patterns);
     return 0;
 }
 
@@ -173,6 +176,7 @@ static void Kernel_dealloc(Kernel *kernel)
     delist_kernel(kernel);
     Kernel_clear(kernel);
     Py_XDECREF(kernel->vocabulary);
+    Py_XDECREF(kernel->patterns);
     for (size_t i = 0; i < kernel->numbers_size; i++)
         Py_XDECREF(kernel->numbers[i]);
     for (size_t i = 0; i < PAGES; i++)
@@ -194,6 +198,10 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
     kernel->memory.seed[1] |= 1;
     kernel->memory.limit = kernel->limit = limit;
     atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
+    for (int byte = 0; byte < 256; byte++)
+        atomic_store_explicit(&kernel->follow[byte], byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER, memory_order_relaxed);
+    if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last && kernel->alone_last <= LAST_CHINESE)
+        kernel->chinese_count = kernel->alone_last - kernel->alone_first + 1;
     kernel->numbers = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers);
     kernel->readers = new_zeroed(FIRST_READERS, sizeof *kernel->readers);
     if (!kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
@@ -204,7 +212,7 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, patterns, alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
@@ -214,6 +222,7 @@ PyDoc_STRVAR(kernel_doc,
     "    hand_over: chunk -> its ids; None where its text has to go the plain way.\n"
     "    plain: text -> the list of its ids.\n"
     "    steps: chunk -> the steps from its bounds to the next.\n"
+    "    patterns: a tuple of a few `Vocabulary`, of all that added tokens look like; None where that is not known.\n"
     "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
     "    limit: how many bytes may be remembered.\n"
     "    seed: 16 random bytes.");
@@ -222,76 +231,89 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 
 /* ---- the vocabulary ------------------------------------------------------------------------------------------------ */
 
-enum { PLAIN_ERROR = -1, TOO_LARGE = -2 };
+enum { PLAIN_ERROR = -3 };
 
-/* Add the entries between line ends, once as they are and, without their prefix, once for the rests of words. */
-static int add_entries(Pieces *pieces, size_t size, const int32_t *ids, size_t count, const char *prefix, size_t prefix_size)
+/* An entry as bytes, with more behind them. */
+typedef struct {
+    uint8_t bytes[LONGEST_PIECE + READ_AT_ONCE];
+    size_t length; /* 0 for what no word is: it has a line end, or half of a surrogate pair */
+} Line;
+
+/* Read a str without its UTF-8, which it would keep: most entries will never be asked for it again. */
+static int read_line(PyObject *text, Line *line)
 {
-    size_t start = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *entry = pieces->bytes + start, *stop = memchr(entry, '\n', size - start);
-        if (!stop || ids[i] < 0)
+    Py_UCS4 points[LONGEST_PIECE + 1];
+    Py_ssize_t count = PyUnicode_Check(text) ? PyUnicode_GetLength(text) : LONGEST_PIECE + 1;
+    if (count > LONGEST_PIECE)
+        return TOO_LARGE;
+    if (!PyUnicode_AsUCS4(text, points, LONGEST_PIECE + 1, 0))
+        return PLAIN_ERROR;
+    size_t length = line->length = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (points[i] == '\n' || (points[i] >= 0xd800 && points[i] < 0xe000))
+            return 0;
+        if (length + 4 > LONGEST_PIECE)
             return TOO_LARGE;
-        size_t length = (size_t)(stop - entry);
-        if (length && add_entry(pieces, FRONT, start, length, ids[i]))
-            return TOO_LARGE;
-        if (length > prefix_size && !memcmp(entry, prefix, prefix_size)
-            && add_entry(pieces, REST, start + prefix_size, length - prefix_size, ids[i]))
-            return TOO_LARGE;
-        start += length + 1;
+        length += put_code_point(line->bytes + length, points[i]);
     }
-    place_entries(pieces);
-    return start == size ? 0 : TOO_LARGE;
+    memset(line->bytes + length, 0, READ_AT_ONCE);
+    line->length = length;
+    return 0;
 }
 
-/* How many lines begin with a prefix. */
-static size_t count_rests(const char *lines, size_t size, const char *prefix, size_t prefix_size)
+/* Add an entry of a dict, once as it is and, without its prefix, once for the rests of words; a pattern, which has no
+   prefix, in lower case. */
+static int add_line(Pieces *pieces, Line *line, PyObject *number, const char *prefix, size_t prefix_size)
 {
-    size_t count = 0;
-    for (const char *line = lines; line < lines + size; count++) {
-        const char *stop = memchr(line, '\n', size - (size_t)(line - lines));
-        if (!stop)
-            break;
-        count -= (size_t)(stop - line) < prefix_size || memcmp(line, prefix, prefix_size);
-        line = stop + 1;
+    if (!prefix) {
+        for (size_t i = 0; i < line->length; i++)
+            line->bytes[i] |= line->bytes[i] >= 'A' && line->bytes[i] <= 'Z' ? 32 : 0;
+        return add_piece(pieces, FRONT, line->bytes, line->length, 0);
     }
-    return count;
+    long id = PyLong_AsLong(number);
+    if (id == -1 && PyErr_Occurred())
+        return PLAIN_ERROR;
+    if (id < 0 || id > INT32_MAX)
+        return TOO_LARGE;
+    int result = add_piece(pieces, FRONT, line->bytes, line->length, (int32_t)id);
+    if (!result && line->length > prefix_size && !memcmp(line->bytes, prefix, prefix_size))
+        result = add_piece(pieces, REST, line->bytes + prefix_size, line->length - prefix_size, (int32_t)id);
+    return result;
 }
 
 PyDoc_STRVAR(vocabulary_doc,
-    "Vocabulary(entries, ids, prefix, unknown, longest_word, seed, /)\n--\n\n"
-    "The entries of a vocabulary, to cut words into: lines of UTF-8, each with its end, and an int32 for each line.\n\n"
+    "Vocabulary(entries, prefix, unknown, longest_word, seed, /)\n--\n\n"
+    "The entries of a vocabulary, to cut words into: a dict of their ids.\n\n"
+    "With None as prefix, what added tokens look like: the ids do not matter. Those that no text can hold are left out.\n"
     "ValueError for entries or ids that are too large.");
 
 static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
 {
     Pieces *pieces = &vocabulary->pieces;
-    const char *entries, *ids, *prefix, *seed;
-    Py_ssize_t size, ids_size, prefix_size, longest_word, seed_size;
+    PyObject *entries, *entry, *number;
+    const char *prefix, *seed;
+    Py_ssize_t prefix_size, longest_word, seed_size, at = 0;
+    Line line;
     int unknown;
-    if (!PyArg_ParseTuple(arguments, "y#y#s#iny#", &entries, &size, &ids, &ids_size, &prefix, &prefix_size, &unknown,
-            &longest_word, &seed, &seed_size))
+    if (!PyArg_ParseTuple(arguments, "O!z#iny#", &PyDict_Type, &entries, &prefix, &prefix_size, &unknown, &longest_word,
+            &seed, &seed_size))
         return PLAIN_ERROR;
-    size_t count = (size_t)ids_size / sizeof(int32_t);
-    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES || (uint64_t)size >= UINT32_MAX)
+    size_t count = (size_t)PyDict_Size(entries);
+    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES)
         return TOO_LARGE;
     memcpy(pieces->seed, seed, sizeof pieces->seed);
     pieces->seed[1] |= 1;
     pieces->unknown = unknown;
     pieces->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
-    if (make_pieces(pieces, entries, (size_t)size, count, count_rests(entries, (size_t)size, prefix, (size_t)prefix_size))) {
-        PyErr_NoMemory();
-        return PLAIN_ERROR;
+    int result = make_pieces(pieces, count);
+    while (!result && PyDict_Next(entries, &at, &entry, &number)) {
+        result = read_line(entry, &line);
+        if (!result && line.length)
+            result = add_line(pieces, &line, number, prefix, (size_t)prefix_size);
     }
-    int32_t *numbers = (int32_t *)resized(NULL, (size_t)ids_size + sizeof *numbers); /* where int32 may lie */
-    if (!numbers) {
-        PyErr_NoMemory();
-        return PLAIN_ERROR;
-    }
-    memcpy(numbers, ids, count * sizeof *numbers);
-    int result = add_entries(pieces, (size_t)size, numbers, count, prefix, (size_t)prefix_size);
-    give_back(numbers);
-    return result;
+    if (!result)
+        result = place_pieces(pieces);
+    return result ? result : make_tables(pieces, prefix != NULL);
 }
 
 static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
@@ -303,7 +325,9 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
     if (!result)
         return (PyObject *)vocabulary;
     Py_DECREF((PyObject *)vocabulary);
-    if (result == TOO_LARGE)
+    if (result == NO_MEMORY)
+        PyErr_NoMemory();
+    else if (result == TOO_LARGE)
         PyErr_SetString(PyExc_ValueError, "no kernel for this vocabulary: an entry or an id is too large");
     return NULL;
 }
@@ -352,8 +376,8 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 
 /* ---- the module ---------------------------------------------------------------------------------------------------- */
 
-/* Of what `kernel.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 1 };
+/* Of what `chosen.py` relies on: it takes no library with another number. */
+enum { INTERFACE = 2 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -432,16 +456,35 @@ static PyTypeObject *type_of_rows(PyObject *kernel)
     return state ? state->rows : NULL;
 }
 
+/* Take what added tokens look like from a tuple of `Vocabulary`. */
+static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *patterns)
+{
+    kernel->patterns = Py_NewRef(patterns);
+    if (patterns == Py_None)
+        return 0;
+    kernel->pattern_count = PyTuple_Check(patterns) ? (size_t)PyTuple_Size(patterns) : MOST_PATTERNS + 1;
+    for (size_t i = 0; i < kernel->pattern_count; i++) {
+        PyObject *set = i < MOST_PATTERNS ? PyTuple_GetItem(patterns, (Py_ssize_t)i) : NULL;
+        if (!set || !Py_IS_TYPE(set, vocabulary)) {
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of at most 16 Vocabulary, or None");
+            return -1;
+        }
+        kernel->pattern_sets[i] = &((Vocabulary *)set)->pieces;
+    }
+    kernel->has_patterns = 1;
+    return 0;
+}
+
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
-    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
+    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps, *patterns;
     const char *seed;
     Py_ssize_t seed_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
-            &compose, &hand_over, &plain, &steps, &alone_first, &alone_last, &limit, &seed, &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
+            &compose, &hand_over, &plain, &steps, &patterns, &alone_first, &alone_last, &limit, &seed, &seed_length))
         return NULL;
     if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
@@ -464,6 +507,10 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         return PyErr_NoMemory();
     }
     enlist_kernel(kernel);
+    if (take_patterns(kernel, state->vocabulary, patterns)) {
+        Py_DECREF((PyObject *)kernel);
+        return NULL;
+    }
     return (PyObject *)kernel;
 }
 

@@ -38,9 +38,18 @@ static inline unsigned highest_bit(uint64_t bits)
 static inline void take_breath(void) { _mm_pause(); }
 static inline void take_nap(void) { Sleep(0); }
 
+#if defined(_M_X64) && !defined(TRIETOK_NO_SIMD)
+#define TRIETOK_SSE2
+#endif
+
 #else /* GCC and Clang */
 
 #include <time.h>
+
+#if defined(__SSE2__) && !defined(TRIETOK_NO_SIMD)
+#define TRIETOK_SSE2
+#include <emmintrin.h>
+#endif
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the kernel reads bytes as numbers, the first byte as the lowest"
