@@ -402,7 +402,7 @@ static int make_room(Memory *memory, size_t more)
         if (forget_all(memory))
             return -1;
         memory->times_full++;
-        return make_room(memory, more) > 0 ? 1 : -1;
+        return make_room(memory, more); /* perhaps only once what was forgotten is given back */
     }
     if (add_segment(store, &store->entries, entries, for_entries) || add_segment(store, &store->arena, arena, for_arena))
         return -1;
