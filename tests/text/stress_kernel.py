@@ -39,7 +39,7 @@ def main(seconds: float) -> int:
 
     def encode_by_several(first: int) -> None:
         """A batch that is large enough for threads; then once more in a child that has none of those there are."""
-        many, ids = texts[first : first + 1000] * 5, expected[first : first + 1000] * 5
+        many, ids = texts[first : first + 1000] * 8, expected[first : first + 1000] * 8
         rows = compiled.rows(many, lambda forks: 6)
         expected_array = ListRows(ids).int64(40, b"", b"", 0, False)
         if rows.lists([], []) != ids or rows.int64(40, b"", b"", 0, False) != expected_array:

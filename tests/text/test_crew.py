@@ -106,7 +106,7 @@ def test_a_small_batch_asks_for_no_threads():
     assert kernel_that().rows(["word1 word2"] * 1000, never).extremes() == (4, 4)
     assert kernel_that().rows(["word1 " * 100_000], never).lengths() == [200_000]  # nor does a text by itself
     with pytest.raises(AssertionError):
-        kernel_that().rows(["word1 word2" * 20] * 1000, never)
+        kernel_that().rows(["word1 word2" * 30] * 1000, never)
 
 
 @needs_kernel
@@ -114,11 +114,11 @@ def test_a_small_batch_asks_for_no_threads():
 def test_an_answer_that_is_no_number_of_threads(answer):
     compiled = kernel_that()
     if isinstance(answer, int):
-        assert compiled.rows(["word1"] * 50_000, lambda forks: answer).extremes() == (2, 2)
+        assert compiled.rows(["word1"] * 60_000, lambda forks: answer).extremes() == (2, 2)
         assert compiled.info()["helped"] == 0
     else:
         with pytest.raises(TypeError):
-            compiled.rows(["word1"] * 50_000, lambda forks: answer)
+            compiled.rows(["word1"] * 60_000, lambda forks: answer)
 
 
 @needs_kernel
@@ -179,7 +179,7 @@ def test_an_interrupt_ends_a_batch_and_does_no_harm(count):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert compiled.rows(["word1"] * 50_000, lambda forks: 2).extremes() == (2, 2)
+    assert compiled.rows(["word1"] * 60_000, lambda forks: 2).extremes() == (2, 2)
 
 
 def exit_code_of(child: int) -> int:

@@ -405,9 +405,9 @@ class QuickPlan(Plan):
         super().__init__(builder, options, strategies)
         pieces = builder.pieces(False, options.add_special_tokens)
         at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
-        ids = [piece.token_id or 0 for piece in pieces]
-        self.front, self.back = ids[:at], ids[at + 1 :]
-        self.around = len(ids) - 1
+        special = [piece.token_id or 0 for piece in pieces]
+        self.front, self.back = special[:at], special[at + 1 :]
+        self.around = len(special) - 1
         self.room = NO_LIMIT
         if strategies.cuts and strategies.truncation is not TruncationStrategy.ONLY_SECOND:
             self.room = (strategies.max_length or 0) - self.around
@@ -424,14 +424,14 @@ class QuickPlan(Plan):
         self._cuts_left = builder.settings.truncation_side == "left"
         self._pad_id: Any = builder.settings.pad_token_id
         self._with_offsets = options.return_offsets_mapping
-        # Of each column of a tensor: int64 numbers around a row, for padding, and instead of each id if not negative.
-        self._filled: list[tuple[str, bytes, bytes, int, int]] = []
-        if self._tensors is not None:
-            around = array("q", self.front).tobytes(), array("q", self.back).tobytes()
-            self._filled.append(("input_ids", *around, self._pad_id or 0, -1))
-            for column in self.columns:
-                around = array("q", list(column.front)).tobytes(), array("q", list(column.back)).tobytes()
-                self._filled.append((column.name, *around, column.padding[0], column.text[0]))
+        # Of each column of a tensor: int64 numbers around a row, for padding, on which side that is, and what stands
+        # instead of each id if it is not negative; None for a column of zeros.
+        self._filled: list[tuple[str, tuple[bytes, bytes, int, bool, int] | None]] = []
+        ids = ByteColumn("input_ids", self.front, [-1], self.back, [self._pad_id or 0])
+        for name, front, text, back, padding in () if self._tensors is None else (ids, *self._lists):
+            around = array("q", front).tobytes(), array("q", back).tobytes()
+            is_zero = not any((*front, *text, *back, *padding))
+            self._filled.append((name, None if is_zero else (*around, *padding, self._pad_left, *text)))
 
     @classmethod
     def does(cls, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> bool:
@@ -504,9 +504,8 @@ class QuickPlan(Plan):
             self._warn_of([max(length, padded) for length in lengths] if self.rules.padding_counts else lengths)
         if self._tensors is not None and width == max(shortest, padded) > 0 and not self._with_offsets:
             tensors = {}
-            for name, *numbers, padding, filler in self._filled:
-                is_zero = filler == padding == 0 and not any(map(any, numbers))
-                made = None if is_zero else rows.int64(width, *numbers, padding, self._pad_left, filler)
+            for name, numbers in self._filled:
+                made = None if numbers is None else rows.int64(width, *numbers)
                 tensors[name] = int64_to_tensor(made, len(texts), width, self._tensors)
             return BatchEncoding.of_lists(tensors, details)
         lists = rows.lists(self.front, self.back)

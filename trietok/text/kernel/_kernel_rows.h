@@ -359,8 +359,9 @@ typedef struct {
     _Atomic int is_no_utf8;
 } Batch;
 
-/* How many bytes a thread should have to read, and into how many parts its share is cut. */
-enum { BYTES_A_THREAD = 1 << 16, PARTS_A_THREAD = 16, FIRST_LEFT = 8 };
+/* How many bytes a thread should have to read; into how many parts its share is cut; how many bytes an id has, about,
+   and for how many ids there is room from the beginning at most. */
+enum { BYTES_A_THREAD = 1 << 17, PARTS_A_THREAD = 16, FIRST_LEFT = 8, BYTES_AN_ID = 3, IDS_AT_FIRST = 1 << 20 };
 
 static Outcome encode_plainly(Call *call, const Item *item)
 {
@@ -489,11 +490,8 @@ static int encode_batch(Batch *batch)
 }
 
 /* How many threads may work on items: as many as Python allows, where there is enough to read. 0 for an error. */
-static size_t threads_for(const Item *items, Py_ssize_t count, PyObject *allowed)
+static size_t threads_for(size_t size, Py_ssize_t count, PyObject *allowed)
 {
-    size_t size = 0;
-    for (Py_ssize_t i = 0; i < count; i++)
-        size += items[i].size;
     size_t most = size / BYTES_A_THREAD < (size_t)count ? size / BYTES_A_THREAD : (size_t)count;
     if (!allowed || allowed == Py_None || most < 2)
         return 1;
@@ -509,7 +507,10 @@ static size_t threads_for(const Item *items, Py_ssize_t count, PyObject *allowed
 /* The rows of items; None where one that has to be checked is no UTF-8. */
 static PyObject *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t count, PyObject *allowed)
 {
-    size_t threads = threads_for(items, count, allowed), begun = 0;
+    size_t size = 0, begun = 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        size += items[i].size;
+    size_t threads = threads_for(size, count, allowed);
     Rows *rows = threads ? new_rows(kernel, count, threads) : NULL;
     if (!rows)
         return NULL;
@@ -519,7 +520,12 @@ static PyObject *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t cou
         PyErr_NoMemory();
     while (batch.calls && begun < threads && !begin(&batch.calls[begun], kernel, 0))
         begun++;
-    int failed = begun < threads || encode_batch(&batch);
+    int failed = begun < threads;
+    /* By this thread: what a helper asks for is another part of memory, which the system takes back when it has ended. */
+    size_t ids = size / threads / BYTES_AN_ID;
+    for (size_t thread = 0; thread < threads && !failed; thread++)
+        failed = need(&batch.calls[thread], ids < IDS_AT_FIRST ? ids : IDS_AT_FIRST);
+    failed = failed || encode_batch(&batch);
     for (size_t thread = 0; thread < begun; thread++)
         end(&batch.calls[thread], failed && !atomic_load(&batch.is_no_utf8));
     give_back(batch.calls);
