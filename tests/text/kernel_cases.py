@@ -56,6 +56,7 @@ def compiled_kernel(
     stay_apart: Callable[[str], bool] = bool,
     compose: Callable[[str], str | None] = lambda part: None,
     plain: Callable[[str], list[int]] = list,  # type: ignore[assignment]
+    patterns: Any = None,
     limit: int = 1 << 20,
     module: Any = None,
 ) -> Any:
@@ -66,7 +67,7 @@ def compiled_kernel(
     steps = lambda chunk: (1, len(chunk))  # noqa: E731
     return module.Kernel(
         *(vocabulary, classify, stay_apart, compose, hand_over, plain, steps),
-        *(None, (0x4E00, 0x9000), limit, bytes(range(16))),
+        *(patterns, (0x4E00, 0x9000), limit, bytes(range(16))),
     )
 
 

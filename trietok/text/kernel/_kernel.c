@@ -282,23 +282,23 @@ static int add_line(Pieces *pieces, Line *line, PyObject *number, const char *pr
 }
 
 PyDoc_STRVAR(vocabulary_doc,
-    "Vocabulary(entries, prefix, unknown, longest_word, seed, /)\n--\n\n"
-    "The entries of a vocabulary, to cut words into: a dict of their ids.\n\n"
+    "Vocabulary(entries, changes, prefix, unknown, longest_word, seed, /)\n--\n\n"
+    "The entries of a vocabulary, to cut words into: a dict of their ids, and one of some that have other ids.\n\n"
     "With None as prefix, what added tokens look like: the ids do not matter. Those that no text can hold are left out.\n"
     "ValueError for entries or ids that are too large.");
 
 static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
 {
     Pieces *pieces = &vocabulary->pieces;
-    PyObject *entries, *entry, *number;
+    PyObject *entries, *changes, *entry, *number;
     const char *prefix, *seed;
     Py_ssize_t prefix_size, longest_word, seed_size, at = 0;
     Line line;
     int unknown;
-    if (!PyArg_ParseTuple(arguments, "O!z#iny#", &PyDict_Type, &entries, &prefix, &prefix_size, &unknown, &longest_word,
+    if (!PyArg_ParseTuple(arguments, "O!O!z#iny#", &PyDict_Type, &entries, &PyDict_Type, &changes, &prefix, &prefix_size, &unknown, &longest_word,
             &seed, &seed_size))
         return PLAIN_ERROR;
-    size_t count = (size_t)PyDict_Size(entries);
+    size_t count = (size_t)PyDict_Size(entries) + (size_t)PyDict_Size(changes);
     if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES)
         return TOO_LARGE;
     memcpy(pieces->seed, seed, sizeof pieces->seed);
@@ -306,11 +306,13 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     pieces->unknown = unknown;
     pieces->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
     int result = make_pieces(pieces, count);
-    while (!result && PyDict_Next(entries, &at, &entry, &number)) {
-        result = read_line(entry, &line);
-        if (!result && line.length)
-            result = add_line(pieces, &line, number, prefix, (size_t)prefix_size);
-    }
+    PyObject *const both[] = {changes, entries}; /* of an entry of both the first counts */
+    for (int i = 0; i < 2; i++, at = 0)
+        while (!result && PyDict_Next(both[i], &at, &entry, &number)) {
+            result = read_line(entry, &line);
+            if (!result && line.length)
+                result = add_line(pieces, &line, number, prefix, (size_t)prefix_size);
+        }
     if (!result)
         result = place_pieces(pieces);
     return result ? result : make_tables(pieces, prefix != NULL);

@@ -16,7 +16,14 @@ HAND_OVER: int
 
 class Vocabulary:
     def __new__(
-        cls, entries: dict[str, Any], prefix: str | None, unknown: int, longest_word: int, seed: bytes, /
+        cls,
+        entries: dict[str, Any],
+        changes: dict[str, int],
+        prefix: str | None,
+        unknown: int,
+        longest_word: int,
+        seed: bytes,
+        /,
     ) -> Vocabulary: ...
     def ids(self, word: str, /) -> list[int] | None: ...
 

@@ -62,18 +62,16 @@ static inline uint32_t code_point_at(const uint8_t *at, const uint8_t **next)
     return (first & 7u) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
 }
 
-static size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
+static inline size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
 {
     if (code_point < 0x80) {
         bytes[0] = (uint8_t)code_point;
         return 1;
     }
     size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
-    for (size_t i = length; --i;) {
-        bytes[i] = (uint8_t)(0x80 | (code_point & 63));
-        code_point >>= 6;
-    }
-    bytes[0] = (uint8_t)((0xf00 >> length) | code_point);
+    bytes[0] = (uint8_t)((0xf00 >> length) | code_point >> 6 * (length - 1));
+    for (size_t i = 1; i < length; i++)
+        bytes[i] = (uint8_t)(0x80 | (code_point >> 6 * (length - 1 - i) & 63));
     return length;
 }
 

@@ -199,26 +199,43 @@ static int keep_long(Pieces *pieces, const uint8_t *bytes, size_t length)
 }
 
 /* Add an entry that is not empty; READ_AT_ONCE bytes behind it must be there to be read. 0, NO_MEMORY, or TOO_LARGE where
-   it, or the number of lengths, is so. It is put in its place later. */
+   it, or the number of lengths, is so. It is put in its place later; of two for the same bytes the first counts. */
 static int add_piece(Pieces *pieces, int root, const uint8_t *bytes, size_t length, int32_t id)
 {
-    uint32_t bit = (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
-    if (length < 4)
-        pieces->short_lengths |= bit & ~2u; /* those of one byte have a table */
-    else if (length < 8)
-        *lengths_by_4(pieces, root, bytes) |= (uint8_t)bit;
-    else
-        *lengths_by_8(pieces, root, bytes) |= bit;
-    int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
     PieceKey key = piece_key(pieces, root, bytes, length);
-    uint64_t hash = piece_hash(pieces, key.low, key.high);
+    int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
     if (!result && length > LONGEST_INLINE) {
+        *lengths_by_8(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
         key.high |= (uint32_t)pieces->longs_count;
         result = keep_long(pieces, bytes, length);
     }
-    *mark_of(pieces, hash) |= (uint64_t)1 << (hash >> 58);
     pieces->added[pieces->count++] = (Piece){key.low, key.high, id};
     return result;
+}
+
+/* Put an entry in its place, and note what leads to it; or only ask for the memory. */
+static inline void place_piece(Pieces *pieces, const Piece *piece, int only_ask)
+{
+    uint64_t hash = piece_hash(pieces, piece->low, piece->high), at = hash & pieces->mask;
+    uint32_t length = (piece->high >> PIECE_TAG & 31) - 1, root = piece->high >> 31;
+    uint8_t bytes[8];
+    memcpy(bytes, &piece->low, 8);
+    if (only_ask) {
+        FETCH(&pieces->places[at]);
+        FETCH(mark_of(pieces, hash));
+        FETCH(length < 8 ? (void *)lengths_by_4(pieces, (int)root, bytes) : lengths_by_8(pieces, (int)root, bytes));
+        return;
+    }
+    while (pieces->places[at].high)
+        at = (at + 1) & pieces->mask;
+    pieces->places[at] = *piece;
+    *mark_of(pieces, hash) |= (uint64_t)1 << (hash >> 58);
+    if (length < 4)
+        pieces->short_lengths |= (uint32_t)1 << length & ~2u; /* those of one byte have a table */
+    else if (length < 8)
+        *lengths_by_4(pieces, (int)root, bytes) |= (uint8_t)(1 << length);
+    else if (length <= LONGEST_INLINE)
+        *lengths_by_8(pieces, (int)root, bytes) |= (uint32_t)1 << length;
 }
 
 /* Put all entries in their places. They are far from each other, so memory is asked for some entries ahead. */
@@ -228,17 +245,10 @@ static int place_pieces(Pieces *pieces)
     pieces->places = new_zeroed(places, sizeof *pieces->places);
     pieces->mask = places - 1;
     for (size_t i = 0; pieces->places && i < pieces->count + PIECES_AHEAD; i++) {
-        if (i < pieces->count) {
-            const Piece *ahead = &pieces->added[i];
-            FETCH(&pieces->places[piece_hash(pieces, ahead->low, ahead->high) & pieces->mask]);
-        }
-        if (i < PIECES_AHEAD)
-            continue;
-        const Piece *piece = &pieces->added[i - PIECES_AHEAD];
-        uint64_t at = piece_hash(pieces, piece->low, piece->high) & pieces->mask;
-        while (pieces->places[at].high)
-            at = (at + 1) & pieces->mask;
-        pieces->places[at] = *piece;
+        if (i < pieces->count)
+            place_piece(pieces, &pieces->added[i], 1);
+        if (i >= PIECES_AHEAD)
+            place_piece(pieces, &pieces->added[i - PIECES_AHEAD], 0);
     }
     give_back(pieces->added);
     pieces->added = NULL;

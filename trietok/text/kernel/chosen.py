@@ -18,8 +18,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
@@ -56,7 +55,7 @@ _ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
-COMMON_CHINESE = (0x4E00, 0x9FEF)  # one block: if its ends are Chinese, all of it is
+COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
 class _Choice(NamedTuple):
@@ -196,7 +195,10 @@ class Classifier(ABC):
 
     def alone(self) -> tuple[int, int]:
         """The first and the last of code points that are set between spaces and become themselves; (1, 0) for none."""
-        return 1, 0
+        first, last = COMMON_CHINESE
+        kind, _, flags, _ = self.classify(first)
+        has_keys = any(first <= ord(key) <= last for key in self.keys)
+        return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
 
 def keys_of(added: Iterable[str]) -> frozenset[str]:
@@ -226,7 +228,7 @@ def patterns_of(added: Collection[str]) -> tuple[_kernel.Vocabulary, ...] | None
     if not _IS_THERE:
         return None
     try:
-        return (_kernel.Vocabulary(dict.fromkeys(added), None, 0, 0, os.urandom(16)),)
+        return (_kernel.Vocabulary(dict.fromkeys(added), {}, None, 0, 0, os.urandom(16)),)
     except ValueError:  # some are too long
         return None
 
@@ -252,13 +254,10 @@ class SlowClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
-        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
-        if raw > "\u3400" and self._is_common_chinese(raw):
-            return ALONE, 0, IS_BOUNDARY, raw.encode()
         char = lower_each(raw) if self._lower else raw
         if self._is_common_letter(char) and keys.isdisjoint((raw, char)):
             return ORDINARY, 0, IS_PLAIN, char.encode()
@@ -283,22 +282,6 @@ class SlowClassifier(Classifier):
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
 
-    def alone(self) -> tuple[int, int]:
-        first, last = COMMON_CHINESE
-        if self._chinese_apart and are_plain_chinese() and not any(first <= ord(key) <= last for key in self.keys):
-            return COMMON_CHINESE
-        return super().alone()
-
-    def _is_common_chinese(self, char: str) -> bool:
-        """Whether a character is Chinese and no stage changes it; texts have thousands of them."""
-        return (
-            self._chinese_apart
-            and is_chinese_char(ord(char))
-            and char not in self.keys
-            and char.isprintable()  # assigned
-            and not unicodedata.decomposition(char)
-        )
-
     def _is_common_letter(self, char: str) -> bool:
         """Whether a character is a letter that no stage changes, but for its case, nor anything that may follow it."""
         return (
@@ -306,7 +289,7 @@ class SlowClassifier(Classifier):
             and len(char) == 1
             and (not self._lower or char == char.lower())
             and not unicodedata.decomposition(char)
-            and not (char > "\u10ff" and (may_compose(char) or "\uac00" <= char or is_chinese_char(ord(char))))
+            and not (char > "\u10ff" and (may_compose(char) or char >= "\uac00" or is_chinese_char(ord(char))))
         )
 
     def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
@@ -334,15 +317,6 @@ class SlowClassifier(Classifier):
     def stay_apart(self, pair: str) -> bool:
         pair = lower_each(pair) if self._lower else pair
         return normalize("NFC", pair) == pair
-
-
-@cache
-def are_plain_chinese() -> bool:
-    """Whether all of `COMMON_CHINESE` are assigned, Chinese, and the same in every form."""
-    first, last = COMMON_CHINESE
-    chars = "".join(map(chr, range(first, last + 1)))
-    is_same = unicodedata.is_normalized("NFD", chars) and unicodedata.is_normalized("NFC", chars)
-    return is_same and chars.isprintable() and all(map(is_chinese_char, (first, last)))
 
 
 # The characters that may compose with what is before them: all that are not the first of a decomposition, up to this
@@ -395,14 +369,6 @@ class RustClassifier(Classifier):
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
 
-    def alone(self) -> tuple[int, int]:
-        first, last = COMMON_CHINESE
-        if any(first <= ord(key) <= last for key in self.keys) or not are_plain_chinese():
-            return super().alone()
-        answers = [self.classify(code_point) for code_point in COMMON_CHINESE]
-        is_alone = all(kind == ALONE and flags == IS_BOUNDARY for kind, _, flags, _ in answers)
-        return COMMON_CHINESE if is_alone else super().alone()
-
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
 
@@ -420,16 +386,17 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
     wordpiece = stages.wordpiece
     try:
         unknown = stages.to_id(wordpiece.unk_token)
-        entries = dict(wordpiece.vocab)
-        entries.update(
-            {content: stages.to_id(content) for content in entries.keys() & stages.added.encoder.flat().keys()}
-        )
-        return vocabulary_of(entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word)
+        entries: Any = wordpiece.vocab  # a dict
+        changes = {content: stages.to_id(content) for content in entries.keys() & stages.added.encoder.flat().keys()}
+        longest_word = wordpiece.max_input_chars_per_word
+        return vocabulary_of(entries, wordpiece.continuing_subword_prefix, unknown, longest_word, changes)
     except (LookupError, OverflowError, TypeError, ValueError):  # an entry or an id that is no text or number of use
         return None
 
 
-def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_word: int) -> _kernel.Vocabulary:
+def vocabulary_of(
+    entries: dict[str, int], prefix: str, unknown: int, longest_word: int, changes: dict[str, int] | None = None
+) -> _kernel.Vocabulary:
     """Entries with their ids for a kernel.
 
     Args:
@@ -437,11 +404,12 @@ def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_wo
         prefix: what entries begin with that continue a word.
         unknown: the id of what no entries make up.
         longest_word: how many code points a word may have that is cut.
+        changes: other ids for some of the entries.
 
     Raises:
         OverflowError, TypeError, ValueError: an entry or an id is no text or number that the kernel can use.
     """
-    return _kernel.Vocabulary(entries, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
+    return _kernel.Vocabulary(entries, changes or {}, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
 
 
 def new_kernel(
