@@ -98,14 +98,11 @@ def _quota(groups: Path, root: Path) -> float:
                 continue
             top = root / "cpu" if controllers else root
             folder = top / path.lstrip("/")
-            for place in (folder, *folder.parents)[: len(folder.relative_to(top).parts) + 1]:
-                with contextlib.suppress(OSError, ValueError):  # "max", or a folder that only the system outside sees
-                    if controllers:
-                        quota, period = ((place / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
-                    else:
-                        quota, period = (place / "cpu.max").read_text().split()
-                    if int(quota) > 0:
-                        least = min(least, int(quota) / int(period))
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
+            for place in (folder, *folder.parents):
+                with contextlib.suppress(OSError, ValueError):  # "max", or no such file
+                    quota, period = map(int, " ".join((place / name).read_text() for name in names).split())
+                    least = min(least, quota / period) if quota > 0 else least
     return least
 
 

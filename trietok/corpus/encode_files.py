@@ -9,7 +9,6 @@ there were, nor from how often the run was begun. So a run goes on with whatever
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -320,8 +320,8 @@ class RowEncoder:
             return None
         if len(data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             encoder.make_kernel()
-        return None if encoder.kernel is None else encoder.kernel.rows_between(
-            data, offsets, first, length, self.threads
+        return (
+            None if encoder.kernel is None else encoder.kernel.rows_between(data, offsets, first, length, self.threads)
         )
 
     def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:

@@ -32,16 +32,16 @@ from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
-    from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.rows import Encoding, Row
     from trietok.text.alignment import Located, Span
+    from trietok.text.chunk_encoder import TextEncoder
     from trietok.text.kernel.plain import Rows
 
 
 Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 SpansOf = Callable[[list[list[Ids]]], "list[list[list[Span]]]"]  # the ids of all texts, by items → their spans
 # What a result keeps to compute its details: the encoder, the texts, and whether the call was for one item.
-Given = tuple["Encoder", "list[Texts] | list[str]", bool]
+Given = tuple["TextEncoder", "list[Texts] | list[str]", bool]
 NO_LIMIT = float("inf")
 
 
@@ -92,7 +92,7 @@ class Plan:
 
     # ---- calls ------------------------------------------------------------------------------------------------------
 
-    def one(self, encoder: Encoder, text: Any, pair: Any = None) -> BatchEncoding:
+    def one(self, encoder: TextEncoder, text: Any, pair: Any = None) -> BatchEncoding:
         """The encoding of one text or pair.
 
         Args:
@@ -104,7 +104,7 @@ class Plan:
         """
         return self._of_texts(encoder, [(text, pair)], one=True)
 
-    def batch(self, encoder: Encoder, items: Any) -> BatchEncoding:
+    def batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
         """The encoding of a batch.
 
         Args:
@@ -167,7 +167,7 @@ class Plan:
 
     # ---- from texts to rows -----------------------------------------------------------------------------------------
 
-    def _of_texts(self, encoder: Encoder, items: Iterable[tuple[Any, Any]], one: bool) -> BatchEncoding:
+    def _of_texts(self, encoder: TextEncoder, items: Iterable[tuple[Any, Any]], one: bool) -> BatchEncoding:
         """The encoding of items, each a text and its pair or None."""
         words = self.options.is_split_into_words
         samples: list[Texts] = []
@@ -375,18 +375,8 @@ class ByteColumn(NamedTuple):
         return self.padding * missing + row if pad_left else row + self.padding * missing
 
 
-class ByteRows(NamedTuple):
-    """The encodings of several texts, one behind the other.
-
-    Attributes:
-        lengths: how many ids each text has, int32.
-        ids: those of all texts, int32.
-        columns: masks and type ids by name: a byte for each id.
-    """
-
-    lengths: array[int]
-    ids: bytes | bytearray
-    columns: dict[str, bytes]
+# Of several texts how many ids each has, int32; those of all, int32; masks and type ids by name, a byte for each id.
+ByteRows = tuple["array[int]", "bytes | bytearray", dict[str, bytes]]
 
 
 class QuickPlan(Plan):
@@ -457,7 +447,7 @@ class QuickPlan(Plan):
             and all(0 <= type_id < 256 for type_id in (settings.pad_token_type_id, *(each.type_id for each in pieces)))
         )
 
-    def one(self, encoder: Encoder, text: Any, pair: Any = None) -> BatchEncoding:
+    def one(self, encoder: TextEncoder, text: Any, pair: Any = None) -> BatchEncoding:
         if pair is not None or type(text) is not str:
             return super().one(encoder, text, pair)
         ids = encoder.ids_between(self.front, text, self.back)
@@ -487,7 +477,7 @@ class QuickPlan(Plan):
             return BatchEncoding.of_lists(values, details)
         return BatchEncoding(values, tensor_type=self._tensors, prepend_batch_axis=True, details=details)
 
-    def batch(self, encoder: Encoder, items: Any) -> BatchEncoding:
+    def batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
         if type(items) is not list or set(map(type, items)) != {str}:
             return super().batch(encoder, items)
         texts = items[:]
@@ -500,7 +490,7 @@ class QuickPlan(Plan):
         width = max(longest, padded)  # padding to `max_length` shortens no longer text
         details = (self, (encoder, texts, False))
         if width > self.limit:
-            lengths = [length + around for length in rows.lengths()]
+            lengths = array("i", rows.int32_lengths(around))
             self._warn_of([max(length, padded) for length in lengths] if self.rules.padding_counts else lengths)
         if self._tensors is not None and width == max(shortest, padded) > 0 and not self._with_offsets:
             tensors = {}
@@ -583,7 +573,7 @@ class QuickPlan(Plan):
                 columns[column.name] = column.text * (len(ids) // 4)
             else:
                 columns[column.name] = b"".join([column.row(length - self.around) for length in lengths])
-        return ByteRows(lengths, ids, columns)
+        return lengths, ids, columns
 
     def _kept(self, row: _Kept, size: int = 1) -> _Kept:
         """Of a row with `size` items per token of a text those of the tokens that there is room for."""
@@ -598,7 +588,7 @@ class QuickPlan(Plan):
         padding = [filler] * missing
         return padding + row if self._pad_left else row + padding
 
-    def _offsets(self, encoder: Encoder, text: str, count: int, missing: int) -> list[Span]:
+    def _offsets(self, encoder: TextEncoder, text: str, count: int, missing: int) -> list[Span]:
         """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
         spans = self._kept(encoder.spans(text, count))
         row = [_NO_SPAN] * len(self.front) + spans + [_NO_SPAN] * len(self.back)

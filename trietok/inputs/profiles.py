@@ -14,8 +14,8 @@ from trietok.inputs.call_inputs import ids_of, ids_of_text, kind_of, pair_of, wh
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_more_rows, cut_to_one_row, cut_to_rows
 
 if TYPE_CHECKING:
-    from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.options import CallOptions, Strategies
+    from trietok.text.chunk_encoder import TextEncoder
 
 
 Profile = Literal["slow", "fast"]
@@ -44,7 +44,7 @@ class InputRules(NamedTuple):
     """
 
     is_fast: bool
-    ids_of: Callable[[Encoder, Any, bool, str], list[int]]
+    ids_of: Callable[[TextEncoder, Any, bool, str], list[int]]
     names_of_pair: tuple[str, str]
     check: Callable[[CallOptions, Strategies, bool], None]
     batch_of: Callable[[Any, bool], Iterable[tuple[Any, Any]]]

@@ -54,7 +54,7 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
 
 
 def int64_to_tensor(values: bytearray | None, rows: int, width: int, tensor_type: TensorType) -> Any:
-    """Numbers row by row, 8 bytes each, as an int64 tensor of shape (rows, width) on the same memory; None for zeros."""
+    """Numbers row by row, 8 bytes each, as an int64 tensor (rows, width) on the same memory; None stands for zeros."""
     package = _package(tensor_type)
     if values is None:
         return package.zeros((rows, width), dtype=package.int64)

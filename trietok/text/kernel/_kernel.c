@@ -402,7 +402,6 @@ static PyType_Spec vocabulary_spec = {
 };
 
 static PyMethodDef rows_methods[] = {
-    {"lengths", FUNCTION(Rows_lengths), METH_NOARGS, lengths_doc},
     {"extremes", FUNCTION(Rows_extremes), METH_NOARGS, extremes_doc},
     {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS, int32_lengths_doc},
     {"cut", FUNCTION(Rows_cut), METH_VARARGS, cut_doc},

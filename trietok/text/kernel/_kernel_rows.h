@@ -58,21 +58,6 @@ static PyObject *Rows_extremes(Rows *rows, PyObject *Py_UNUSED(ignored))
     return Py_BuildValue("nn", (Py_ssize_t)shortest, (Py_ssize_t)longest);
 }
 
-PyDoc_STRVAR(lengths_doc, "lengths()\n--\n\nHow many ids each row has.");
-
-static PyObject *Rows_lengths(Rows *rows, PyObject *Py_UNUSED(ignored))
-{
-    PyObject *list = PyList_New(rows->count);
-    for (Py_ssize_t row = 0; list && row < rows->count; row++) {
-        PyObject *length = PyLong_FromSize_t(row_length(rows, row));
-        if (length)
-            PyList_SetItem(list, row, length);
-        else
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 PyDoc_STRVAR(int32_lengths_doc,
     "int32_lengths(around, /)\n--\n\nHow many ids each row has, and as many more as are around it, as int32.");
 

@@ -123,18 +123,10 @@ _OFF = ("", "0", "f", "false", "n", "no", "off")
 
 
 def threads_allowed(forks: int = 0) -> int:
-    """How many threads may encode a batch, the one that calls included; large batches ask for it.
+    """How many threads may encode a large batch, the one that calls included.
 
-    In a process that was forked, or that multiprocessing has started, it is one, unless a variable asks for more: there
-    are others beside it, each of which does its part.
-
-    Args:
-        forks: of how many forks this process is the child since trietok was imported.
-
-    >>> import os, unittest.mock
-    >>> with unittest.mock.patch.dict(os.environ, TRIETOK_PARALLELISM="false"):
-    ...     threads_allowed()
-    1
+    In a process that was forked (as often as `forks` says) or that multiprocessing has started, it is one, unless a
+    variable asks for more: there are others beside it, each of which does its part.
     """
     from trietok.worker_pool import cores
 
