@@ -15,6 +15,7 @@ from typing import Any
 import trietok
 from tests.text.kernel_cases import compiled_kernel
 from trietok.text.kernel import chosen as kernel
+from trietok.text.trie import WordSearch
 
 module: Any = sys.modules["trietok.text.kernel._kernel"]
 # More slots, more bytes in the arena and more ids than there is room for at first; handed over, and told by pairs.
@@ -36,7 +37,7 @@ def plain(text: str) -> list[int]:
 
 def new_kernel() -> Any:
     entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["[", "<y1", "<ent" * 20], True)
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["[", "<y1", "<ent" * 20])], True)
     return compiled_kernel(
         entries,
         classify.classify,

@@ -66,8 +66,8 @@ def compiled_kernel(
     vocabulary = kernel.vocabulary_of(ids, "##", len(ids), 100)
     steps = lambda chunk: (1, len(chunk))  # noqa: E731
     return module.Kernel(
-        *(vocabulary, classify, stay_apart, compose, hand_over, plain, steps),
-        *(patterns, (0x4E00, 0x9000), limit, bytes(range(16))),
+        *(vocabulary, patterns, classify, stay_apart, compose, hand_over, plain, steps),
+        *((0x4E00, 0x9000), limit, bytes(range(16))),
     )
 
 

@@ -17,6 +17,7 @@ import trietok
 from tests.text.kernel_cases import compiled_kernel
 from trietok.text.kernel import chosen as kernel
 from trietok.text.kernel.plain import ListRows
+from trietok.text.trie import WordSearch
 
 THREADS = 4
 ENTRIES = ["a", "##a", "word", "##word", *map(str, range(10)), *(f"##{digit}" for digit in range(10)), "é", "##é", "世"]
@@ -24,7 +25,7 @@ ENTRIES = ["a", "##a", "word", "##word", *map(str, range(10)), *(f"##{digit}" fo
 
 def main(seconds: float) -> int:
     """Let threads encode the same texts side by side, and compare what they get."""
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(do_lower_case=False), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(do_lower_case=False), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(ENTRIES, classify, lambda chunk: [len(chunk)] * 5, plain=lambda text: [1], limit=1 << 18)
     texts = [f"word{number} a{number * 7}é 世[{number}] {'word' * 4}{number % 50}" for number in range(6000)]
     expected = [compiled.ids(text) for text in texts]

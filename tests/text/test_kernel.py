@@ -37,6 +37,7 @@ from tests.text.kernel_cases import (
 from trietok.text.characters import is_chinese_char
 from trietok.text.kernel import chosen as kernel
 from trietok.text.kernel.plain import ListRows
+from trietok.text.trie import WordSearch
 
 pytestmark = pytest.mark.skipif(
     kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
@@ -146,6 +147,63 @@ def assert_same(plain, compiled, texts):
     assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
 
 
+TOKENS = ("covid19", "<ent>", "o-o", "New-York", "ab" * 60)
+WITHOUT_TOKENS = "[1] (see [Smith]) <b> a-b covid-19 o--o <en t> -new york- [CLS ] x" + "ab" * 59
+WITH_TOKENS = ["[MASK]", "a[SEP],b", "xcovid19,", "<ENT>", "co\u200bvid19", "co\u0301vid19", "écovid19", "ab" * 61]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_chunks_of_ascii_are_handed_over_only_where_an_added_token_stands_in_them(pairs, profile):
+    plain, compiled = pairs(profile, "uncased", TOKENS, directory="trietok-en")
+    handed_over = lambda: compiled._now().encoder.kernel.info()["handed_over"]  # noqa: E731
+    before = handed_over()
+    assert_same(plain, compiled, [WITHOUT_TOKENS, WITHOUT_TOKENS.upper()])
+    assert handed_over() == before
+    for text in WITH_TOKENS:  # each of them once among words that are known
+        assert_same(plain, compiled, [text, f"{WITHOUT_TOKENS} {text} {WITHOUT_TOKENS}"])
+    assert handed_over() > before
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_token_that_looks_at_what_is_around_it_has_its_whole_chunk(pairs, profile):
+    """The part that is composed begins behind a character that touches the token."""
+    single = trietok.AddedToken("abc", single_word=True)
+    for variant in ("uncased", "cased, accents stripped"):
+        plain, compiled = pairs(profile, variant, (single,))
+        assert_same(
+            plain, compiled, ["世abc\u200be\u0301", "abc\u200be\u0301", "世abc世", "世abce\u0301 abc=\u0338", "\tabc\t"]
+        )
+
+
+def test_patterns_that_are_too_long_to_look_for_are_left_to_python(pairs):
+    assert kernel.patterns_of(WordSearch(["a" * 2000]).parts) is None
+    plain, compiled = pairs(PROFILES[0], "uncased", ("-" * 2000,))
+    assert_same(plain, compiled, ["a - b --", f"a{'-' * 2001} b"])
+    for count, is_handed_over in ((32, False), (33, True)):
+        asked = []
+        parts = WordSearch(["x-"]).parts
+        compiled = compiled_kernel(
+            ["a", "-"],
+            kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["x-"])], True).classify,
+            lambda chunk, asked=asked: asked.append(chunk) or [7],
+            patterns=kernel.patterns_of(parts) * count,
+        )
+        assert compiled.ids("a-") == ([7] if is_handed_over else [0, 1])
+        assert asked == ["a-"] * is_handed_over
+    with pytest.raises(TypeError, match="tuple of Vocabulary"):
+        compiled_kernel(["a"], lambda code: (1, 0, 0, b"a"), list, patterns=(1,))
+
+
+def test_a_text_that_ends_anywhere_is_read_to_its_end(pairs):
+    """Texts of all lengths around those of which the end is read in a copy."""
+    plain, compiled = pairs(PROFILES[0], "uncased", directory="trietok-en")
+    words = "a quick, brown fox jumps over 13 lazy dogs; café世界 supercalifragilistic "
+    long = words * 70
+    sizes = (*range(130), *range(4020, 4170))
+    assert_same(plain, compiled, [long[start : start + size] for size in sizes for start in (0, 7)])
+    assert_same(plain, compiled, ["x" * size for size in (4095, 4096, 4097, 70_000)] + [" " * 5000, f"{' ' * 4097}a"])
+
+
 def test_a_special_token_that_comes_about_between_punctuation_is_none(pairs):
     """As in transformers: the word is "、[CLS]、" when special words are kept whole, and is cut afterwards."""
     for tokenizer in pairs(PROFILES[0], "cased, accents stripped", directory="trietok-zh"):
@@ -164,7 +222,8 @@ def test_what_may_compose_is_known_of_this_unicode():
 
 def test_common_chinese_characters_are_words_and_the_same_in_every_form():
     chars = "".join(map(chr, range(kernel.COMMON_CHINESE[0], kernel.COMMON_CHINESE[1] + 1)))
-    assert chars.isprintable() and all(map(is_chinese_char, map(ord, chars)))
+    assert chars.isprintable()
+    assert all(map(is_chinese_char, map(ord, chars)))
     assert all(unicodedata.is_normalized(form, chars) for form in ("NFC", "NFD", "NFKC", "NFKD"))
 
 
@@ -294,7 +353,7 @@ def test_python_may_encode_while_the_kernel_asks_it():
             inner.append(compiled.ids("[inner] a"))
         return [len(chunk)]
 
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["a"], classify, hand_over)
     assert compiled.ids("a [outer] b") == [0, 7, 1]
     assert inner == [[7, 0]]
@@ -333,7 +392,7 @@ def test_one_chunk_of_many_words_stays_within_the_bound():
         taken.append(compiled.info()["bytes"])
         return [1]
 
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["word", "##1"], classify, hand_over, limit=1 << 18)
     compiled.ids("\n".join(f"[{number}" if number % 500 == 0 else f"word{number}" for number in range(200_000)))
     assert len(taken) == 400
@@ -449,7 +508,7 @@ def test_the_environment_switches_the_kernel_off(value, name):
     pads_left=st.booleans(),
 )
 def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True).classify
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
     rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
     if room is not None:

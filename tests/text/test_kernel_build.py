@@ -76,6 +76,28 @@ def test_sanitizers_find_nothing_in_random_texts(tmp_path, seed):
 
 @needs_compiler
 @pytest.mark.faults
+@pytest.mark.parametrize("option", ["-DTRIETOK_NO_SIMD", "-DTRIETOK_FULL_API"])
+def test_other_builds_do_the_same(tmp_path, option):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, *FAILING, option])
+    assert "nothing was lost" in run(library, "tests.text.fail_allocations")
+    assert " 0 differ; kernels are alive: True" in run(library, "tests.text.fuzz_kernel", "13", FUZZED)
+
+
+@needs_compiler
+def test_a_build_for_one_python_has_its_name(monkeypatch, capsys):
+    built = []
+    monkeypatch.setattr(build_kernel, "compile_kernel", lambda *arguments: built.append(arguments))
+    monkeypatch.setattr(sys, "argv", ["build_kernel", "--full-api", "-g"])
+    assert build_kernel.main() == 0
+    ((library, options),) = built
+    assert library.name == f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
+    assert options == ["-DTRIETOK_FULL_API", "-g"]
+    assert str(library) in capsys.readouterr().out
+
+
+@needs_compiler
+@pytest.mark.faults
 def test_no_thread_reads_what_another_writes(tmp_path):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, "-O1", "-g", "-fsanitize=thread"])

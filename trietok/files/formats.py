@@ -12,11 +12,15 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from itertools import chain, islice
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError, as_file_error
+
+if TYPE_CHECKING:
+    from trietok.text.added_tokens import AddedToken
 
 Check = Callable[[Any], bool]
 
@@ -307,6 +311,8 @@ def _levels(value: Any) -> Iterator[list[Any]]:
             return
         yield level
         inner = [container.values() if type(container) is dict else container for container in level]
+        if _LEAVES.issuperset(map(type, chain.from_iterable(inner))):  # of many small containers all at once
+            return
         level = [item for items in inner if not _LEAVES.issuperset(map(type, items)) for item in items]
     if level:
         raise RecursionError
@@ -353,8 +359,72 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them,
 
 def write_json(path: Path_, value: Any) -> None:
     """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
-    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, HALF_PAIR.sub(_escape, text) + "\n")
+    text = json_text(value, sort_keys=True) + "\n"
+    try:
+        write_text(path, text)
+    except UnicodeEncodeError:
+        write_text(path, HALF_PAIR.sub(_escape, text))
+
+
+class Written(list[str]):
+    """The pieces of a JSON value that is written already."""
+
+
+def json_text(value: Any, *, sort_keys: bool = False) -> str:
+    """`json.dumps(value, indent=2, ensure_ascii=False)`, sooner where there are many members; takes `Written` as it is.
+
+    >>> print(json_text({"b": [{"c": 1}], "a": []}, sort_keys=True))
+    {
+      "a": [],
+      "b": [
+        {
+          "c": 1
+        }
+      ]
+    }
+    """
+    pieces: list[str] = []
+    try:
+        _indent(value, sort_keys, "\n", pieces)
+    except RecursionError:
+        json.dumps(value)  # an error tells a value that holds itself from one that is nested deeply
+        raise
+    return "".join(pieces)
+
+
+def _indent(value: Any, sort_keys: bool, line: str, pieces: list[str]) -> None:
+    """Append the JSON of a value; `line` is a line's end and the indentation of the line that the value ends on."""
+    is_object, inner = isinstance(value, dict), line + "  "
+    if isinstance(value, Written):
+        pieces += value
+    elif not isinstance(value, (dict, list, tuple)) or not value:
+        pieces.append(json.dumps(value, ensure_ascii=False))
+    elif _LEAVES.issuperset(map(type, value.values() if isinstance(value, dict) else value)):
+        # With an indent json writes every line in Python. All in one line, with any separators, it writes in C.
+        text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, separators=("," + inner, ": "))
+        pieces += text[0], inner, text[1:-1], line, text[-1]
+    else:
+        mark, items = ("{", value.items()) if isinstance(value, dict) else ("[", enumerate(value))
+        for key, item in sorted(items) if is_object and sort_keys else items:
+            name = json.dumps({key: 0}, ensure_ascii=False)[1:-2] if is_object else ""  # it need not be a string
+            pieces.append(f"{mark}{inner}{name}")
+            _indent(item, sort_keys, inner, pieces)
+            mark = ","
+        pieces += line, "}" if is_object else "]"
+
+
+def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -> Written:
+    """Added tokens as a member of a file's object: a list, or an object id → token with sorted keys."""
+    ends: dict[Any, str] = {}  # all that follows the content, for each combination of flags
+    for flags in {token.flags for token in tokens.values()}:
+        fields = sorted(flags._asdict().items()) if as_object else flags._asdict().items()
+        ends[flags] = "".join([f',\n      "{name}": {json.dumps(flag)}' for name, flag in fields]) + "\n    }"
+    written = Written()
+    for token_id, token in sorted(tokens.items()) if as_object else tokens.items():
+        start = f'"{token_id}": {{\n' if as_object else f'{{\n      "id": {token_id},\n'
+        written.append(f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}')
+    start, end = "{}" if as_object else "[]"
+    return Written([start, ",".join(written), "\n  " if tokens else "", end])
 
 
 # Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.

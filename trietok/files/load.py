@@ -211,30 +211,27 @@ class AddedIds:
     Attributes:
         decoder: id → token; if several files hold an id, the token read last is used.
         sources: id → the file it was read from.
+        ids: content → id.
     """
 
     def __init__(self) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.sources: dict[int, str] = {}
-        self._ids: dict[str, int] = {}
+        self.ids: dict[str, int] = {}
         self._without_id: dict[str, str] = {}
-
-    def id_of(self, content: str) -> int | None:
-        """The id of the token with that content, or None."""
-        return self._ids.get(content)
 
     def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:
         """Add the tokens of the first file if no two have the same content; return whether they were added."""
         ids = {token.content: token_id for token_id, token in tokens.items()}
         if self.decoder or len(ids) < len(tokens):
             return False
-        self.decoder, self.sources, self._ids = tokens, dict.fromkeys(tokens, source), ids
+        self.decoder, self.sources, self.ids = tokens, dict.fromkeys(tokens, source), ids
         return True
 
     def add(self, token_id: int, token: AddedToken, source: str) -> Clash | None:
         """Add a token; if it clashes with one that was read before, return how."""
         content = token.content
-        there, known_id = self.decoder.setdefault(token_id, token), self._ids.setdefault(content, token_id)
+        there, known_id = self.decoder.setdefault(token_id, token), self.ids.setdefault(content, token_id)
         if there.content != content:
             if known_id == token_id:  # no source of its id tells where it stood first
                 self._without_id[content] = source
@@ -433,7 +430,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.
     without_flags = files.found.get(ADDED_TOKENS_FILE)
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
-        token_id = None if arguments[role] is None else ids.id_of(str(arguments[role]))
+        token_id = None if arguments[role] is None else ids.ids.get(str(arguments[role]))
         if token_id is not None and ids.sources[token_id] != without_flags:
             arguments[role] = ids.decoder[token_id]
     arguments["added_tokens_decoder"] = ids.decoder
@@ -513,26 +510,17 @@ def _take(ids: AddedIds, name: str, value: Any, source: str, special: Collection
 def _as_transformers_writes(value: dict[str, Any]) -> dict[int, AddedToken] | None:
     """The tokens of an `added_tokens_decoder` whose every entry is as transformers writes it; None for any other.
 
-    A hundred thousand entries are checked in half the time when each check runs over all of them. Where a check fails,
-    an entry is wrong, which an error has to name, or right in another way; so the caller then checks one by one.
+    Many are checked in half the time when each check runs over all of them. Where a check fails, an entry is wrong,
+    which an error has to name, or right in another way; so the caller then checks one by one.
     """
     if set(map(type, value)) != {str}:
         return None
-    keys, entries = "".join(value), list(value.values())
-    if not (keys.isascii() and keys.isdigit()) or not all(value) or len(max(value, key=len)) > len(str(HIGHEST_ID)):
+    keys = "".join(value)
+    if not (keys.isascii() and keys.isdigit()) or not all(value) or max(map(len, value)) > len(str(HIGHEST_ID)):
         return None
-    if not all(type(entry) is dict and entry.keys() == _FIELDS for entry in entries):
-        return None
-    if any({type(entry[flag]) for entry in entries} != {bool} for flag in _FIELDS - {"content"}):
-        return None
-    try:
-        tokens = {int(key): AddedToken(**entry) for key, entry in value.items()}
-    except (TypeError, TrietokError):
-        return None
-    return tokens if len(tokens) == len(value) and max(tokens) <= HIGHEST_ID else None
-
-
-_FIELDS = {"content", "single_word", "lstrip", "rstrip", "normalized", "special"}
+    made = AddedToken.all_of_states(list(value.values()))
+    tokens = None if made is None else dict(zip(map(int, value), made, strict=True))
+    return tokens if tokens is not None and len(tokens) == len(value) and max(tokens) <= HIGHEST_ID else None
 
 
 def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str], flags_count: bool = True) -> None:
@@ -542,7 +530,9 @@ def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str],
     path = files.found[ADDED_TOKENS_FILE]
     tokens = read_json_object(path)
     if not flags_count:
-        tokens = {content: key for content, key in tokens.items() if type(key) is not int or ids.id_of(content) != key}
+        if set(map(type, tokens.values())) == {int} and tokens.items() <= ids.ids.items():
+            return
+        tokens = {content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key}
     _take(ids, ADDED_TOKENS_FILE, tokens, path, special)
 
 

@@ -26,6 +26,7 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    added_tokens_written,
     files_of,
     read_json_object,
     write_json,
@@ -133,7 +134,8 @@ def _save_held(
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
     template, named_templates = files_of(tokenizer.chat_template if save_jinja_files else None)
     named_paths: list[Path] = []
-    added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= tokenizer.vocab_size}
+    first = tokenizer.vocab_size
+    added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= first}
 
     # If an earlier save left one, it would name tokens that no longer exist.
     obsolete = [prefix + ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
@@ -249,10 +251,10 @@ def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
 
     So the file does not depend on whether a role was given as a string or an `AddedToken`.
     """
-    flags = {token.content: token for token in tokenizer.added_tokens_decoder.values()}
+    ids, tokens = tokenizer.added_tokens_encoder, tokenizer.added_tokens_decoder
 
     def entry(token: str | AddedToken) -> Any:
-        token = flags.get(str(token), token)
+        token = tokens.get(ids.get(str(token)), token)
         plain = str(token) if token == AddedToken(str(token), special=True) else token
         return convert_added_tokens(plain, save=True, add_type_field=False)
 
@@ -287,9 +289,7 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
         config.pop(key, None)
     config = convert_added_tokens(config, save=True)
-    config["added_tokens_decoder"] = {
-        token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
-    }
+    config["added_tokens_decoder"] = added_tokens_written(tokenizer.added_tokens_decoder, as_object=True)
     config.update(tokenizer.class_to_save())
     record = tokenizer.record()
     if record:

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from json.encoder import encode_basestring
 from typing import Any
 
 from trietok.disk import MOST_ENTRIES, Path_
@@ -23,6 +22,9 @@ from trietok.files.formats import (
     VOCAB_FILE,
     JsonPlace,
     Reader,
+    added_tokens_written,
+    is_id,
+    json_text,
     read_json_object,
     top_level_members,
     write_text,
@@ -301,15 +303,9 @@ def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path
     # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused here, before
     # anything is written: the Rust tokenizer would load the file and give other ids without a word.
     tokenizer_json_from_object(whole, path, bpe=True)
-    if value.bpe is not None:
-        return json.dumps(whole, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
-    vocabulary, whole["model"]["vocab"] = whole["model"]["vocab"], {}
-    indent, colon = (2, ": ") if pretty else (None, ":")
-    before, _, after = json.dumps(whole, ensure_ascii=False, indent=indent, separators=(",", colon)).rpartition("{}")
-    # With an indent, json writes 30,000 lines in Python, one call each; one join is ten times as fast.
-    line, last_line = ("\n      ", "\n    ") if pretty else ("", "")
-    entries = f",{line}".join([f"{encode_basestring(token)}{colon}{i}" for token, i in vocabulary.items()])
-    return f"{before}{{{line}{entries}{last_line}}}{after}"
+    if not pretty:
+        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    return json_text({**whole, "added_tokens": added_tokens_written(dict(_in_saved_order(value)), as_object=False)})
 
 
 def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
@@ -320,13 +316,14 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
     normalizer = _component("BertNormalizer", value.normalizer)
     if value.composes:
         normalizer = {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
+    added = _in_saved_order(value)
     return {
         "version": VERSION,
         "truncation": None if value.truncation is None else asdict(value.truncation),
         "padding": padding,
         "added_tokens": [
-            {"id": token_id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
-            for token_id, token in _in_saved_order(value)
+            {"id": token_id, **state}
+            for (token_id, _), state in zip(added, AddedToken.states([token for _, token in added]), strict=True)
         ],
         "normalizer": normalizer,
         "pre_tokenizer": {"type": BPE_SPLITTING[value.splits_punctuation]},
@@ -519,6 +516,11 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
 def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     tokens: dict[int, AddedToken] = {}
     contents: set[str] = set()
+    entries = place.value if isinstance(place.value, list) else []
+    made = AddedToken.all_of_states(entries, also=["id"])  # many at once; where one is wrong, an error has to name it
+    ids = [entry.get("id") for entry in entries] if made else []
+    if made and all(map(is_id, ids)) and len(set(ids)) == len({token.content for token in made}) == len(made):
+        return dict(zip(ids, made, strict=True))
     for item in place.items():
         entry = item.object(("id", "content", *_FLAGS))
         token_id, content = entry.member("id").number(), entry.member("content").text()
@@ -822,6 +824,8 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
     They may not give a token two ids, or an id two tokens.
     """
     tokens = dict(file.added_tokens)
+    if decoder == tokens:
+        return tokens
     ids = {token.content: token_id for token_id, token in tokens.items()}
     for token_id, given in sorted(decoder.items()):
         token = AddedToken.of(given)

@@ -457,8 +457,7 @@ class ChunkEncoder(TextEncoder):
         return None if self._may_go_on(chunk) else self._chunks[chunk]
 
     def _classifier(self) -> Classifier:
-        first_words = [token.split(" ")[0] for token in self._added.encoder] if self._has_spaces else []
-        return SlowClassifier(self._basic, [*self._added.encoder, *first_words], self._added.is_plain)
+        return SlowClassifier(self._basic, [self._added.search], self._added.is_plain)
 
     # ---- filling the caches -----------------------------------------------------------------------------------------
 

@@ -61,12 +61,15 @@ class Patterns:
         self.contents: Layers[str, str] = Layers({})
         self._of_special: frozenset[str] = frozenset()  # they are listed before the others
 
-    def with_tokens(self, patterns: Iterable[tuple[str, AddedToken]]) -> Patterns:
+    def with_tokens(self, patterns: Collection[tuple[str, AddedToken]]) -> Patterns:
         """These patterns and more."""
-        contents: dict[str, str] = {}
-        special: set[str] = set()
-        new: list[str] = []
-        for pattern, token in patterns:
+        contents = {pattern: token.content for pattern, token in patterns}
+        special = {pattern for pattern, token in patterns if token.special and pattern}
+        new = list(contents)
+        are_new = len(contents) == len(patterns) and "" not in contents and self.contents.lacks(contents)
+        if not are_new:
+            contents, special, new = {}, set(), []
+        for pattern, token in () if are_new else patterns:
             if not pattern:  # normalizing left nothing of it, so it occurs nowhere
                 continue
             if pattern not in self.contents and pattern not in contents:
@@ -168,13 +171,15 @@ class RustAddedTokens(AddedTokens):
             if token.special and token.content not in self._first_special:
                 first_special.setdefault(token.content, token)
         self._first_special = self._first_special.with_items(first_special)
-        others = [token for token in tokens if token.content not in self._first_special]
-        every: dict[str, tuple[AddedToken, ...]] = {}
-        for token in others:
-            before = every.get(token.content) or self._others.get(token.content) or ()
-            every[token.content] = (*before, token)
+        was_special, there = (each.to_look_up(len(tokens)) for each in (self._first_special, self._others))
+        others = [token for token in tokens if token.content not in was_special]
+        every: dict[str, tuple[AddedToken, ...]] = {token.content: (token,) for token in others}
+        if len(every) < len(others) or not self._others.lacks(every):
+            every.clear()
+            for token in others:
+                every[token.content] = (*(every.get(token.content) or there.get(token.content) or ()), token)
         self._others = self._others.with_items(every)
-        special = [self._first_special[token.content] for token in tokens if token.content in self._first_special]
+        special = [was_special[token.content] for token in tokens if token.content in was_special]
         self._list(special + others)
 
     def _forget(self, contents: Iterable[str]) -> None:
@@ -191,9 +196,9 @@ class RustAddedTokens(AddedTokens):
     def _list(self, tokens: Iterable[AddedToken]) -> None:
         tokens = list(tokens)
         normalized = self.basic.normalized
-        self.raw = self.raw.with_tokens((token.content, token) for token in tokens if not token.normalized)
+        self.raw = self.raw.with_tokens([(token.content, token) for token in tokens if not token.normalized])
         self.normalized = self.normalized.with_tokens(
-            (normalized(token.content), token) for token in tokens if token.normalized
+            [(normalized(token.content), token) for token in tokens if token.normalized]
         )
 
     def reordered(self, token_ids: Iterable[int]) -> Self:

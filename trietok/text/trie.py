@@ -22,6 +22,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, TypeVar
 
 from trietok.text.changes import cached_property
@@ -444,6 +445,10 @@ class Layers(Mapping[_Key, _Value]):
                 return True
         return False
 
+    def to_look_up(self, count: int) -> Mapping[_Key, _Value]:
+        """The same items, in the form that is the cheapest to look up so many keys in."""
+        return self.flat() if RATIO * count > self._length else self
+
     def lacks(self, keys: Iterable[_Key]) -> bool:
         """Whether none of the keys is there."""
         return all(layer.keys().isdisjoint(keys) for layer in self._layers)
@@ -507,6 +512,9 @@ class Prefilter:
         return self._search(text) is not None
 
 
+_ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
+
+
 def _commonness(char: str) -> int:
     """How common a character is in texts: 0 for digits, most signs and other scripts, more for letters."""
     position = _BY_FREQUENCY.find(char.lower())
@@ -543,18 +551,18 @@ class WordSearch:
 
     def __init__(self, words: Iterable[str] = (), *, first_wins: bool = False) -> None:
         self._first_wins = first_wins
-        words = tuple(words)
-        self.parts: tuple[Part, ...] = (Part(words, first_wins),) if words else ()
+        part = Part(dict.fromkeys(words), first_wins)
+        self.parts: tuple[Part, ...] = (part,) if part.words else ()
 
     def with_words(self, words: Iterable[str]) -> WordSearch:
         """The search for these words and more, which come last."""
-        new = Part(tuple(words), self._first_wins)
+        new = Part(dict.fromkeys(words), self._first_wins)
         if not new.words:
             return self
         parts = [*self.parts, new]
         while len(parts) > 1 and len(parts[-2].words) < RATIO * len(parts[-1].words):
             top = parts.pop()
-            parts[-1] = Part(parts[-1].words + top.words, self._first_wins)
+            parts[-1] = Part({**parts[-1].words, **top.words}, self._first_wins)
         return self._of(parts)
 
     def _of(self, parts: Iterable[Part]) -> WordSearch:
@@ -629,10 +637,13 @@ class Part:
     """Some words that are searched together.
 
     Attributes:
-        words: in their order.
+        words: in their order, as the keys of a dict.
+        patterns: the same for a compiled kernel, once it has asked.
     """
 
-    def __init__(self, words: tuple[str, ...], first_wins: bool) -> None:
+    patterns: Any = None
+
+    def __init__(self, words: dict[str, None], first_wins: bool) -> None:
         self.words = words
         self._first_wins = first_wins
         self._has_pattern = len(words) <= FEW and sum(map(len, words)) <= FEW_CHARS
@@ -675,17 +686,17 @@ class Part:
         return self._trie
 
     @cached_property
-    def _by_length(self) -> tuple[list[int], frozenset[str]]:
-        return sorted(set(map(len, self.words)), reverse=True), frozenset(self.words)
+    def _lengths(self) -> list[int]:
+        return sorted(set(map(len, self.words)), reverse=True)
 
     def _find_by_length(self, text: str) -> list[Span]:
         """`find` for a few characters, without the trie: look up every stretch that is as long as some word."""
-        longest_first, words = self._by_length
+        lengths = [length for length in self._lengths if length <= len(text)]
         spans: list[Span] = []
         start = 0
         while start < len(text):
-            for length in longest_first:
-                if text[start : start + length] in words:
+            for length in lengths:
+                if text[start : start + length] in self.words:
                     end = min(start + length, len(text))
                     spans.append((start, end))
                     start = end
@@ -695,6 +706,31 @@ class Part:
         return spans
 
     # ---- what the words are like, for an encoder that cuts texts at spaces first -------------------------------------
+
+    @cached_property
+    def characters(self) -> frozenset[str]:
+        """The characters of all words."""
+        return frozenset("".join(self.words))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Characters of which every word holds one, and of a word with single spaces the part before the first too.
+
+        Letters and digits of ASCII are keys only of words made of such; of others one of their other characters is.
+
+        >>> sorted(WordSearch(["<ent>", "b2b", "new-york"]).parts[0].keys)
+        ['-', '2', '<']
+        """
+        within: set[str] = set()
+        across: set[str] = set()
+        for word in chain(self.words, *self.heads.values()):
+            if not across.isdisjoint(word):
+                continue
+            if not (word.isascii() and word.isalnum()):
+                across.add(min(_ASCII_ALPHANUMERICS.sub("", word), key=_commonness))
+            elif within.isdisjoint(word):
+                within.add(min(word, key=_commonness))
+        return frozenset(within | across)
 
     @cached_property
     def ascii_word_keys(self) -> frozenset[str]:
@@ -720,8 +756,7 @@ class Part:
 
     @cached_property
     def _has_spaces(self) -> bool:
-        joined = "\0".join(self.words)  # one search in C: few words contain whitespace
-        return joined.split() != [joined]
+        return any(map(str.isspace, self.characters))
 
 
 class _FirstAddedTrie(Trie):

@@ -339,20 +339,21 @@ class RustProfile(BertTokenizer):
         roles, added = table.special_set, table.added
         if self._file is not None:
             added = added.with_tokens(self._file.added_tokens)
-        there = added.decoder
+        there = added.decoder.flat()
         saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
         self._saved = {token.content: token for token in saved.values()}
         marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
         for token_id, token in saved.items():
-            if self._file is not None and there.get(token_id, token) != token:
+            known = there.get(token_id, token)  # most are the same object
+            if self._file is not None and known is not token and known != token:
                 log.warning(
                     "tokenizer.json and tokenizer_config.json give the added token %r other flags (%r and %r): those "
                     "of tokenizer_config.json count, but texts are searched for both until the tokenizer is saved",
                     token.content,
-                    there[token_id],
+                    known,
                     token,
                 )
-        new = {token_id: token for token_id, token in marked.items() if there.get(token_id) != token}
+        new = {i: token for i, token in marked.items() if there.get(i) is not token and there.get(i) != token}
         self._changes.table = table.replace(added=added.with_tokens(new))
 
     def record(self) -> dict[str, Any]:

@@ -1116,7 +1116,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         if added.max_id > max(added.decoder, default=-1):
             record["max_id"] = added.max_id
         # The files list tokens by id, but the order of adding decides which tokens are kept from lower-casing.
-        ordinary = [token_id for token_id, token in added.decoder.items() if not token.special]
+        ordinary = [token_id for token_id, token in added.decoder.flat().items() if not token.special]
         if getattr(self, "do_lower_case", False) and ordinary != sorted(ordinary):
             record["added_order"] = ordinary
         return record

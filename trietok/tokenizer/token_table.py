@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
+from operator import attrgetter
 from threading import RLock, get_ident
 from typing import Any, NamedTuple
 
@@ -61,8 +63,8 @@ class TokenTable:
     ) -> TokenTable:
         """The table with other added tokens, which differ from these only in `new`, and with other roles."""
         table = self.replace(added=added, roles=self.roles if roles is None else roles)
-        entries = () if self.vocabulary is None else self.vocabulary.token_to_id
-        if all(token.content not in entries for token in new.values()):
+        entries = {} if self.vocabulary is None else self.vocabulary.token_to_id
+        if entries.keys().isdisjoint(map(attrgetter("content"), new.values())):
             table.pieces_mark = self.pieces_mark
             size = self.__dict__.get("size")
             if size is not None and self.added.decoder.lacks(new):
@@ -232,17 +234,21 @@ def plan_adding(
     be added; None where all can.
     """
     roles, added = table.special_set, table.added
-    newly_special: set[str] = set()
+    many = None if check else _plan_many(table, new_tokens, special_tokens, lowers, known_ids, next_id)
+    if many is not None:
+        made, end = many
+        additional = list(made.values()) if special_tokens else []
+        return Adding(made, additional, [], end - next_id, end if end > next_id else 0)
     to_set: dict[int, AddedToken] = {}
     ids: dict[str, int] = {}  # of the contents of this call
-    additional: list[AddedToken] = []
+    newly_special: dict[str, AddedToken] = {}
     first_new = next_id
-    there = added.encoder.flat() if len(new_tokens) > 1000 else added.encoder
+    there = added.encoder.to_look_up(len(new_tokens))
     for given in new_tokens:
         if isinstance(given, str):
             if given in there or given in ids:
                 continue  # a plain string has no flags, so those of the known token stay
-            special = special_tokens or given in roles or given in newly_special
+            special = special_tokens or given in roles
             token = AddedToken(given.lower() if lowers and not special else given, special=special)
         else:
             token = AddedToken.of(given)
@@ -263,12 +269,27 @@ def plan_adding(
                 token_id = next_id
                 next_id += 1
             ids[content] = token_id
-        if token_id in to_set or added.decoder.get(token_id) != token:
+        if token_id in to_set or token_id >= first_new or added.decoder.get(token_id) != token:
             to_set[token_id] = token
-        if special and content not in roles and content not in newly_special:
-            newly_special.add(content)
-            additional.append(token)
-    return Adding(to_set, additional, [], next_id - first_new, next_id if next_id > first_new else 0)
+        if special and content not in roles:
+            newly_special.setdefault(content, token)
+    return Adding(to_set, list(newly_special.values()), [], next_id - first_new, next_id if next_id > first_new else 0)
+
+
+def _plan_many(
+    table: TokenTable, given: Sequence[Any], special: bool, lowers: bool, known_ids: Mapping[str, int], next_id: int
+) -> tuple[dict[int, AddedToken], int] | None:
+    """Id → token for many strings, and the next id after them; None where one is an added token, or no string."""
+    if len(given) < 1_000 or set(map(type, given)) != {str}:
+        return None
+    contents = dict.fromkeys(map(str.lower, given) if lowers and not special else given)
+    there = table.added.encoder
+    if not (there.lacks(given) and there.lacks(contents) and table.special_set.isdisjoint(given)):
+        return None
+    made, new_ids = AddedToken.all_of(contents, special) or [], count(next_id)
+    ids = [next(new_ids) if known_id is None else known_id for known_id in map(known_ids.get, contents)]
+    to_set = dict(zip(ids, made, strict=False))
+    return (to_set, next(new_ids)) if len(to_set) == len(contents) else None
 
 
 def known_among(
@@ -300,7 +321,11 @@ def plan_listing(
     check: Callable[[str], None] | None,
 ) -> Adding:
     """Adding tokens in the fast profile, where a known token with other flags is added too, and none is lower-cased."""
-    decoder, there = table.added.decoder, table.added.encoder
+    many = None if check else _plan_many(table, new_tokens, special_tokens, False, known_ids, next_id)
+    if many is not None:
+        made, end = many
+        return Adding(made, [], list(made.values()), len(made), end if end > next_id else 0)
+    decoder, there = (each.to_look_up(len(new_tokens)) for each in (table.added.decoder, table.added.encoder))
     first_new = next_id
     to_set: dict[int, AddedToken] = {}
     ids: dict[str, int] = {}
@@ -313,7 +338,7 @@ def plan_listing(
         if check is not None:
             check(content)
         known_id = there.get(content)
-        if token in listed or (known_id is not None and decoder[known_id] == token):
+        if (content in ids and token in listed) or (known_id is not None and decoder[known_id] == token):
             continue
         token_id = ids.get(content, known_ids.get(content) if known_id is None else known_id)
         if token_id is None:

@@ -28,6 +28,7 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    json_text,
     read_json_object,
     write_json,
     write_text,
@@ -290,7 +291,7 @@ class Bpe:
             write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
             write_text(folder / MERGES_FILE, merges_text(self.merges))
             tokenizer = tokenizer_json_object(_values(parts, self.special_tokens, do_lower_case))
-            write_text(folder / TOKENIZER_FILE, json.dumps(tokenizer, ensure_ascii=False, indent=2))
+            write_text(folder / TOKENIZER_FILE, json_text(tokenizer))
             write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
 
         # Files of another tokenizer would hide this one, or add their tokens to it.

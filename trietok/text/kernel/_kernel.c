@@ -147,25 +147,15 @@ static PyObject *count_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(
 static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)kernel));
-    Py_VISIT(kernel->vocabulary);
-    Py_VISIT(kernel->classify);
-    Py_VISIT(kernel->stay_apart);
-    Py_VISIT(kernel->compose);
-    Py_VISIT(kernel->hand_over);
-    Py_VISIT(kernel->plain);
-    Py_VISIT(kernel->steps);
-    Py_VISIT(kernel->patterns);
+    for (int i = 0; i < KERNEL_OBJECTS; i++)
+        Py_VISIT(kernel->objects[i]);
     return 0;
 }
 
 static int Kernel_clear(Kernel *kernel)
 {
-    Py_CLEAR(kernel->classify);
-    Py_CLEAR(kernel->stay_apart);
-    Py_CLEAR(kernel->compose);
-    Py_CLEAR(kernel->hand_over);
-    Py_CLEAR(kernel->plain);
-    Py_CLEAR(kernel->steps);
+    for (int i = 2; i < KERNEL_OBJECTS; i++) /* vocabulary and patterns lead to nothing, and calls may read them */
+        Py_CLEAR(kernel->objects[i]);
     return 0;
 }
 
@@ -212,17 +202,17 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, patterns, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, patterns, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
+    "    patterns: a tuple of a few `Vocabulary`, of all that added tokens look like; None where that is not known.\n"
     "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word).\n"
     "    stay_apart: two characters -> whether normalization leaves them as they are.\n"
     "    compose: a part of a chunk -> its composed form, which has the same ids; None where there is none.\n"
     "    hand_over: chunk -> its ids; None where its text has to go the plain way.\n"
     "    plain: text -> the list of its ids.\n"
     "    steps: chunk -> the steps from its bounds to the next.\n"
-    "    patterns: a tuple of a few `Vocabulary`, of all that added tokens look like; None where that is not known.\n"
     "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
     "    limit: how many bytes may be remembered.\n"
     "    seed: 16 random bytes.");
@@ -233,51 +223,33 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 
 enum { PLAIN_ERROR = -3 };
 
-/* An entry as bytes, with more behind them. */
-typedef struct {
-    uint8_t bytes[LONGEST_PIECE + READ_AT_ONCE];
-    size_t length; /* 0 for what no word is: it has a line end, or half of a surrogate pair */
-} Line;
-
-/* Read a str without its UTF-8, which it would keep: most entries will never be asked for it again. */
-static int read_line(PyObject *text, Line *line)
-{
-    Py_UCS4 points[LONGEST_PIECE + 1];
-    Py_ssize_t count = PyUnicode_Check(text) ? PyUnicode_GetLength(text) : LONGEST_PIECE + 1;
-    if (count > LONGEST_PIECE)
-        return TOO_LARGE;
-    if (!PyUnicode_AsUCS4(text, points, LONGEST_PIECE + 1, 0))
-        return PLAIN_ERROR;
-    size_t length = line->length = 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (points[i] == '\n' || (points[i] >= 0xd800 && points[i] < 0xe000))
-            return 0;
-        if (length + 4 > LONGEST_PIECE)
-            return TOO_LARGE;
-        length += put_code_point(line->bytes + length, points[i]);
-    }
-    memset(line->bytes + length, 0, READ_AT_ONCE);
-    line->length = length;
-    return 0;
-}
-
 /* Add an entry of a dict, once as it is and, without its prefix, once for the rests of words; a pattern, which has no
-   prefix, in lower case. */
-static int add_line(Pieces *pieces, Line *line, PyObject *number, const char *prefix, size_t prefix_size)
+   prefix, in lower case. What has half of a surrogate pair is left out, as no word has. */
+static int add_entry(Pieces *pieces, PyObject *entry, PyObject *number, const char *prefix, size_t prefix_size)
 {
-    if (!prefix) {
-        for (size_t i = 0; i < line->length; i++)
-            line->bytes[i] |= line->bytes[i] >= 'A' && line->bytes[i] <= 'Z' ? 32 : 0;
-        return add_piece(pieces, FRONT, line->bytes, line->length, 0);
+    Py_UCS4 points[LONGEST_PIECE + 1]; /* of its UTF-8 an entry would keep a copy */
+    uint8_t line[LONGEST_PIECE + 4 + READ_AT_ONCE];
+    size_t length = 0;
+    Py_ssize_t size = PyUnicode_GetLength(entry);
+    if (size > LONGEST_PIECE)
+        return TOO_LARGE;
+    if (size < 0 || !PyUnicode_AsUCS4(entry, points, LONGEST_PIECE + 1, 0))
+        return PLAIN_ERROR;
+    for (Py_ssize_t i = 0; i < size && length <= LONGEST_PIECE; i++) {
+        if (points[i] >= 0xd800 && points[i] < 0xe000)
+            return 0;
+        int is_raised = !prefix && points[i] >= 'A' && points[i] <= 'Z';
+        length += put_code_point(line + length, is_raised ? points[i] | 32 : points[i]);
     }
-    long id = PyLong_AsLong(number);
+    memset(line + length, 0, READ_AT_ONCE);
+    long id = prefix ? PyLong_AsLong(number) : 0;
     if (id == -1 && PyErr_Occurred())
         return PLAIN_ERROR;
-    if (id < 0 || id > INT32_MAX)
+    if (length > LONGEST_PIECE || id < 0 || id > INT32_MAX)
         return TOO_LARGE;
-    int result = add_piece(pieces, FRONT, line->bytes, line->length, (int32_t)id);
-    if (!result && line->length > prefix_size && !memcmp(line->bytes, prefix, prefix_size))
-        result = add_piece(pieces, REST, line->bytes + prefix_size, line->length - prefix_size, (int32_t)id);
+    int result = length ? add_piece(pieces, FRONT, line, length, (int32_t)id) : 0;
+    if (!result && prefix && length > prefix_size && !memcmp(line, prefix, prefix_size))
+        result = add_piece(pieces, REST, line + prefix_size, length - prefix_size, (int32_t)id);
     return result;
 }
 
@@ -293,7 +265,6 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     PyObject *entries, *changes, *entry, *number;
     const char *prefix, *seed;
     Py_ssize_t prefix_size, longest_word, seed_size, at = 0;
-    Line line;
     int unknown;
     if (!PyArg_ParseTuple(arguments, "O!O!z#iny#", &PyDict_Type, &entries, &PyDict_Type, &changes, &prefix, &prefix_size, &unknown, &longest_word,
             &seed, &seed_size))
@@ -308,11 +279,8 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     int result = make_pieces(pieces, count);
     PyObject *const both[] = {changes, entries}; /* of an entry of both the first counts */
     for (int i = 0; i < 2; i++, at = 0)
-        while (!result && PyDict_Next(both[i], &at, &entry, &number)) {
-            result = read_line(entry, &line);
-            if (!result && line.length)
-                result = add_line(pieces, &line, number, prefix, (size_t)prefix_size);
-        }
+        while (!result && PyDict_Next(both[i], &at, &entry, &number))
+            result = add_entry(pieces, entry, number, prefix, (size_t)prefix_size);
     if (!result)
         result = place_pieces(pieces);
     return result ? result : make_tables(pieces, prefix != NULL);
@@ -460,32 +428,32 @@ static PyTypeObject *type_of_rows(PyObject *kernel)
 /* Take what added tokens look like from a tuple of `Vocabulary`. */
 static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *patterns)
 {
-    kernel->patterns = Py_NewRef(patterns);
     if (patterns == Py_None)
         return 0;
-    kernel->pattern_count = PyTuple_Check(patterns) ? (size_t)PyTuple_Size(patterns) : MOST_PATTERNS + 1;
-    for (size_t i = 0; i < kernel->pattern_count; i++) {
-        PyObject *set = i < MOST_PATTERNS ? PyTuple_GetItem(patterns, (Py_ssize_t)i) : NULL;
-        if (!set || !Py_IS_TYPE(set, vocabulary)) {
-            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of at most 16 Vocabulary, or None");
+    Py_ssize_t count = PyTuple_Size(patterns);
+    kernel->has_patterns = count >= 0 && count <= MOST_PATTERNS; /* more are left to Python, chunk by chunk */
+    for (Py_ssize_t i = 0; kernel->has_patterns && i < count; i++) {
+        PyObject *set = PyTuple_GetItem(patterns, i);
+        if (!Py_IS_TYPE(set, vocabulary)) {
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of Vocabulary, or None");
             return -1;
         }
-        kernel->pattern_sets[i] = &((Vocabulary *)set)->pieces;
+        kernel->pattern_sets[kernel->pattern_count++] = &((Vocabulary *)set)->pieces;
     }
-    kernel->has_patterns = 1;
-    return 0;
+    return count < 0 ? -1 : 0;
 }
 
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
-    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps, *patterns;
+    PyObject *objects[KERNEL_OBJECTS];
     const char *seed;
     Py_ssize_t seed_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
-            &compose, &hand_over, &plain, &steps, &patterns, &alone_first, &alone_last, &limit, &seed, &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->vocabulary, objects, objects + 1, objects + 2,
+            objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, &alone_first, &alone_last, &limit, &seed,
+            &seed_length))
         return NULL;
     if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
@@ -494,13 +462,8 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     Kernel *kernel = (Kernel *)PyType_GenericAlloc(type, 0);
     if (!kernel)
         return NULL;
-    kernel->vocabulary = Py_NewRef(vocabulary);
-    kernel->classify = Py_NewRef(classify);
-    kernel->stay_apart = Py_NewRef(stay_apart);
-    kernel->compose = Py_NewRef(compose);
-    kernel->hand_over = Py_NewRef(hand_over);
-    kernel->plain = Py_NewRef(plain);
-    kernel->steps = Py_NewRef(steps);
+    for (int i = 0; i < KERNEL_OBJECTS; i++)
+        kernel->objects[i] = Py_NewRef(objects[i]);
     kernel->alone_first = alone_first;
     kernel->alone_last = alone_last;
     if (set_up(kernel, (size_t)limit, seed)) {
@@ -508,7 +471,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         return PyErr_NoMemory();
     }
     enlist_kernel(kernel);
-    if (take_patterns(kernel, state->vocabulary, patterns)) {
+    if (take_patterns(kernel, state->vocabulary, kernel->patterns)) {
         Py_DECREF((PyObject *)kernel);
         return NULL;
     }

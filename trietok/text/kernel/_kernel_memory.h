@@ -4,12 +4,12 @@
 
    The table has four bytes a place, which lead to an entry. The entries lie one behind the other in the order in which
    they came, so those of frequent words lie together. A key of at most 15 bytes is in its entry as it is; of a longer
-   one there is a hash, and its bytes are in the arena. So are ids, where there are more than three. When the next entry
-   would take more memory than allowed, all is forgotten. The hash depends on a random seed, so nobody can choose texts
-   whose words all fall on one place.
+   one there is a hash, and its bytes are behind the entry. So are ids, where there are more than three. When the next
+   entry would take more memory than allowed, all is forgotten. The hash depends on a random seed, so nobody can choose
+   texts whose words all fall on one place.
 
    Any number of threads may read while one writes, without a lock: an entry is there when a place leads to it, which is
-   written last; entries and arena grow by segments and never move; and a table that has become too small is replaced by
+   written last; entries lie in segments and never move; and a table that has become too small is replaced by
    another, not changed. The old one is retired: it is given back when no reader can have it any more, which the readers'
    epochs tell. */
 #ifndef TRIETOK_KERNEL_MEMORY_H
@@ -98,32 +98,28 @@ enum { LONGEST_KEY = 255, LONGEST_SHORT = 15, IDS_IN_ENTRY = 3, MOST_IDS = 4 * L
 /* What a key stands for. Keys of two kinds are never the same. */
 typedef enum { WORD, CHUNK, PAIR, STEPS } KeyKind;
 
-/* The last byte of a key's second number tells its kind and its length plus one. Of a long key the byte before it is its
-   length, and the rest is where its bytes are. */
+/* The last byte of a key's second number tells its kind and its length plus one, so that it is never 0. Of a long key the
+   byte before it is its length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
-#define PLACE_MASK (((uint64_t)1 << LONG_LENGTH_SHIFT) - 1)
 
+/* Behind it are the bytes of a long key, then its ids if there are more than it has room for; together a UNIT or more. */
 typedef struct {
-    uint64_t first, second;
+    uint64_t first, second; /* both 0 where the rest of a segment is empty */
     uint32_t count;
-    int32_t ids[IDS_IN_ENTRY]; /* where there are more, the first is their place in the arena */
+    int32_t ids[IDS_IN_ENTRY];
 } Entry;
 
-/* Memory that grows and never moves: each segment is twice as large as the one before. */
-enum { FIRST_SEGMENT = 12, SEGMENTS = 21 }; /* the logarithm of the first one's bytes; together more than 4 GiB */
+/* Entries lie in segments, each twice as large as the one before, so they never move. */
+enum { UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
 
 typedef struct {
     uint8_t *segments[SEGMENTS];
-    size_t used;
-} Growing;
-
-typedef struct {
-    Growing entries, arena;
-    size_t bytes; /* of all segments */
+    uint64_t used; /* units */
+    size_t bytes;  /* of all segments */
     uint64_t words, chunks, pairs, steps;
 } Store;
 
-typedef _Atomic uint32_t Place; /* 0, or the number of an entry from 1 on and, above the table's mask, bits of its hash */
+typedef _Atomic uint32_t Place; /* 0, or an entry's number from 1 on and, above the table's mask, bits of its hash */
 
 typedef struct Table {
     Place *places;
@@ -144,16 +140,12 @@ typedef struct {
     uint64_t times_full;
 } Memory;
 
-static inline uint8_t *at_place(const Growing *growing, uint64_t place)
+/* The entry of a number, which counts units. */
+static inline Entry *entry_of(const Store *store, uint64_t number)
 {
-    uint64_t shifted = place + ((uint64_t)1 << FIRST_SEGMENT);
-    unsigned top = highest_bit(shifted);
-    return growing->segments[top - FIRST_SEGMENT] + (shifted ^ (uint64_t)1 << top);
-}
-
-static inline const Entry *entry_of(const Store *store, uint64_t number)
-{
-    return (const Entry *)(const void *)at_place(&store->entries, (number - 1) * sizeof(Entry));
+    uint64_t place = (number - 1) * UNIT + ((uint64_t)1 << FIRST_SEGMENT);
+    unsigned top = highest_bit(place);
+    return (Entry *)(void *)(store->segments[top - FIRST_SEGMENT] + (place ^ (uint64_t)1 << top));
 }
 
 static inline Table *table_of(const Memory *memory)
@@ -181,12 +173,14 @@ static inline Pair key_of(const Memory *memory, KeyKind kind, const uint8_t *byt
     return key;
 }
 
-static inline int is_long_key(uint64_t second) { return (second >> LENGTH_SHIFT & 31) == IS_LONG; }
+/* How many bytes of its key are behind an entry. */
+static inline size_t long_length(const Entry *entry)
+{
+    return (entry->second >> LENGTH_SHIFT & 31) == IS_LONG ? entry->second >> LONG_LENGTH_SHIFT & 255 : 0;
+}
 
 static inline uint64_t hash_of_key(const Memory *memory, uint64_t first, uint64_t second)
 {
-    if (is_long_key(second))
-        second &= ~PLACE_MASK;
     return mixed(first ^ memory->seed[0], second ^ memory->seed[1]);
 }
 
@@ -209,11 +203,8 @@ static inline const Entry *find_entry(
             return NULL;
         uint64_t number = number_if(table, place, hash);
         const Entry *entry = number ? entry_of(table->store, number) : NULL;
-        if (!entry || entry->first != key.low)
-            continue;
-        if (length <= LONGEST_SHORT ? entry->second == key.high
-                                    : (entry->second & ~PLACE_MASK) == key.high
-                                          && !memcmp(at_place(&table->store->arena, entry->second & PLACE_MASK), bytes, length))
+        if (entry && entry->first == key.low && entry->second == key.high
+            && (length <= LONGEST_SHORT || !memcmp(entry + 1, bytes, length)))
             return entry;
     }
 }
@@ -223,13 +214,22 @@ typedef struct {
     uint32_t count;
 } Known;
 
-static inline Known known_of(const Table *table, const Entry *entry)
+/* How many units of a key's bytes and ids are behind an entry. */
+static inline size_t units_behind(size_t long_length, size_t count)
+{
+    size_t ids = count > IDS_IN_ENTRY ? count * sizeof(int32_t) : 0;
+    return (((long_length + 3) & ~(size_t)3) + ids + UNIT - 1) / UNIT;
+}
+
+/* Where the ids of an entry are. */
+static inline int32_t *ids_of(Entry *entry)
 {
     if (LIKELY(entry->count <= IDS_IN_ENTRY))
-        return (Known){entry->ids, entry->count};
-    const void *ids = at_place(&table->store->arena, (uint32_t)entry->ids[0]);
-    return (Known){ids, entry->count};
+        return entry->ids;
+    return (int32_t *)(void *)(entry + 1) + (long_length(entry) + 3) / sizeof(int32_t);
 }
+
+static inline Known known_of(const Entry *entry) { return (Known){ids_of((Entry *)entry), entry->count}; }
 
 /* What bytes became. It is good until the reader's next epoch. */
 static inline Known recall(
@@ -241,14 +241,12 @@ static inline Known recall(
     const Table *table = table_of(memory);
     Pair key = key_of(memory, kind, bytes, length, end);
     const Entry *entry = find_entry(table, key, hash_of_key(memory, key.low, key.high), bytes, length, &at);
-    return entry ? known_of(table, entry) : (Known){NULL, 0};
+    return entry ? known_of(entry) : (Known){NULL, 0};
 }
 
 /* ---- remembering: by one writer at a time ------------------------------------------------------------------------- */
 
 enum { FEWEST_PLACES = 1024, MANY_PLACES = 1 << 16 };
-
-static uint64_t count_of(const Store *store) { return store->words + store->chunks + store->pairs + store->steps; }
 
 static size_t bytes_of_table(const Table *table)
 {
@@ -260,10 +258,8 @@ static size_t memory_bytes(const Memory *memory) { return bytes_of_table(table_o
 static void free_table(Table *table)
 {
     if (table && table->owns_store && table->store) {
-        for (int i = 0; i < SEGMENTS; i++) {
-            give_back(table->store->entries.segments[i]);
-            give_back(table->store->arena.segments[i]);
-        }
+        for (int i = 0; i < SEGMENTS; i++)
+            give_back(table->store->segments[i]);
         give_back(table->store);
     }
     if (table)
@@ -343,6 +339,12 @@ static void lead_to(Table *table, uint64_t at, uint64_t hash, uint64_t number)
     atomic_store_explicit(&table->places[at], tag | (uint32_t)number, memory_order_release);
 }
 
+static uint64_t first_of_next_segment(uint64_t number)
+{
+    uint64_t place = (number - 1) * UNIT + ((uint64_t)1 << FIRST_SEGMENT);
+    return (((uint64_t)2 << highest_bit(place)) - ((uint64_t)1 << FIRST_SEGMENT)) / UNIT + 1;
+}
+
 /* Replace the table by one with so many places. -1 for no memory. */
 static int grow_table(Memory *memory, size_t places)
 {
@@ -350,71 +352,59 @@ static int grow_table(Memory *memory, size_t places)
     Table *table = new_table(places, store);
     if (!table)
         return -1;
-    for (uint64_t number = 1; number <= count_of(store); number++) {
+    for (uint64_t number = 1; number <= store->used;) {
         const Entry *entry = entry_of(store, number);
         uint64_t hash = hash_of_key(memory, entry->first, entry->second), at = hash & table->mask;
+        if (!entry->second) {
+            number = first_of_next_segment(number);
+            continue;
+        }
         while (atomic_load_explicit(&table->places[at], memory_order_relaxed))
             at = (at + 1) & table->mask;
         lead_to(table, at, hash, number);
+        number += 1 + units_behind(long_length(entry), entry->count);
     }
     publish(memory, table);
     return 0;
 }
 
-/* Let `used` be where so many bytes lie within one segment, whose number is returned; `*missing` is its size where it is
-   still to be made, else 0. */
-static unsigned reach(Growing *growing, size_t size, size_t *missing)
-{
-    size_t place = growing->used + ((size_t)1 << FIRST_SEGMENT);
-    unsigned top = highest_bit(place);
-    if (place + size > (size_t)2 << top)
-        growing->used = ((size_t)1 << ++top) - ((size_t)1 << FIRST_SEGMENT);
-    unsigned segment = top - FIRST_SEGMENT;
-    *missing = size && (segment >= SEGMENTS || !growing->segments[segment]) ? (size_t)1 << top : 0;
-    return segment;
-}
-
-static int add_segment(Store *store, Growing *growing, unsigned segment, size_t size)
-{
-    if (size && !(growing->segments[segment] = resized(NULL, size)))
-        return -1;
-    store->bytes += size;
-    return 0;
-}
-
-/* See to it that there is room for one more entry with so many bytes in the arena, forgetting all if need be: 1, 0 where
-   that has to wait until retired tables are given back, -1 for no memory. */
-static int make_room(Memory *memory, size_t more)
+/* See to it that there is room for one more entry of so many units, forgetting all if need be: 1, 0 where that has to wait
+   until retired tables are given back, -1 for no memory. */
+static int make_room(Memory *memory, size_t units)
 {
     const Table *table = table_of(memory);
     Store *store = table->store;
-    size_t places = table->mask + 1, for_entries, for_arena, wanted = 0;
-    unsigned entries = reach(&store->entries, sizeof(Entry), &for_entries), arena = reach(&store->arena, more, &for_arena);
-    if (4 * count_of(store) > 3 * table->mask)
-        wanted = sizeof(Place) * (places *= places < MANY_PLACES ? 4 : 2);
-    wanted += for_entries + for_arena;
+    uint64_t next = first_of_next_segment(store->used + 1);
+    if (store->used + units >= next) { /* an entry lies within a segment */
+        if (store->used + 1 < next)
+            *entry_of(store, store->used + 1) = (Entry){0};
+        store->used = next - 1;
+    }
+    uint64_t place = store->used * UNIT + ((uint64_t)1 << FIRST_SEGMENT);
+    unsigned top = highest_bit(place), segment = top - FIRST_SEGMENT;
+    size_t places = table->mask + 1, wanted = 0;
+    if (segment >= SEGMENTS || !store->segments[segment])
+        wanted += (size_t)1 << top;
+    if (4 * (store->used + units) > 3 * table->mask)
+        wanted += sizeof(Place) * (places *= places < MANY_PLACES ? 4 : 2);
     if (!wanted)
         return 1;
-    int is_full = bytes_of_table(table) + wanted > memory->limit || entries >= SEGMENTS || arena >= SEGMENTS;
+    int is_full = bytes_of_table(table) + wanted > memory->limit || segment >= SEGMENTS;
     if (is_full ? memory->retired != NULL : memory_bytes(memory) + wanted > memory->limit)
         return 0;
     if (is_full) {
         if (forget_all(memory))
             return -1;
         memory->times_full++;
-        return make_room(memory, more); /* perhaps only once what was forgotten is given back */
+        return make_room(memory, units); /* perhaps only once what was forgotten is given back */
     }
-    if (add_segment(store, &store->entries, entries, for_entries) || add_segment(store, &store->arena, arena, for_arena))
-        return -1;
+    if (!store->segments[segment]) {
+        store->segments[segment] = resized(NULL, (size_t)1 << top);
+        if (!store->segments[segment])
+            return -1;
+        store->bytes += (size_t)1 << top;
+    }
     return places > table->mask + 1 && grow_table(memory, places) ? -1 : 1;
-}
-
-static size_t put_into_arena(Store *store, const void *from, size_t length)
-{
-    size_t place = store->arena.used;
-    memcpy(at_place(&store->arena, place), from, length);
-    store->arena.used += (length + 7) & ~(size_t)7; /* ids lie where int32 may lie */
-    return place;
 }
 
 /* Remember what bytes became, unless they are too long or there is no room now. -1 for no memory. */
@@ -423,8 +413,8 @@ static int put_entry(
 {
     if (length > LONGEST_KEY || count > MOST_IDS)
         return 0;
-    int is_long = length > LONGEST_SHORT, are_many = count > IDS_IN_ENTRY;
-    int has_room = make_room(memory, (is_long ? length + 7 : 0) + (are_many ? count * sizeof *ids + 7 : 0));
+    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count);
+    int has_room = make_room(memory, units);
     if (has_room <= 0)
         return has_room;
     Table *table = table_of(memory);
@@ -433,17 +423,13 @@ static int put_entry(
     uint64_t at, hash = hash_of_key(memory, key.low, key.high);
     if (find_entry(table, key, hash, bytes, length, &at))
         return 0; /* another thread was first */
-    Entry *entry = (Entry *)(void *)at_place(&store->entries, store->entries.used);
-    entry->first = key.low;
-    entry->count = (uint32_t)count;
-    if (are_many)
-        entry->ids[0] = (int32_t)(uint32_t)put_into_arena(store, ids, count * sizeof *ids);
-    else
-        memcpy(entry->ids, ids, count * sizeof *ids);
-    entry->second = key.high | (is_long ? put_into_arena(store, bytes, length) : 0);
-    store->entries.used += sizeof *entry;
+    Entry *entry = entry_of(store, store->used + 1);
+    *entry = (Entry){key.low, key.high, (uint32_t)count, {0}};
+    memcpy(entry + 1, bytes, behind);
+    memcpy(ids_of(entry), ids, count * sizeof *ids);
     *(kind == WORD ? &store->words : kind == CHUNK ? &store->chunks : kind == PAIR ? &store->pairs : &store->steps) += 1;
-    lead_to(table, at, hash, count_of(store));
+    lead_to(table, at, hash, store->used + 1);
+    store->used += units;
     return 0;
 }
 

@@ -27,7 +27,7 @@ enum {
 };
 
 /* The last byte of `high` tells the root of a piece and its length plus one, so that it is never 0, which is what an empty
-   place has. Of a long one it is a hash, and its number among the long ones is in the rest of `high`. */
+   place has. Of a long one the rest is a hash, and in `high` where it lies among the long ones. */
 enum { LONGEST_INLINE = 11, PIECE_TAG = 24, MOST_LONG = 1 << PIECE_TAG };
 
 typedef struct {
@@ -35,11 +35,6 @@ typedef struct {
     uint32_t high;
     int32_t id;
 } Piece;
-
-/* Where the bytes of a long piece are. */
-typedef struct {
-    uint32_t start, length;
-} LongPiece;
 
 typedef struct {
     Piece *places;
@@ -52,10 +47,8 @@ typedef struct {
     uint32_t short_lengths; /* bits 2 and 3: whether there are entries of so many bytes */
     Piece *added;    /* while it is made: the entries in turn */
     size_t count, room;
-    LongPiece *longs;
-    size_t longs_count;
-    uint8_t *bytes;  /* of long entries */
-    size_t bytes_count;
+    uint8_t *longs;  /* of each long entry its length, and its bytes; from READ_AT_ONCE to READ_AT_ONCE */
+    size_t longs_size, longs_room;
     uint16_t long_lengths[MOST_LONG_LENGTHS]; /* the longest first */
     size_t long_count;
     uint64_t seed[2];
@@ -112,8 +105,8 @@ static inline int is_of_bytes(
         return piece->high == high;
     if ((piece->high & ~(uint32_t)(MOST_LONG - 1)) != high)
         return 0;
-    const LongPiece *is = &pieces->longs[piece->high & (MOST_LONG - 1)];
-    return is->length == length && !memcmp(pieces->bytes + is->start, bytes, length);
+    const uint8_t *is = pieces->longs + (size_t)(piece->high & (MOST_LONG - 1)) * READ_AT_ONCE;
+    return up_to_8_bytes(is, 2) == length && !memcmp(is + 2, bytes, length);
 }
 
 /* The id of an entry; NO_ID where there is none. What must be there to be read: see `piece_key`. */
@@ -173,28 +166,23 @@ static int note_long_length(Pieces *pieces, size_t length)
     return 0;
 }
 
-/* Room for one more of so many items; the array has room for a power of two of them. */
-static void *room_for(void *items, size_t count, size_t more, size_t size)
-{
-    size_t has = count ? power_of_two(count, 64) : 0;
-    return count + more <= has ? items : resized(items, power_of_two(count + more, 64) * size);
-}
-
+/* Keep the bytes of a long entry. */
 static int keep_long(Pieces *pieces, const uint8_t *bytes, size_t length)
 {
-    LongPiece *longs = room_for(pieces->longs, pieces->longs_count, 1, sizeof *longs);
-    if (longs)
+    size_t size = (2 + length + READ_AT_ONCE - 1) / READ_AT_ONCE * READ_AT_ONCE;
+    if (pieces->longs_size + size > pieces->longs_room) {
+        uint8_t *longs = resized(pieces->longs, 2 * (pieces->longs_size + size));
+        if (!longs)
+            return NO_MEMORY;
         pieces->longs = longs;
-    uint8_t *kept = room_for(pieces->bytes, pieces->bytes_count, length, 1);
-    if (kept)
-        pieces->bytes = kept;
-    if (!longs || !kept)
-        return NO_MEMORY;
-    if (pieces->longs_count == MOST_LONG || pieces->bytes_count > UINT32_MAX - LONGEST_PIECE)
+        pieces->longs_room = 2 * (pieces->longs_size + size);
+    }
+    if (length > LONGEST_PIECE || pieces->longs_size / READ_AT_ONCE >= MOST_LONG)
         return TOO_LARGE;
-    memcpy(kept + pieces->bytes_count, bytes, length);
-    longs[pieces->longs_count++] = (LongPiece){(uint32_t)pieces->bytes_count, (uint32_t)length};
-    pieces->bytes_count += length;
+    uint16_t short_length = (uint16_t)length;
+    memcpy(pieces->longs + pieces->longs_size, &short_length, sizeof short_length);
+    memcpy(pieces->longs + pieces->longs_size + 2, bytes, length);
+    pieces->longs_size += size;
     return 0;
 }
 
@@ -206,7 +194,7 @@ static int add_piece(Pieces *pieces, int root, const uint8_t *bytes, size_t leng
     int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
     if (!result && length > LONGEST_INLINE) {
         *lengths_by_8(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
-        key.high |= (uint32_t)pieces->longs_count;
+        key.high |= (uint32_t)(pieces->longs_size / READ_AT_ONCE);
         result = keep_long(pieces, bytes, length);
     }
     pieces->added[pieces->count++] = (Piece){key.low, key.high, id};
@@ -278,7 +266,7 @@ static int make_tables(Pieces *pieces, int has_words)
 static void free_pieces(Pieces *pieces)
 {
     void *const all[] = {pieces->places, pieces->marks, pieces->by_4, pieces->by_8, pieces->added, pieces->longs,
-        pieces->bytes, pieces->chinese};
+        pieces->chinese};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         give_back(all[i]);
 }

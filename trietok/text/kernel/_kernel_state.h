@@ -18,10 +18,11 @@ enum {
     BYTES_AT_HAND = 512,           /* the same for the bytes of a word */
     TEXT_AT_HAND = 4096,           /* and for those of a text */
     PADDING = 64,                  /* bytes that may be read behind what is read, the first of them a space */
-    MOST_PATTERNS = 16,
+    MOST_PATTERNS = 32,
     BYTES_WITH_GIL = 1 << 16,      /* a single text that is longer is read without the GIL */
     BYTES_BETWEEN_LOOKS = 1 << 20, /* bytes of text between looks for signals */
-    LEAST_LIMIT = 1 << 18
+    LEAST_LIMIT = 1 << 18,
+    KERNEL_OBJECTS = 8
 };
 
 /* What is known of a code point, in one number that is written at once; see `_kernel_characters.h`. */
@@ -41,7 +42,12 @@ typedef struct {
 
 typedef struct Kernel {
     PyObject_HEAD
-    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps, *patterns;
+    union {
+        struct {
+            PyObject *vocabulary, *patterns, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
+        };
+        PyObject *objects[KERNEL_OBJECTS]; /* the same */
+    };
     Lock lock;
     Memory memory;
     Reader *readers;

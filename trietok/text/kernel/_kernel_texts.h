@@ -128,42 +128,28 @@ static const uint8_t *chunk_end(const uint8_t *at, const uint8_t *text_end)
     return space ? space : text_end;
 }
 
-/* Whether one of the patterns stands in lower-cased bytes, READ_AT_ONCE behind which may be read. */
-static int has_pattern(const Kernel *kernel, const uint8_t *bytes, size_t length)
-{
-    size_t found;
-    for (size_t set = 0; set < kernel->pattern_count; set++)
-        for (size_t i = 0; i < length; i++)
-            if (longest_piece(kernel->pattern_sets[set], FRONT, bytes + i, length - i, &found) != NO_ID)
-                return 1;
-    return 0;
-}
-
-/* Whether it is certain that no added token stands in a chunk: it is of printable ASCII, which no stage changes but for
-   its case, and has none of the patterns in any case. -1 for no memory. */
+/* Whether it is certain that no added token stands in a chunk: it is short and of printable ASCII, which no stage changes
+   but for its case, and has none of the patterns in any case. */
 static int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop)
 {
-    uint8_t at_hand[BYTES_AT_HAND];
-    size_t length = (size_t)(stop - start);
-    for (size_t i = 0; i < length; i++)
+    uint8_t lowered[BYTES_AT_HAND + READ_AT_ONCE] = {0};
+    size_t length = (size_t)(stop - start), found;
+    if (!kernel->has_patterns || length > BYTES_AT_HAND)
+        return 0;
+    for (size_t i = 0; i < length; i++) {
         if (start[i] <= 0x20 || start[i] >= 0x7f)
             return 0;
-    if (!kernel->has_patterns)
-        return 0;
-    uint8_t *lowered = length + READ_AT_ONCE <= sizeof at_hand ? at_hand : resized(NULL, length + READ_AT_ONCE);
-    if (!lowered)
-        return -1;
-    for (size_t i = 0; i < length; i++)
-        lowered[i] = start[i] >= 'A' && start[i] <= 'Z' ? start[i] | 32 : start[i];
-    memset(lowered + length, 0, READ_AT_ONCE);
-    int result = !has_pattern(kernel, lowered, length);
-    if (lowered != at_hand)
-        give_back(lowered);
-    return result;
+        lowered[i] = start[i] | (uint8_t)(start[i] >= 'A' && start[i] <= 'Z' ? 32 : 0);
+    }
+    for (size_t set = 0; set < kernel->pattern_count; set++)
+        for (size_t i = 0; i < length; i++)
+            if (longest_piece(kernel->pattern_sets[set], FRONT, lowered + i, length - i, &found) != NO_ID)
+                return 0;
+    return 1;
 }
 
-/* Whether the chunk that is read is free of added tokens; -1 for no memory. */
-static int is_free(Call *call, Chunk *chunk)
+/* Whether the chunk that is read is free of added tokens. */
+static int is_free(const Call *call, Chunk *chunk)
 {
     if (chunk->is_free < 0)
         chunk->is_free = (int8_t)has_no_token(call->kernel, chunk->start, chunk_end(chunk->at, chunk->text_end));
@@ -199,11 +185,8 @@ static Outcome work_out_word(Call *call, Chunk *chunk, const uint8_t *bytes, siz
             for (size_t i = 0; i < known.length; i++)
                 code_points += (word[i] & 0xc0) != 0x80;
     }
-    if (flags & MAY_PASS) {
-        int free_of_tokens = is_free(call, chunk);
-        if (free_of_tokens <= 0)
-            return free_of_tokens ? FAILURE : flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
-    }
+    if (flags & MAY_PASS && !is_free(call, chunk))
+        return flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
     if (need(call, size + 1))
         return FAILURE;
     if (size)
@@ -467,10 +450,7 @@ static Outcome read_character(Call *call, Chunk *chunk)
     Char known = char_at(call, chunk->at, &next);
     if (known.kind == UNASKED)
         return FAILURE;
-    int is_certain = known.kind == HAND_OVER       ? 0
-                     : known.flags & MAY_PASS      ? is_free(call, chunk)
-                     : (known.flags & IS_KEY) != 0 ? 0
-                                                   : 1;
+    int is_certain = known.kind != HAND_OVER && (known.flags & MAY_PASS ? is_free(call, chunk) : !(known.flags & IS_KEY));
     if (is_certain > 0 && known.kind == ORDINARY)
         is_certain = stays(call, chunk, known, next);
     if (is_certain)
@@ -558,7 +538,7 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
         return outcome == DONE && need(call, IDS_AT_ONCE) ? FAILURE : outcome;
     }
     if (UNLIKELY(entry->count > IDS_IN_ENTRY))
-        return put_known(call, known_of(table, entry)) || need(call, IDS_AT_ONCE) ? FAILURE : DONE;
+        return put_known(call, known_of(entry)) || need(call, IDS_AT_ONCE) ? FAILURE : DONE;
     memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
     call->count += entry->count;
     return DONE;

@@ -91,8 +91,8 @@ def _why_not_here() -> str | None:
 def main() -> int:
     """Compile the kernel in place."""
     options = ["-DTRIETOK_FULL_API" if option == "--full-api" else option for option in sys.argv[1:]]
-    is_full = "-DTRIETOK_FULL_API" in options
-    library = SOURCE.with_name(f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if is_full else LIBRARY)
+    name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if "--full-api" in sys.argv else LIBRARY
+    library = SOURCE.with_name(name)
     try:
         compile_kernel(library, options)
     except NoKernelError as error:

@@ -16,13 +16,14 @@ import sys
 import threading
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
-from trietok.text.trie import Prefilter
+from trietok.text.trie import Part, WordSearch
 
 if TYPE_CHECKING:
     from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
@@ -50,7 +51,6 @@ ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
 _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
-_ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
@@ -150,14 +150,16 @@ class Classifier(ABC):
     may pass if the kernel finds that none of the added tokens stands in the chunk.
 
     Args:
-        added: what the added tokens look like in a text, of which none may be missed.
+        added: the searches for the added tokens as they look in a text, of which none may be missed.
         is_plain: whether a match always stands, and takes no whitespace along.
     """
 
-    def __init__(self, added: Collection[str], is_plain: bool) -> None:
-        self.keys = keys_of(added)
-        self.patterns = patterns_of(added)
-        stay_in_parts = is_plain and not any(map(self.is_boundary, set().union(*added)))
+    def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
+        parts = [part for search in added for part in search.parts]
+        self.keys = frozenset[str]().union(*[part.keys for part in parts])
+        self.patterns = patterns_of(parts)
+        characters = frozenset[str]().union(*[part.characters for part in parts])
+        stay_in_parts = is_plain and not any(map(self.is_boundary, characters))
         self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
 
     def classify(self, code_point: int) -> Answer:
@@ -193,36 +195,16 @@ class Classifier(ABC):
         return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
 
-def keys_of(added: Iterable[str]) -> frozenset[str]:
-    """The key characters of added tokens.
-
-    Letters and digits of ASCII are keys only of tokens made of such, which stand within one word: so the kernel has to
-    look for them only in words that are new. A token with other characters has its key among those.
-
-    >>> sorted(keys_of(["<ent>", "b2b", "new-york"]))
-    ['-', '2', '<']
-    """
-    within: set[str] = set()
-    across: set[str] = set()
-    lacks_key = across.isdisjoint
-    for token in added:
-        if lacks_key(token):
-            others = _ASCII_ALPHANUMERICS.sub("", token)
-            if others:
-                across |= Prefilter([others]).keys
-            elif within.isdisjoint(token):
-                within |= Prefilter([token]).keys
-    return frozenset(within | across)
-
-
-def patterns_of(added: Collection[str]) -> tuple[_kernel.Vocabulary, ...] | None:
-    """What added tokens look like, for a kernel to look for; None where it cannot."""
-    if not _IS_THERE:
-        return None
+def patterns_of(parts: Sequence[Part]) -> tuple[_kernel.Vocabulary, ...] | None:
+    """What added tokens look like, for a kernel to look for; None where it cannot. They stay with their parts."""
     try:
-        return (_kernel.Vocabulary(dict.fromkeys(added), {}, None, 0, 0, os.urandom(16)),)
+        for part in parts:
+            if _IS_THERE and part.patterns is None:
+                heads = dict.fromkeys(chain.from_iterable(part.heads.values()), 0)
+                part.patterns = _kernel.Vocabulary(part.words, heads, None, 0, 0, os.urandom(16))
     except ValueError:  # some are too long
         return None
+    return tuple([part.patterns for part in parts]) if _IS_THERE else None
 
 
 def _is_key(keys: frozenset[str], *forms: str) -> bool:
@@ -238,11 +220,11 @@ class SlowClassifier(Classifier):
         added, is_plain: see `Classifier`.
 
     >>> from trietok.text.basic_tokenizer import BasicTokenizer
-    >>> SlowClassifier(BasicTokenizer(), ["[SEP]"], True).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
+    >>> SlowClassifier(BasicTokenizer(), [WordSearch(["[SEP]"])], True).classify(ord("É")) == (ORDINARY, 0, 0, b"e")
     True
     """
 
-    def __init__(self, basic: BasicTokenizer, added: Collection[str], is_plain: bool) -> None:
+    def __init__(self, basic: BasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
@@ -337,7 +319,7 @@ class RustClassifier(Classifier):
         added, is_plain: see `Classifier`; of the added tokens as they are looked for in a raw text or a normalized one.
     """
 
-    def __init__(self, basic: RustBasicTokenizer, added: Collection[str], is_plain: bool) -> None:
+    def __init__(self, basic: RustBasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
         super().__init__(added, is_plain)
 
@@ -428,13 +410,13 @@ def new_kernel(
     _made += 1
     return _kernel.Kernel(
         vocabulary,
+        classifier.patterns,
         classifier.classify,
         classifier.stay_apart,
         classifier.compose,
         hand_over,
         plain,
         steps,
-        classifier.patterns,
         classifier.alone(),
         min(limit, MOST_LIMIT),
         os.urandom(16),
