@@ -19,6 +19,7 @@ import trietok
 from tests.text.kernel_cases import compiled_kernel, kernel_of
 from trietok import worker_pool
 from trietok.text.kernel import chosen as kernel
+from trietok.text.trie import WordSearch
 
 needs_kernel = pytest.mark.skipif(not kernel._IS_THERE, reason="no compiled kernel here")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
@@ -47,7 +48,7 @@ def texts_of(seed: int) -> list[str]:
 
 
 def kernel_that(hand_over=lambda chunk: [len(chunk)] * 3, limit: int = 1 << 20):
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(do_lower_case=False), ["["], True)
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(do_lower_case=False), [WordSearch(["["])], True)
     return compiled_kernel(
         ENTRIES,
         classify.classify,
