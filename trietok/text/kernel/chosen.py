@@ -228,13 +228,22 @@ class SlowClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
+        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
+        if (
+            raw.isalpha()
+            and raw not in keys
+            and (raw == raw.lower() or not self._lower)
+            and not unicodedata.decomposition(raw)
+            and (raw < "\u1100" or not ("\uac00" <= raw <= "\ud7a3" or may_compose(raw)))
+        ):  # most letters: no stage changes them, nor what follows
+            if self._chinese_apart and is_chinese_char(code_point):
+                return ALONE, 0, IS_BOUNDARY, raw.encode()
+            return ORDINARY, 0, IS_PLAIN, raw.encode()
         char = lower_each(raw) if self._lower else raw
-        if self._is_common_letter(char) and keys.isdisjoint((raw, char)):
-            return ORDINARY, 0, IS_PLAIN, char.encode()
         cleaned = char.translate(self._basic.cleaning_table)
         word = self._basic.normalize(cleaned.strip(" "))
         if _is_key(keys, raw, char, word):
@@ -255,16 +264,6 @@ class SlowClassifier(Classifier):
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
-
-    def _is_common_letter(self, char: str) -> bool:
-        """Whether a character is a letter that no stage changes, but for its case, nor anything that may follow it."""
-        return (
-            char.isalpha()
-            and len(char) == 1
-            and (not self._lower or char == char.lower())
-            and not unicodedata.decomposition(char)
-            and not (char > "\u10ff" and (may_compose(char) or char >= "\uac00" or is_chinese_char(ord(char))))
-        )
 
     def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
         """What becomes of a character that is kept; None where it cannot be told of it by itself."""
@@ -295,7 +294,7 @@ class SlowClassifier(Classifier):
 
 # The characters that may compose with what is before them: all that are not the first of a decomposition, up to this
 # version of Unicode. One of which an older version knows nothing costs a question that is never asked.
-COMPOSING_UP_TO = 16
+_IS_KNOWN = int(unicodedata.unidata_version.split(".")[0]) <= 16
 _COMPOSING = re.compile(
     "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
     "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
@@ -308,7 +307,7 @@ _COMPOSING = re.compile(
 
 def may_compose(char: str) -> bool:
     """Whether a character may compose with what is before it."""
-    return _COMPOSING.match(char) is not None or int(unicodedata.unidata_version.split(".")[0]) > COMPOSING_UP_TO
+    return not _IS_KNOWN or _COMPOSING.match(char) is not None
 
 
 class RustClassifier(Classifier):
