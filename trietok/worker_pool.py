@@ -18,7 +18,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,34 @@ def worker_pool(
         finally:
             with interrupts_held():
                 executor.shutdown(wait=True, cancel_futures=True)
+
+
+def cores() -> int:
+    """How many cores this process may use: those it may run on, or fewer where its cgroup gets less of their time."""
+    if hasattr(os, "process_cpu_count"):  # from Python 3.13 on
+        count = os.process_cpu_count()
+    else:
+        count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, int(min(count or 1, _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))))
+
+
+@cache
+def _quota(groups: Path, root: Path) -> float:
+    """The time that the cgroups of this process get, in cores; infinity where that is not limited."""
+    least = float("inf")
+    with contextlib.suppress(OSError, ValueError):
+        for line in groups.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers and "cpu" not in controllers.split(","):
+                continue
+            top = root / "cpu" if controllers else root
+            folder = top / path.lstrip("/")
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
+            for place in (folder, *folder.parents):
+                with contextlib.suppress(OSError, ValueError):  # "max", or no such file
+                    quota, period = map(int, " ".join((place / name).read_text() for name in names).split())
+                    least = min(least, quota / period) if quota > 0 else least
+    return least
 
 
 def refuse_while_starting(option: str) -> None:

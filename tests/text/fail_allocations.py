@@ -54,10 +54,11 @@ def use(compiled: Any) -> tuple[object, ...]:
     """All that a kernel does."""
     rows = compiled.rows([*TEXTS[-30:], "a\ud800"])
     rows.cut(40, True)
+    shared = compiled.rows(TEXTS, lambda forks: 2).extremes()  # by a thread that helps, too
     ids = [compiled.ids(text, [1], [2]) for text in TEXTS]
     spans = [compiled.spans(text) for text in TEXTS[::50]]
     compiled.forget()
-    return ids, spans, rows.int64(50, b"", b"", 0, True), rows.int32(b"", b""), compiled.ids(TEXTS[-1])
+    return ids, shared, spans, rows.int64(50, b"", b"", 0, True), rows.int32(b"", b""), compiled.ids(TEXTS[-1])
 
 
 def use_new() -> object:

@@ -1,4 +1,4 @@
-"""Many threads on one kernel whose memory is so small that its tables are replaced all the time.
+"""Many threads on one kernel whose memory is so small that its tables are replaced all the time; some have helpers.
 
     python -m tests.text.run_with_kernel LIBRARY tests.text.stress_kernel SECONDS
 
@@ -7,6 +7,7 @@ With a library that is compiled with `-fsanitize=thread`, each access that is no
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from array import array
 import trietok
 from tests.text.kernel_cases import compiled_kernel
 from trietok.text.kernel import chosen as kernel
+from trietok.text.kernel.plain import ListRows
 from trietok.text.trie import WordSearch
 
 THREADS = 4
@@ -36,6 +38,19 @@ def main(seconds: float) -> int:
     wrong: list[str] = []
     calls = [0] * THREADS
 
+    def encode_by_several(first: int) -> None:
+        """A batch that is large enough for threads; then once more in a child that has none of those there are."""
+        many, ids = texts[first : first + 1000] * 8, expected[first : first + 1000] * 8
+        rows = compiled.rows(many, lambda forks: 6)
+        expected_array = ListRows(ids).int64(40, b"", b"", 0, False)
+        if rows.lists([], []) != ids or rows.int64(40, b"", b"", 0, False) != expected_array:
+            wrong.append("rows by several threads")
+        child = os.fork()
+        if child == 0:
+            os._exit(compiled.rows(many, lambda forks: 6).lists([], []) != ids)
+        if os.waitpid(child, 0)[1]:
+            wrong.append("rows in the child of a fork")
+
     def encode(number: int) -> None:
         while time.monotonic() < end:
             first = (number * 997 + calls[number] * 131) % 5000
@@ -46,6 +61,8 @@ def main(seconds: float) -> int:
                 wrong.append("rows_between")
             if [compiled.spans(text) for text in some[:50]] != spans[first : first + 50]:
                 wrong.append("spans")
+            if calls[number] % 4 == number:
+                encode_by_several(first)
             if calls[number] % 20 == 0:
                 compiled.forget()
             calls[number] += 1
@@ -56,7 +73,8 @@ def main(seconds: float) -> int:
     for thread in threads:
         thread.join()
     info = compiled.info()
-    print(f"{sum(calls)} batches, {info['times_full']} times full, {len(wrong)} differ {sorted(set(wrong))}")
+    print(f"{sum(calls)} batches, {info['helped']} threads helped, {info['times_full']} times full")
+    print(f"of all calls {len(wrong)} differ {sorted(set(wrong))}")
     return 1 if wrong or info["bytes"] > 1 << 18 else 0
 
 

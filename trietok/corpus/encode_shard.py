@@ -125,6 +125,7 @@ class ShardEncoder:
         self._job = job
         self._is_stopped = is_stopped
         self._encoder = RowEncoder(job.tokenizer, job.call_options) if encoder is None else encoder
+        self._encoder.threads = None  # workers are what a run has threads or processes for
 
     def encode(self, shard: Shard) -> Outcome:
         """Put a shard's files in place."""

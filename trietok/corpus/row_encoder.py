@@ -27,7 +27,7 @@ from trietok.files.texts import import_pyarrow
 from trietok.inputs.options import CallOptions
 from trietok.inputs.plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
-from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL
+from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
 from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
 
 ENTRY_BYTES = 160  # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
@@ -185,6 +185,7 @@ class RowEncoder:
     Attributes:
         names: the columns that the options give, in the order of a call's result.
         gives_windows: whether a text may have several rows.
+        threads: says how many threads the kernel may use for a batch; None for the one that calls.
         sent_by: the process that has pickled it.
 
     Raises:
@@ -199,6 +200,7 @@ class RowEncoder:
         has_pairs: bool = False,
         pickled: tuple[bytes, bytes] | None = None,
     ) -> None:
+        self.threads: Callable[[int], int] | None = threads_allowed
         for name, reason in _REFUSED.items():
             if options.get(name):
                 raise OptionError(f"{name} has no place here: {reason}; leave it out", name=name)
@@ -273,7 +275,7 @@ class RowEncoder:
             return self.encode_by_call(texts, pairs)
         encoder, plan = now
         if encoder.may_have_kernel:
-            return Rows(*plan.byte_rows(encoder.rows(texts)))
+            return Rows(*plan.byte_rows(encoder.rows(texts, self.threads)))
         return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
     def encode_column(self, column: Any) -> Rows | None:
@@ -318,7 +320,9 @@ class RowEncoder:
             return None
         if len(data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             encoder.make_kernel()
-        return None if encoder.kernel is None else encoder.kernel.rows_between(data, offsets, first, length)
+        return (
+            None if encoder.kernel is None else encoder.kernel.rows_between(data, offsets, first, length, self.threads)
+        )
 
     def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
         """The ids of each text: a `str.split`, a lookup per chunk and a join."""

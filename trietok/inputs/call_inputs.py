@@ -12,30 +12,7 @@ from trietok.errors import InputError, InputTypeError
 from trietok.text.alignment import Located, Span
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from trietok.text.kernel.plain import Rows
-
-    class Encoder(Protocol):
-        """Gives the ids, spans and tokens of a text, as a tokenizer does at one moment."""
-
-        def ids(self, text: str) -> list[int]:
-            """The ids of a text, without special tokens around."""
-
-        def ids_between(self, front: list[int], text: str, back: list[int]) -> list[int]:
-            """The ids of a text, between those of two lists."""
-
-        def rows(self, texts: list[str]) -> Rows:
-            """The ids of each text, without special tokens around."""
-
-        def spans(self, text: str, count: int = -1) -> list[Span]:
-            """The half-open span of each of the `count` tokens, in code points of the text."""
-
-        def locate(self, text: str) -> Located:
-            """The tokens of a text with their ids, spans and words."""
-
-        def ids_of_tokens(self, tokens: list[str]) -> list[int]:
-            """The ids of a text that is given as tokens; called in the slow profile only."""
+    from trietok.text.chunk_encoder import TextEncoder
 
 
 def is_text_input(value: Any) -> bool:
@@ -99,7 +76,7 @@ def kind_of(value: Any) -> str:
     return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
-def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
+def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
     """The ids of one input of the slow profile: a text, words, tokens or ids.
 
     Raises:
@@ -121,7 +98,7 @@ def ids_of(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) 
     return _ids_of_words(encoder, value) if is_split_into_words else encoder.ids_of_tokens(list(value))
 
 
-def ids_of_text(encoder: Encoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
+def ids_of_text(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
     """The ids of one input of the fast profile: a text, or words where they are asked for.
 
     Raises:
@@ -143,14 +120,14 @@ def has_spans(value: Any, is_split_into_words: bool) -> bool:
     return isinstance(value, str) or (is_split_into_words and not (value and isinstance(value[0], int)))
 
 
-def spans_of(encoder: Encoder, value: Any, count: int) -> list[Span]:
+def spans_of(encoder: TextEncoder, value: Any, count: int) -> list[Span]:
     """The spans of a text of `count` tokens, or of words; the spans of a word are relative to its beginning."""
     if isinstance(value, str):
         return encoder.spans(value, count)
     return [span for word in value for span in encoder.spans(word)]
 
 
-def locate_input(encoder: Encoder, value: Any) -> Located:
+def locate_input(encoder: TextEncoder, value: Any) -> Located:
     """The tokens of a text, or of words: each is a text of its own, and every token has its word's number."""
     if isinstance(value, str):
         return encoder.locate(value)
@@ -161,5 +138,5 @@ def locate_input(encoder: Encoder, value: Any) -> Located:
     return all_words
 
 
-def _ids_of_words(encoder: Encoder, words: Any) -> list[int]:
+def _ids_of_words(encoder: TextEncoder, words: Any) -> list[int]:
     return [token_id for word in words for token_id in encoder.ids(word)]

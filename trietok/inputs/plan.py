@@ -33,16 +33,16 @@ from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
-    from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.rows import Encoding, Row
     from trietok.text.alignment import Located, Span
+    from trietok.text.chunk_encoder import TextEncoder
     from trietok.text.kernel.plain import Rows
 
 
 Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 SpansOf = Callable[[list[list[Ids]]], "list[list[list[Span]]]"]  # the ids of all texts, by items → their spans
 # What a result keeps to compute its details: the encoder, the texts, and whether the call was for one item.
-Given = tuple["Encoder", "list[Texts] | list[str]", bool]
+Given = tuple["TextEncoder", "list[Texts] | list[str]", bool]
 NO_LIMIT = float("inf")
 
 
@@ -93,7 +93,7 @@ class Plan:
 
     # ---- calls ------------------------------------------------------------------------------------------------------
 
-    def one(self, encoder: Encoder, text: Any, pair: Any = None) -> BatchEncoding:
+    def one(self, encoder: TextEncoder, text: Any, pair: Any = None) -> BatchEncoding:
         """The encoding of one text or pair.
 
         Args:
@@ -105,7 +105,7 @@ class Plan:
         """
         return self._of_texts(encoder, [(text, pair)], one=True)
 
-    def batch(self, encoder: Encoder, items: Any) -> BatchEncoding:
+    def batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
         """The encoding of a batch.
 
         Args:
@@ -168,7 +168,7 @@ class Plan:
 
     # ---- from texts to rows -----------------------------------------------------------------------------------------
 
-    def _of_texts(self, encoder: Encoder, items: Iterable[tuple[Any, Any]], one: bool) -> BatchEncoding:
+    def _of_texts(self, encoder: TextEncoder, items: Iterable[tuple[Any, Any]], one: bool) -> BatchEncoding:
         """The encoding of items, each a text and its pair or None."""
         words = self.options.is_split_into_words
         samples: list[Texts] = []
@@ -343,7 +343,7 @@ _LEAVES = [name for name in CallOptions._fields if name not in _CARRIES_OUT]
 
 
 class ByteColumn(NamedTuple):
-    """A column that a call returns beside the ids, with a number below 256 for each id.
+    """A column that a call returns beside the ids, with a number below 256 for each id: as bytes, or as lists.
 
     Attributes:
         name: the name of the column.
@@ -354,20 +354,20 @@ class ByteColumn(NamedTuple):
     """
 
     name: str
-    front: bytes
-    text: bytes
-    back: bytes
-    padding: bytes
+    front: Any
+    text: Any
+    back: Any
+    padding: Any
 
     @property
     def is_even(self) -> bool:
         """Whether all its numbers but those for padding are the same."""
         return set(self.front + self.back) <= set(self.text)
 
-    def row(self, length: int, missing: int = 0, pad_left: bool = False) -> bytes:
+    def row(self, length: int, missing: int = 0, pad_left: bool = False) -> Any:
         """The column for a text of `length` ids with `missing` padding ids.
 
-        >>> list(ByteColumn("attention_mask", b"\\1", b"\\1", b"\\1", b"\\0").row(2, missing=1))
+        >>> ByteColumn("attention_mask", [1], [1], [1], [0]).row(2, missing=1)
         [1, 1, 1, 1, 0]
         """
         row = self.front + self.text * length + self.back
@@ -376,18 +376,8 @@ class ByteColumn(NamedTuple):
         return self.padding * missing + row if pad_left else row + self.padding * missing
 
 
-class ByteRows(NamedTuple):
-    """The encodings of several texts, one behind the other.
-
-    Attributes:
-        lengths: how many ids each text has, int32.
-        ids: those of all texts, int32.
-        columns: masks and type ids by name: a byte for each id.
-    """
-
-    lengths: array[int]
-    ids: bytes | bytearray
-    columns: dict[str, bytes]
+# Of several texts how many ids each has, int32; those of all, int32; masks and type ids by name, a byte for each id.
+ByteRows = tuple["array[int]", "bytes | bytearray", dict[str, bytes]]
 
 
 class QuickPlan(Plan):
@@ -406,14 +396,15 @@ class QuickPlan(Plan):
         super().__init__(builder, options, strategies)
         pieces = builder.pieces(False, options.add_special_tokens)
         at = next(place for place, piece in enumerate(pieces) if piece.sequence is not None)
-        ids = [piece.token_id or 0 for piece in pieces]
-        self.front, self.back = ids[:at], ids[at + 1 :]
-        self.around = len(ids) - 1
+        special = [piece.token_id or 0 for piece in pieces]
+        self.front, self.back = special[:at], special[at + 1 :]
+        self.around = len(special) - 1
         self.room = NO_LIMIT
         if strategies.cuts and strategies.truncation is not TruncationStrategy.ONLY_SECOND:
             self.room = (strategies.max_length or 0) - self.around
         by_name = _byte_columns(pieces, at, builder.settings.pad_token_type_id)
         self.columns = [by_name[name] for name in self.rules.columns if name in by_name and name in self._returned]
+        self._lists = [ByteColumn(column.name, *map(list, column[1:])) for column in self.columns]
         # For a text that is not padded, where that can be done so: each column's name and number.
         self._even = [(column.name, [*column.text]) for column in self.columns if column.is_even]
         self._are_even = len(self._even) == len(self.columns) and not options.return_offsets_mapping
@@ -424,14 +415,14 @@ class QuickPlan(Plan):
         self._cuts_left = builder.settings.truncation_side == "left"
         self._pad_id: Any = builder.settings.pad_token_id
         self._with_offsets = options.return_offsets_mapping
-        # Of each column of a tensor: int64 numbers around a row, for padding, and instead of each id if not negative.
-        self._filled: list[tuple[str, bytes, bytes, int, int]] = []
-        if self._tensors is not None:
-            around = array("q", self.front).tobytes(), array("q", self.back).tobytes()
-            self._filled.append(("input_ids", *around, self._pad_id or 0, -1))
-            for column in self.columns:
-                around = array("q", list(column.front)).tobytes(), array("q", list(column.back)).tobytes()
-                self._filled.append((column.name, *around, column.padding[0], column.text[0]))
+        # Of each column of a tensor: int64 numbers around a row, for padding, on which side that is, and what stands
+        # instead of each id if it is not negative; None for a column of zeros.
+        self._filled: list[tuple[str, tuple[bytes, bytes, int, bool, int] | None]] = []
+        ids = ByteColumn("input_ids", self.front, [-1], self.back, [self._pad_id or 0])
+        for name, front, text, back, padding in () if self._tensors is None else (ids, *self._lists):
+            around = array("q", front).tobytes(), array("q", back).tobytes()
+            is_zero = not any((*front, *text, *back, *padding))
+            self._filled.append((name, None if is_zero else (*around, *padding, self._pad_left, *text)))
 
     @classmethod
     def does(cls, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> bool:
@@ -457,7 +448,7 @@ class QuickPlan(Plan):
             and all(0 <= type_id < 256 for type_id in (settings.pad_token_type_id, *(each.type_id for each in pieces)))
         )
 
-    def one(self, encoder: Encoder, text: Any, pair: Any = None) -> BatchEncoding:
+    def one(self, encoder: TextEncoder, text: Any, pair: Any = None) -> BatchEncoding:
         if pair is not None or type(text) is not str:
             return super().one(encoder, text, pair)
         ids = encoder.ids_between(self.front, text, self.back)
@@ -478,8 +469,8 @@ class QuickPlan(Plan):
                 values[name] = number * count
         else:
             values = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
-            for column in self.columns:
-                values[column.name] = list(column.row(own, missing, self._pad_left))
+            for column in self._lists:
+                values[column.name] = column.row(own, missing, self._pad_left)
             if self._with_offsets:
                 values["offset_mapping"] = self._offsets(encoder, text, own, missing)
         details = self, (encoder, [text], True)
@@ -487,7 +478,7 @@ class QuickPlan(Plan):
             return BatchEncoding.of_lists(values, details)
         return BatchEncoding(values, tensor_type=self._tensors, prepend_batch_axis=True, details=details)
 
-    def batch(self, encoder: Encoder, items: Any) -> BatchEncoding:
+    def batch(self, encoder: TextEncoder, items: Any) -> BatchEncoding:
         if type(items) is not list or set(map(type, items)) != {str}:
             return super().batch(encoder, items)
         texts = items[:]
@@ -495,34 +486,35 @@ class QuickPlan(Plan):
         if self.room != NO_LIMIT:
             rows.cut(int(self.room), self._cuts_left)
         around = self.around
-        lengths = [length + around for length in rows.lengths()]
-        longest = max(lengths)
-        width = self.width(longest) if self._pads else 0
-        missing = [max(width - length, 0) for length in lengths]
-        if max(longest, width) > self.limit:
-            self._warn_of(map(sum, zip(lengths, missing, strict=True)) if self.rules.padding_counts else lengths)
+        shortest, longest = (length + around for length in rows.extremes())
+        padded = self.width(longest) if self._pads else 0
+        width = max(longest, padded)  # padding to `max_length` shortens no longer text
         details = (self, (encoder, texts, False))
-        is_even = max(longest, width) == max(min(lengths), width) > 0  # padding to `max_length` shortens no longer text
-        width = max(longest, width)
-        if self._tensors is not None and is_even and not self._with_offsets:
+        if width > self.limit:
+            lengths = array("i", rows.int32_lengths(around))
+            self._warn_of([max(length, padded) for length in lengths] if self.rules.padding_counts else lengths)
+        if self._tensors is not None and width == max(shortest, padded) > 0 and not self._with_offsets:
             tensors = {}
-            for name, front, back, padding, filler in self._filled:
-                numbers = rows.int64(width, front, back, padding, self._pad_left, filler)
-                tensors[name] = int64_to_tensor(numbers, len(texts), width, self._tensors)
+            for name, numbers in self._filled:
+                made = None if numbers is None else rows.int64(width, *numbers)
+                tensors[name] = int64_to_tensor(made, len(texts), width, self._tensors)
             return BatchEncoding.of_lists(tensors, details)
         lists = rows.lists(self.front, self.back)
+        missing = [max(padded - len(row), 0) for row in lists]
         values: dict[str, list[Any]] = {
             "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
         }
-        for column in self.columns:
+        even = dict(self._even) if padded <= shortest else {}
+        for column in self._lists:
+            number = even.get(column.name)
             values[column.name] = [
-                list(column.row(length - around, more, self._pad_left))
-                for length, more in zip(lengths, missing, strict=True)
+                column.row(len(row) - around, more, self._pad_left) if number is None else number * len(row)
+                for row, more in zip(lists, missing, strict=True)
             ]
         if self._with_offsets:
             values["offset_mapping"] = [
-                self._offsets(encoder, text, length - around, more)
-                for text, length, more in zip(texts, lengths, missing, strict=True)
+                self._offsets(encoder, text, len(row) - around, more)
+                for text, row, more in zip(texts, lists, missing, strict=True)
             ]
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
@@ -582,7 +574,7 @@ class QuickPlan(Plan):
                 columns[column.name] = column.text * (len(ids) // 4)
             else:
                 columns[column.name] = b"".join([column.row(length - self.around) for length in lengths])
-        return ByteRows(lengths, ids, columns)
+        return lengths, ids, columns
 
     def _kept(self, row: _Kept, size: int = 1) -> _Kept:
         """Of a row with `size` items per token of a text those of the tokens that there is room for."""
@@ -597,7 +589,7 @@ class QuickPlan(Plan):
         padding = [filler] * missing
         return padding + row if self._pad_left else row + padding
 
-    def _offsets(self, encoder: Encoder, text: str, count: int, missing: int) -> list[Span]:
+    def _offsets(self, encoder: TextEncoder, text: str, count: int, missing: int) -> list[Span]:
         """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
         spans = self._kept(encoder.spans(text, count))
         row = [_NO_SPAN] * len(self.front) + spans + [_NO_SPAN] * len(self.back)

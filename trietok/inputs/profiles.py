@@ -15,8 +15,8 @@ from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_m
 from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
-    from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.options import CallOptions, Strategies
+    from trietok.text.chunk_encoder import TextEncoder
 
 
 Profile = Literal["slow", "fast"]
@@ -45,7 +45,7 @@ class InputRules(NamedTuple):
     """
 
     is_fast: bool
-    ids_of: Callable[[Encoder, Any, bool, str], list[int]]
+    ids_of: Callable[[TextEncoder, Any, bool, str], list[int]]
     names_of_pair: tuple[str, str]
     check: Callable[[CallOptions, Strategies, bool], None]
     batch_of: Callable[[Any, bool], Iterable[tuple[Any, Any]]]

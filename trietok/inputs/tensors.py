@@ -53,9 +53,11 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
     return package.asarray(value, dtype=package.int64 if _is_empty(value) else None)
 
 
-def int64_to_tensor(values: bytearray, rows: int, width: int, tensor_type: TensorType) -> Any:
-    """Numbers row by row, 8 bytes each, as an int64 tensor of shape (rows, width) on the same memory."""
+def int64_to_tensor(values: bytearray | None, rows: int, width: int, tensor_type: TensorType) -> Any:
+    """Numbers row by row, 8 bytes each, as an int64 tensor (rows, width) on the same memory; None stands for zeros."""
     package = _package(tensor_type)
+    if values is None:
+        return package.zeros((rows, width), dtype=package.int64)
     return package.frombuffer(values, dtype=package.int64).reshape(rows, width)
 
 

@@ -20,7 +20,7 @@ running sum over the differences gives the spans of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import accumulate, chain
 from operator import sub
@@ -37,6 +37,7 @@ from trietok.text.kernel.chosen import (
     new_vocabulary,
     one_at_a_time,
     text_before_kernel,
+    threads_allowed,
 )
 from trietok.text.kernel.plain import ListRows
 from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
@@ -89,8 +90,8 @@ class TextEncoder:
         """The ids of `text`, between those of two lists."""
         return [*front, *self.ids(text), *back]
 
-    def rows(self, texts: list[str]) -> Rows:
-        """The ids of each of `texts`."""
+    def rows(self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed) -> Rows:
+        """The ids of each of `texts`; `threads` says how many threads the kernel may use, None stands for one."""
         return ListRows(map(self.ids, texts))
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
@@ -320,9 +321,9 @@ class ChunkEncoder(TextEncoder):
             return self.kernel.ids(text, front, back)
         return [*front, *self._plain_ids(text), *back]
 
-    def rows(self, texts: list[str]) -> Rows:
+    def rows(self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed) -> Rows:
         self.expect(texts)
-        return super().rows(texts) if self.kernel is None else self.kernel.rows(texts)
+        return super().rows(texts) if self.kernel is None else self.kernel.rows(texts, threads)
 
     def _plain_ids(self, text: str) -> list[int]:
         try:

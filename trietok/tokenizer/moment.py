@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
@@ -34,9 +34,6 @@ from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.stages import Stages, require_text
 from trietok.text.untrusted import OPTIONS, SpecialPolicy, special_policy
 from trietok.tokenizer.token_table import Changes, TokenTable
-
-if TYPE_CHECKING:
-    from trietok.inputs.call_inputs import Encoder
 
 # HuggingFace's methods that a user may replace; `HookEncoder` and `OfOneState` call them then. From a text to its ids:
 TEXT_HOOKS = tuple(
@@ -325,7 +322,7 @@ def prepare(
 
 
 def encode_item(
-    tokenizer: OfOneState, encoder: Encoder, text: Any, text_pair: Any, options: CallOptions
+    tokenizer: OfOneState, encoder: TextEncoder, text: Any, text_pair: Any, options: CallOptions
 ) -> BatchEncoding:
     """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
     _strategies(tokenizer, options.of_ints())  # raises for invalid options before the text is read
@@ -339,7 +336,7 @@ def encode_item(
     return _with_details(tokenizer, encoding, encoder, [texts], options, one=True)
 
 
-def encode_batch(tokenizer: OfOneState, encoder: Encoder, items: Any, options: CallOptions) -> BatchEncoding:
+def encode_batch(tokenizer: OfOneState, encoder: TextEncoder, items: Any, options: CallOptions) -> BatchEncoding:
     """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
     options = options.of_ints()
     strategies = _strategies(tokenizer, options)
@@ -426,7 +423,7 @@ def _without_none(tokenizer: OfOneState, ids: Ids) -> Ids:
 def _with_details(
     tokenizer: OfOneState,
     encoding: BatchEncoding,
-    encoder: Encoder,
+    encoder: TextEncoder,
     texts: list[tuple[Any, ...]],
     options: CallOptions,
     one: bool,

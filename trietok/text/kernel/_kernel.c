@@ -9,8 +9,8 @@
 
    `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
    words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
-   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids, and
-   here are the types and the module. */
+   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids,
+   `_kernel_crew.h` has threads that help with many, and here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
 #ifndef TRIETOK_FULL_API /* for one version of Python; see `build.py` */
 #define Py_LIMITED_API 0x030B0000
@@ -33,10 +33,11 @@ static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
     const Store *store = table_of(&kernel->memory)->store;
     unsigned long long words = store->words, chunks = store->chunks, spans = store->steps,
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
-                       times_full = kernel->memory.times_full, handed_over = kernel->handed_over;
+                       times_full = kernel->memory.times_full, handed_over = kernel->handed_over,
+                       helped = atomic_load(&kernel->helped);
     unlock_kernel(kernel);
-    return Py_BuildValue("{sKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes, "times_full",
-        times_full, "handed_over", handed_over);
+    return Py_BuildValue("{sKsKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes, "times_full",
+        times_full, "handed_over", handed_over, "helped", helped);
 }
 
 PyDoc_STRVAR(forget_doc, "forget()\n--\n\nForget what words and chunks became.");
@@ -101,6 +102,10 @@ static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(i
 
 static PyObject *let_kernels_go(int in_child)
 {
+    if (in_child) {
+        atomic_fetch_add(&forks, 1);
+        atomic_store(&at_work, 0);
+    }
     for (Kernel *kernel; (kernel = kernel_that(1));) {
         kernel->is_held = 0;
         for (size_t i = 0; in_child && i < kernel->readers_size; i++)
@@ -365,7 +370,7 @@ static PyType_Spec vocabulary_spec = {
 };
 
 static PyMethodDef rows_methods[] = {
-    {"lengths", FUNCTION(Rows_lengths), METH_NOARGS, lengths_doc},
+    {"extremes", FUNCTION(Rows_extremes), METH_NOARGS, extremes_doc},
     {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS, int32_lengths_doc},
     {"cut", FUNCTION(Rows_cut), METH_VARARGS, cut_doc},
     {"lists", FUNCTION(Rows_lists), METH_VARARGS, lists_doc},
@@ -387,7 +392,7 @@ static PyType_Spec rows_spec = {
 
 static PyMethodDef kernel_methods[] = {
     {"ids", FUNCTION(Kernel_ids), METH_FASTCALL, ids_doc},
-    {"rows", FUNCTION(Kernel_rows), METH_O, rows_doc},
+    {"rows", FUNCTION(Kernel_rows), METH_VARARGS, rows_doc},
     {"rows_between", FUNCTION(Kernel_rows_between), METH_VARARGS, rows_between_doc},
     {"spans", FUNCTION(Kernel_spans), METH_O, spans_doc},
     {"info", FUNCTION(Kernel_info), METH_NOARGS, info_doc},

@@ -211,7 +211,8 @@ static Char ask_about(Call *call, uint32_t code_point)
     if (code_point >= kernel->alone_first && code_point <= kernel->alone_last) {
         made.length = (uint8_t)put_code_point(bytes, code_point);
     } else {
-        enter_python(call);
+        if (enter_python(call))
+            return FAILED;
         int result = ask_python(kernel->classify, code_point, &made, bytes);
         leave_python(call);
         if (result)

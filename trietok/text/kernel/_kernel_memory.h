@@ -23,7 +23,7 @@
 /* ---- allocation, which a test can make fail ----------------------------------------------------------------------- */
 
 #ifdef TRIETOK_FAILING_ALLOCATOR
-static long long allocations_until_failure = -1, allocations_alive = 0;
+static _Atomic long long allocations_until_failure = -1, allocations_alive = 0;
 
 static int allocation_fails(void) { return allocations_until_failure >= 0 && allocations_until_failure-- == 0; }
 static void count_allocations(int more) { allocations_alive += more; }

@@ -1,16 +1,27 @@
-/* What Python gets for many texts: the ids of each, a row, in one buffer.
+/* What Python gets for many texts: the ids of each, a row.
 
-   In: str objects, or a buffer of UTF-8. Out: `Rows`, which give lists, or numbers in one buffer. */
+   In: str objects, or a buffer of UTF-8. Out: `Rows`, which give lists, or numbers in one buffer. `_kernel_crew.h` has
+   the threads that share the work where there is much of it. */
 #ifndef TRIETOK_KERNEL_ROWS_H
 #define TRIETOK_KERNEL_ROWS_H
 
+#include "_kernel_crew.h"
 #include "_kernel_results.h"
+
+typedef struct {
+    size_t start, length; /* in the ids of the thread that has worked it out */
+    uint32_t thread;
+    _Atomic uint8_t state;
+} Row;
+
+enum { OPEN, DONE_HERE, DONE_BY_HELPER }; /* states of a row, seen from the thread that is helped */
 
 typedef struct {
     PyObject_HEAD
     Kernel *kernel;
-    int32_t *ids;
-    size_t *starts, *ends; /* of each row in `ids` */
+    int32_t *ids[MOST_THREADS]; /* of each thread */
+    size_t threads;
+    Row *rows;
     Py_ssize_t count;
 } Rows;
 
@@ -20,28 +31,31 @@ static void Rows_dealloc(Rows *rows)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)rows);
     Py_XDECREF((PyObject *)rows->kernel);
-    give_back(rows->ids);
-    give_back(rows->starts);
-    give_back(rows->ends);
+    for (size_t thread = 0; thread < rows->threads; thread++)
+        give_back(rows->ids[thread]);
+    give_back(rows->rows);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(rows);
     Py_DECREF(type);
 }
 
-static size_t row_length(const Rows *rows, Py_ssize_t row) { return rows->ends[row] - rows->starts[row]; }
-
-PyDoc_STRVAR(lengths_doc, "lengths()\n--\n\nHow many ids each row has.");
-
-static PyObject *Rows_lengths(Rows *rows, PyObject *Py_UNUSED(ignored))
+static const int32_t *row_ids(const Rows *rows, Py_ssize_t row)
 {
-    PyObject *list = PyList_New(rows->count);
-    for (Py_ssize_t row = 0; list && row < rows->count; row++) {
-        PyObject *length = PyLong_FromSize_t(row_length(rows, row));
-        if (length)
-            PyList_SetItem(list, row, length);
-        else
-            Py_CLEAR(list);
+    return rows->ids[rows->rows[row].thread] + rows->rows[row].start;
+}
+
+static size_t row_length(const Rows *rows, Py_ssize_t row) { return rows->rows[row].length; }
+
+PyDoc_STRVAR(extremes_doc, "extremes()\n--\n\nHow many ids the shortest row has, and the longest; 0 where there are none.");
+
+static PyObject *Rows_extremes(Rows *rows, PyObject *Py_UNUSED(ignored))
+{
+    size_t shortest = rows->count ? row_length(rows, 0) : 0, longest = shortest;
+    for (Py_ssize_t row = 1; row < rows->count; row++) {
+        size_t length = row_length(rows, row);
+        shortest = length < shortest ? length : shortest;
+        longest = length > longest ? length : longest;
     }
-    return list;
+    return Py_BuildValue("nn", (Py_ssize_t)shortest, (Py_ssize_t)longest);
 }
 
 PyDoc_STRVAR(int32_lengths_doc,
@@ -80,9 +94,8 @@ static PyObject *Rows_cut(Rows *rows, PyObject *arguments)
         if (room < 0 || row_length(rows, row) <= (size_t)room)
             continue;
         if (from_left)
-            rows->starts[row] = rows->ends[row] - (size_t)room;
-        else
-            rows->ends[row] = rows->starts[row] + (size_t)room;
+            rows->rows[row].start += row_length(rows, row) - (size_t)room;
+        rows->rows[row].length = (size_t)room;
     }
     Py_RETURN_NONE;
 }
@@ -96,7 +109,7 @@ static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
         return NULL;
     PyObject *lists = PyList_New(rows->count);
     for (Py_ssize_t row = 0; lists && row < rows->count; row++) {
-        PyObject *list = list_of(rows->kernel, front, rows->ids + rows->starts[row], row_length(rows, row), back);
+        PyObject *list = list_of(rows->kernel, front, row_ids(rows, row), row_length(rows, row), back);
         if (list)
             PyList_SetItem(lists, row, list);
         else
@@ -123,7 +136,7 @@ static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
 
 static void fill_row(const Rows *rows, Py_ssize_t row, const Shape *shape, int64_t *to)
 {
-    const int32_t *ids = rows->ids + rows->starts[row];
+    const int32_t *ids = row_ids(rows, row);
     size_t length = row_length(rows, row), front = (size_t)shape->front_size / 8, back = (size_t)shape->back_size / 8,
            missing = shape->width - length - front - back;
     if (shape->pads_left)
@@ -149,6 +162,24 @@ static int fit(const Rows *rows, const Shape *shape)
     return 1;
 }
 
+typedef struct {
+    const Rows *rows;
+    const Shape *shape;
+    int64_t *numbers;
+    _Atomic Py_ssize_t next; /* the first row that no thread has begun */
+} Filling;
+
+enum { BYTES_TO_FILL = 1 << 20, ROWS_AT_ONCE = 16 }; /* bytes that a thread should have to fill; rows that it claims */
+
+static void fill_rows(void *task, size_t Py_UNUSED(thread))
+{
+    Filling *filling = task;
+    Py_ssize_t count = filling->rows->count;
+    for (Py_ssize_t row; (row = atomic_fetch_add(&filling->next, ROWS_AT_ONCE)) < count;)
+        for (Py_ssize_t stop = row + ROWS_AT_ONCE; row < stop && row < count; row++)
+            fill_row(filling->rows, row, filling->shape, filling->numbers + (size_t)row * filling->shape->width);
+}
+
 PyDoc_STRVAR(int64_doc,
     "int64(width, front, back, padding, pads_left, filler=-1, /)\n--\n\n"
     "All rows as int64 of one width, each between what is in `front` and `back`, with padding for what it lacks.\n\n"
@@ -172,9 +203,13 @@ static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
     if (!array)
         return NULL;
     int64_t *numbers = (int64_t *)(void *)PyByteArray_AsString(array);
+    Filling filling = {rows, &shape, numbers, 0};
+    Crew crew;
+    size_t helpers = (size_t)PyByteArray_Size(array) / BYTES_TO_FILL;
+    start_crew(&crew, helpers < rows->threads ? helpers : rows->threads - 1, rows->threads, fill_rows, &filling);
     PyThreadState *released = PyEval_SaveThread(); /* nobody else has the array yet */
-    for (Py_ssize_t row = 0; row < rows->count; row++)
-        fill_row(rows, row, &shape, numbers + (size_t)row * shape.width);
+    fill_rows(&filling, 0);
+    end_crew(&crew, NULL, NULL);
     PyEval_RestoreThread(released);
     return array;
 }
@@ -201,7 +236,7 @@ static PyObject *Rows_int32(Rows *rows, PyObject *arguments)
     for (Py_ssize_t row = 0; row < rows->count; row++) {
         size_t length = row_length(rows, row) * sizeof(int32_t);
         memcpy(to, front, (size_t)front_size);
-        memcpy(to + front_size, rows->ids + rows->starts[row], length);
+        memcpy(to + front_size, row_ids(rows, row), length);
         memcpy(to + (size_t)front_size + length, back, (size_t)back_size);
         to += length + around;
     }
@@ -211,7 +246,7 @@ static PyObject *Rows_int32(Rows *rows, PyObject *arguments)
 
 /* ---- making them -------------------------------------------------------------------------------------------------- */
 
-static Rows *new_rows(Kernel *kernel, Py_ssize_t count)
+static Rows *new_rows(Kernel *kernel, Py_ssize_t count, size_t threads)
 {
     PyTypeObject *type = type_of_rows((PyObject *)kernel);
     Rows *rows = type ? (Rows *)PyType_GenericAlloc(type, 0) : NULL;
@@ -219,16 +254,17 @@ static Rows *new_rows(Kernel *kernel, Py_ssize_t count)
         return NULL;
     rows->kernel = (Kernel *)Py_NewRef((PyObject *)kernel);
     rows->count = count;
-    rows->starts = new_zeroed((size_t)count, sizeof *rows->starts);
-    rows->ends = new_zeroed((size_t)count, sizeof *rows->ends);
-    if (rows->starts && rows->ends)
+    rows->threads = threads;
+    rows->rows = new_zeroed((size_t)count, sizeof *rows->rows);
+    if (rows->rows)
         return rows;
     Py_DECREF((PyObject *)rows);
     PyErr_NoMemory();
     return NULL;
 }
 
-/* A text of a batch: its UTF-8. `bytes` is NULL where Python's plain way has to encode it. */
+/* A text of a batch: its UTF-8, which is to be checked where there is no str. `bytes` is NULL where Python's plain way
+   has to encode it. */
 typedef struct {
     PyObject *text; /* NULL where there are bytes only */
     const uint8_t *bytes;
@@ -258,92 +294,6 @@ static Item *items_of(PyObject *texts, Py_ssize_t count)
     }
     return items;
 }
-
-static Outcome encode_plainly(Call *call, const Item *item)
-{
-    PyObject *plain = call->kernel->plain;
-    if (!item->text)
-        return ask_for_numbers(call, plain, item->bytes, item->size);
-    enter_python(call);
-    PyObject *ids = PyObject_CallFunctionObjArgs(plain, item->text, NULL);
-    Outcome outcome = take_numbers(call, ids);
-    Py_XDECREF(ids);
-    leave_python(call);
-    return outcome;
-}
-
-static Outcome encode_item(Call *call, const Item *item)
-{
-    size_t count = call->count;
-    Outcome outcome = item->bytes ? encode_text(call, item->bytes, item->size) : FOR_PLAIN;
-    if (outcome != FOR_PLAIN)
-        return outcome;
-    call->count = count;
-    return encode_plainly(call, item);
-}
-
-static Outcome encode_items(Call *call, const Item *items, Rows *rows)
-{
-    size_t read = 0;
-    for (Py_ssize_t row = 0; row < rows->count; row++) {
-        rows->starts[row] = call->count;
-        if (encode_item(call, &items[row]))
-            return FAILURE;
-        rows->ends[row] = call->count;
-        read += items[row].size;
-        if (read > BYTES_BETWEEN_LOOKS) {
-            read = 0;
-            if (look_for_signals(call))
-                return FAILURE;
-        }
-    }
-    return DONE;
-}
-
-/* Give the ids of a call to rows. */
-static int keep_ids(Call *call, Rows *rows)
-{
-    if (call->ids == call->ids_at_hand && widen(call, 0))
-        return -1;
-    rows->ids = call->ids;
-    call->ids = call->ids_at_hand;
-    return 0;
-}
-
-static Rows *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t count)
-{
-    Call call;
-    Rows *rows = new_rows(kernel, count);
-    if (!rows || begin(&call, kernel, 1)) {
-        Py_XDECREF((PyObject *)rows);
-        return NULL;
-    }
-    int failed = encode_items(&call, items, rows) != DONE || keep_ids(&call, rows);
-    take_gil(&call);
-    end(&call, failed);
-    if (failed) {
-        Py_DECREF((PyObject *)rows);
-        return NULL;
-    }
-    return rows;
-}
-
-PyDoc_STRVAR(rows_doc, "rows(texts, /)\n--\n\nThe ids of each text, worked out without the GIL.");
-
-static PyObject *Kernel_rows(Kernel *kernel, PyObject *sequence)
-{
-    PyObject *texts = PySequence_Tuple(sequence);
-    if (!texts)
-        return NULL;
-    Py_ssize_t count = PyTuple_Size(texts);
-    Item *items = items_of(texts, count);
-    Rows *rows = items ? rows_of_items(kernel, items, count) : NULL;
-    give_back(items);
-    Py_DECREF(texts);
-    return (PyObject *)rows;
-}
-
-/* ---- texts that are bytes of UTF-8 already -------------------------------------------------------------------------- */
 
 /* How many bytes the UTF-8 character at `at` has; 0 for what is none (Unicode Standard, table 3-7). */
 static inline size_t checked_length(const uint8_t *at, size_t left)
@@ -383,7 +333,218 @@ static int is_utf8(const uint8_t *bytes, size_t size)
     return 1;
 }
 
-/* The items between offsets; NULL without an exception where they are no texts of the data. Runs without the GIL. */
+/* A batch that threads share. Each takes some rows at a time, and has a call of its own. */
+typedef struct {
+    const Item *items;
+    Rows *rows;
+    Call *calls; /* of each thread */
+    Py_ssize_t rows_at_once;
+    _Atomic Py_ssize_t next; /* the first row that no thread has begun */
+    _Atomic int stops;       /* an error */
+    _Atomic int is_no_utf8;
+} Batch;
+
+/* How many bytes a thread should have to read; into how many parts its share is cut; how many bytes an id has, about,
+   and for how many ids there is room from the beginning at most. */
+enum { BYTES_A_THREAD = 1 << 17, PARTS_A_THREAD = 16, FIRST_LEFT = 8, BYTES_AN_ID = 3, IDS_AT_FIRST = 1 << 20 };
+
+static Outcome encode_plainly(Call *call, const Item *item)
+{
+    PyObject *plain = call->kernel->plain;
+    if (!item->text)
+        return ask_for_numbers(call, plain, item->bytes, item->size);
+    if (enter_python(call))
+        return FAILURE;
+    PyObject *ids = PyObject_CallFunctionObjArgs(plain, item->text, NULL);
+    Outcome outcome = take_numbers(call, ids);
+    Py_XDECREF(ids);
+    leave_python(call);
+    return outcome;
+}
+
+static Outcome encode_item(Call *call, const Item *item)
+{
+    size_t count = call->count;
+    Outcome outcome = item->bytes ? encode_text(call, item->bytes, item->size) : FOR_PLAIN;
+    if (outcome != FOR_PLAIN)
+        return outcome;
+    call->count = count;
+    return encode_plainly(call, item);
+}
+
+/* Put the ids of the rows from `first` to `stop` that nobody has worked out. A helper leaves what it cannot do. */
+static Outcome encode_items(Batch *batch, size_t thread, Py_ssize_t first, Py_ssize_t stop)
+{
+    Call *call = &batch->calls[thread];
+    for (Py_ssize_t i = first; i < stop && !atomic_load_explicit(&batch->stops, memory_order_relaxed); i++) {
+        const Item *item = &batch->items[i];
+        Row *row = &batch->rows->rows[i];
+        if (atomic_load_explicit(&row->state, memory_order_relaxed) != OPEN)
+            continue;
+        size_t start = call->count;
+        if (!item->text && !is_utf8(item->bytes, item->size)) {
+            atomic_store(&batch->is_no_utf8, 1);
+            return FAILURE;
+        }
+        if (encode_item(call, item)) {
+            if (!call->has_left)
+                return FAILURE;
+            call->has_left = 0;
+            call->left++;
+            call->count = start;
+            continue;
+        }
+        row->start = start;
+        row->length = call->count - start;
+        row->thread = (uint32_t)thread;
+        atomic_store_explicit(&row->state, thread ? DONE_BY_HELPER : DONE_HERE, memory_order_relaxed);
+        call->read += item->size;
+        if (call->read > BYTES_BETWEEN_LOOKS) {
+            call->read = 0;
+            if (look_for_signals(call))
+                return FAILURE;
+        }
+    }
+    return DONE;
+}
+
+/* Take rows as long as there are any; a helper that leaves most of them helps nobody. */
+static void encode_share(void *task, size_t thread)
+{
+    Batch *batch = task;
+    Py_ssize_t count = batch->rows->count;
+    size_t taken = 0;
+    for (Py_ssize_t first; (first = atomic_fetch_add(&batch->next, batch->rows_at_once)) < count;) {
+        Py_ssize_t stop = first + batch->rows_at_once < count ? first + batch->rows_at_once : count;
+        if (encode_items(batch, thread, first, stop))
+            atomic_store(&batch->stops, 1);
+        taken += (size_t)(stop - first);
+        if (batch->calls[thread].left > FIRST_LEFT && 2 * batch->calls[thread].left > taken)
+            return;
+    }
+}
+
+/* Give the ids of a call to rows. */
+static int keep_ids(Call *call, Rows *rows, size_t thread)
+{
+    if (call->ids == call->ids_at_hand && widen(call, 0))
+        return -1;
+    rows->ids[thread] = call->ids;
+    call->ids = call->ids_at_hand;
+    return 0;
+}
+
+/* In the child of a fork: let go of what the helpers had, of which nobody knows what they were at. */
+static void forget_helpers(Batch *batch)
+{
+    for (Py_ssize_t i = 0; i < batch->rows->count; i++)
+        if (batch->rows->rows[i].state == DONE_BY_HELPER)
+            batch->rows->rows[i].state = OPEN;
+    for (size_t thread = 1; thread < batch->rows->threads; thread++) {
+        Call *call = &batch->calls[thread];
+        call->ids = call->ids_at_hand;
+        call->word = call->word_at_hand;
+        call->count = 0;
+    }
+}
+
+/* Work out all rows, by the threads that there are calls for. */
+static int encode_batch(Batch *batch)
+{
+    Rows *rows = batch->rows;
+    Call *own = batch->calls;
+    Crew crew;
+    for (size_t thread = 1; thread < rows->threads; thread++) {
+        batch->calls[thread].without_gil = 1;
+        batch->calls[thread].told_to_stop = &batch->stops;
+    }
+    start_crew(&crew, rows->threads - 1, rows->threads, encode_share, batch);
+    atomic_fetch_add(&own->kernel->helped, crew.helpers);
+    give_gil(own);
+    encode_share(batch, 0);
+    end_crew(&crew, own, &batch->stops);
+    if (is_lost(&crew))
+        forget_helpers(batch);
+    int failed = encode_items(batch, 0, 0, rows->count) || atomic_load(&batch->stops);
+    take_gil(own);
+    for (size_t thread = 0; thread < rows->threads; thread++) {
+        batch->calls[thread].without_gil = 0;
+        failed = failed || keep_ids(&batch->calls[thread], rows, thread);
+    }
+    return failed ? -1 : 0;
+}
+
+/* How many threads may work on items: as many as Python allows, where there is enough to read. 0 for an error. */
+static size_t threads_for(size_t size, Py_ssize_t count, PyObject *allowed)
+{
+    size_t most = size / BYTES_A_THREAD < (size_t)count ? size / BYTES_A_THREAD : (size_t)count;
+    if (!allowed || allowed == Py_None || most < 2)
+        return 1;
+    PyObject *answer = PyObject_CallFunction(allowed, "I", atomic_load(&forks));
+    long long number = answer ? PyLong_AsLongLong(answer) : 0;
+    Py_XDECREF(answer);
+    if (PyErr_Occurred())
+        return 0;
+    most = most < MOST_THREADS ? most : MOST_THREADS;
+    return number < 1 ? 1 : (size_t)number < most ? (size_t)number : most;
+}
+
+/* The rows of items; None where one that has to be checked is no UTF-8. */
+static PyObject *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t count, PyObject *allowed)
+{
+    size_t size = 0, begun = 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        size += items[i].size;
+    size_t threads = threads_for(size, count, allowed);
+    Rows *rows = threads ? new_rows(kernel, count, threads) : NULL;
+    if (!rows)
+        return NULL;
+    Batch batch = {.items = items, .rows = rows, .calls = new_zeroed(threads, sizeof *batch.calls)};
+    batch.rows_at_once = 1 + count / (Py_ssize_t)(threads * PARTS_A_THREAD);
+    if (!batch.calls)
+        PyErr_NoMemory();
+    while (batch.calls && begun < threads && !begin(&batch.calls[begun], kernel, 0))
+        begun++;
+    int failed = begun < threads;
+    /* By this thread: what a helper asks for is another part of memory, which the system takes back when it has ended. */
+    size_t ids = size / threads / BYTES_AN_ID;
+    for (size_t thread = 0; thread < threads && !failed; thread++)
+        failed = need(&batch.calls[thread], ids < IDS_AT_FIRST ? ids : IDS_AT_FIRST);
+    failed = failed || encode_batch(&batch);
+    for (size_t thread = 0; thread < begun; thread++)
+        end(&batch.calls[thread], failed && !atomic_load(&batch.is_no_utf8));
+    give_back(batch.calls);
+    if (!failed)
+        return (PyObject *)rows;
+    Py_DECREF((PyObject *)rows);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+PyDoc_STRVAR(rows_doc,
+    "rows(texts, threads=None, /)\n--\n\n"
+    "The ids of each text, worked out without the GIL.\n\n"
+    "Where there is much to read, `threads` is asked how many threads may do it; None for this one alone. It gets the\n"
+    "number of forks since the kernel was loaded of which this process is the child.");
+
+static PyObject *Kernel_rows(Kernel *kernel, PyObject *arguments)
+{
+    PyObject *sequence, *allowed = NULL;
+    if (!PyArg_ParseTuple(arguments, "O|O", &sequence, &allowed))
+        return NULL;
+    PyObject *texts = PySequence_Tuple(sequence);
+    if (!texts)
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(texts);
+    Item *items = items_of(texts, count);
+    PyObject *rows = items ? rows_of_items(kernel, items, count, allowed) : NULL;
+    give_back(items);
+    Py_DECREF(texts);
+    return rows;
+}
+
+/* ---- texts that are bytes of UTF-8 already -------------------------------------------------------------------------- */
+
+/* The items between offsets; -1 where they are not of the data. */
 static int fill_items(Item *items, const Py_buffer *data, const Py_buffer *offsets, Py_ssize_t first, Py_ssize_t count)
 {
     const int64_t *bounds = (const int64_t *)offsets->buf + first;
@@ -392,14 +553,12 @@ static int fill_items(Item *items, const Py_buffer *data, const Py_buffer *offse
             return -1;
         items[i].bytes = (const uint8_t *)data->buf + bounds[i];
         items[i].size = (size_t)(bounds[i + 1] - bounds[i]);
-        if (!is_utf8(items[i].bytes, items[i].size))
-            return -1;
     }
     return 0;
 }
 
-static PyObject *rows_between(
-    Kernel *kernel, const Py_buffer *data, const Py_buffer *offsets, Py_ssize_t first, Py_ssize_t count)
+static PyObject *rows_between(Kernel *kernel, const Py_buffer *data, const Py_buffer *offsets, Py_ssize_t first,
+    Py_ssize_t count, PyObject *allowed)
 {
     if (first < 0 || count < 0 || first > PY_SSIZE_T_MAX - count - 1 || offsets->len / 8 < first + count + 1) {
         PyErr_SetString(PyExc_ValueError, "there are fewer offsets");
@@ -408,16 +567,14 @@ static PyObject *rows_between(
     Item *items = new_items(count);
     if (!items)
         return NULL;
-    PyThreadState *released = PyEval_SaveThread();
     int are_none = fill_items(items, data, offsets, first, count);
-    PyEval_RestoreThread(released);
-    PyObject *rows = are_none ? Py_NewRef(Py_None) : (PyObject *)rows_of_items(kernel, items, count);
+    PyObject *rows = are_none ? Py_NewRef(Py_None) : rows_of_items(kernel, items, count, allowed);
     give_back(items);
     return rows;
 }
 
 PyDoc_STRVAR(rows_between_doc,
-    "rows_between(data, offsets, first, count, /)\n--\n\n"
+    "rows_between(data, offsets, first, count, threads=None, /)\n--\n\n"
     "The ids of `count` texts that lie in a buffer of UTF-8, between int64 offsets, from the offset `first` on.\n\n"
     "None where what lies there is no UTF-8. Nobody may write into the buffers meanwhile.");
 
@@ -425,9 +582,10 @@ static PyObject *Kernel_rows_between(Kernel *kernel, PyObject *arguments)
 {
     Py_buffer data, offsets;
     Py_ssize_t first, count;
-    if (!PyArg_ParseTuple(arguments, "y*y*nn", &data, &offsets, &first, &count))
+    PyObject *allowed = NULL;
+    if (!PyArg_ParseTuple(arguments, "y*y*nn|O", &data, &offsets, &first, &count, &allowed))
         return NULL;
-    PyObject *rows = rows_between(kernel, &data, &offsets, first, count);
+    PyObject *rows = rows_between(kernel, &data, &offsets, first, count, allowed);
     PyBuffer_Release(&data);
     PyBuffer_Release(&offsets);
     return rows;

@@ -68,6 +68,7 @@ typedef struct Kernel {
     PyObject **numbers;             /* ints already made; read and written with the GIL */
     size_t numbers_size;
     uint64_t handed_over;
+    _Atomic uint64_t helped; /* how many threads have helped with batches */
     int is_held; /* by a fork */
     struct Kernel *next, *before; /* all kernels of the process; read and written with the GIL */
 } Kernel;
@@ -81,7 +82,11 @@ typedef struct {
     int without_gil;
     int is_composed; /* whether what is read now is a part in its composed form */
     const uint8_t *looked; /* up to here in the text signals have been looked for */
+    size_t read;           /* bytes of texts since signals were looked for; of a batch */
     PyThreadState *released;
+    _Atomic int *told_to_stop; /* of a thread that helps, which has no Python; see `_kernel_crew.h` */
+    int has_left;              /* whether such a thread has met what Python has to tell */
+    size_t left;               /* how many texts it has left for that */
     int32_t *ids;
     size_t count, size;
     uint8_t *word;
@@ -152,10 +157,16 @@ static void sweep(Kernel *kernel)
 
 /* ---- calls -------------------------------------------------------------------------------------------------------- */
 
-static void enter_python(Call *call)
+/* -1 where there is no Python, without an exception: what it should tell is left to the thread that is helped. */
+static int enter_python(Call *call)
 {
+    if (call->told_to_stop) {
+        call->has_left = 1;
+        return -1;
+    }
     if (call->without_gil)
         PyEval_RestoreThread(call->released);
+    return 0;
 }
 
 static void leave_python(Call *call)
@@ -164,13 +175,28 @@ static void leave_python(Call *call)
         call->released = PyEval_SaveThread();
 }
 
+/* Have no GIL from here on; and have it. */
+static void give_gil(Call *call)
+{
+    call->without_gil = 1;
+    leave_python(call);
+}
+
+static void take_gil(Call *call)
+{
+    enter_python(call);
+    call->without_gil = 0;
+}
+
 /* -1 for no memory: then there is no call that could end. */
 static int begin(Call *call, Kernel *kernel, int without_gil)
 {
     call->kernel = kernel;
     call->pieces = &((Vocabulary *)kernel->vocabulary)->pieces;
-    call->without_gil = call->is_composed = 0;
+    call->without_gil = call->is_composed = call->has_left = 0;
+    call->read = call->left = 0;
     call->released = NULL;
+    call->told_to_stop = NULL;
     call->ids = call->ids_at_hand;
     call->count = 0;
     call->size = IDS_AT_HAND;
@@ -183,16 +209,9 @@ static int begin(Call *call, Kernel *kernel, int without_gil)
         PyErr_NoMemory();
         return -1;
     }
-    call->without_gil = without_gil;
-    leave_python(call);
+    if (without_gil)
+        give_gil(call);
     return 0;
-}
-
-/* Have the GIL from here on. */
-static void take_gil(Call *call)
-{
-    enter_python(call);
-    call->without_gil = 0;
 }
 
 /* End a call that has the GIL. An error without an exception is one of memory. */
@@ -236,6 +255,8 @@ static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t lengt
 /* Signals and other threads get their turn. */
 static int look_for_signals(Call *call)
 {
+    if (call->told_to_stop)
+        return atomic_load_explicit(call->told_to_stop, memory_order_relaxed) ? -1 : 0;
     enter_python(call);
     int result = PyErr_CheckSignals();
     leave_python(call);

@@ -63,7 +63,8 @@ static PyObject *answer_of(PyObject *function, const uint8_t *bytes, size_t leng
 /* What a Python function makes of bytes, given as a str: numbers, or None for a text that has to go the plain way. */
 static Outcome ask_for_numbers(Call *call, PyObject *function, const uint8_t *bytes, size_t length)
 {
-    enter_python(call);
+    if (enter_python(call))
+        return FAILURE;
     PyObject *numbers = answer_of(function, bytes, length);
     Outcome outcome = numbers == Py_None ? FOR_PLAIN : take_numbers(call, numbers);
     Py_XDECREF(numbers);
@@ -91,7 +92,8 @@ static int stays_apart(Call *call, const uint8_t *pair, size_t length)
     Known known = recall(&call->kernel->memory, PAIR, pair, length, pair + length);
     if (known.ids)
         return known.ids[0];
-    enter_python(call);
+    if (enter_python(call))
+        return -1;
     PyObject *answer = answer_of(call->kernel->stay_apart, pair, length);
     int32_t result = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
@@ -354,7 +356,8 @@ static inline uint8_t *padded(const uint8_t *bytes, size_t size, uint8_t *at_han
 static Outcome encode_composed(Call *call, const uint8_t *part, size_t length)
 {
     size_t count = call->count, size = 0;
-    enter_python(call);
+    if (enter_python(call))
+        return FAILURE;
     PyObject *composed = answer_of(call->kernel->compose, part, length);
     const uint8_t *bytes = composed && composed != Py_None ? utf8_of(composed, &size) : NULL;
     uint8_t *copy = bytes ? padded(bytes, size, call->part_at_hand, BYTES_AT_HAND) : NULL;

@@ -4,7 +4,8 @@ In: a `ChunkEncoder`. Out: its `Kernel`, which does what `ChunkEncoder.ids` does
 it all in plain Python. The plain way is the reference: the compiled kernel asks it what becomes of a character, and
 hands over to it what cannot be told of each character by itself.
 
-The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off.
+The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off, and `TRIETOK_PARALLELISM=0` the threads
+among which it shares large batches.
 """
 
 from __future__ import annotations
@@ -116,6 +117,27 @@ def kernels_made() -> int:
 def text_before_kernel() -> int:
     """How many code points an encoder works out before it makes a kernel."""
     return _choice.text_before_kernel
+
+
+# What `TRIETOK_PARALLELISM`, and without it `TOKENIZERS_PARALLELISM`, holds for no threads beside the one that calls.
+_OFF = ("", "0", "f", "false", "n", "no", "off")
+
+
+def threads_allowed(forks: int = 0) -> int:
+    """How many threads may encode a large batch, the one that calls included.
+
+    In a process that was forked (as often as `forks` says) or that multiprocessing has started, it is one, unless a
+    variable asks for more: there are others beside it, each of which does its part.
+    """
+    from trietok.worker_pool import cores
+
+    wanted = os.environ.get("TRIETOK_PARALLELISM", os.environ.get("TOKENIZERS_PARALLELISM"))
+    if wanted is None:
+        process = sys.modules.get("multiprocessing.process")
+        return 1 if forks or (process and process.parent_process()) else cores()
+    if wanted.lower() in _OFF:
+        return 1
+    return min(int(wanted), cores()) if wanted.isdecimal() else cores()
 
 
 # ---- what the kernel asks of a character ----------------------------------------------------------------------------

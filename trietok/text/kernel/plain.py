@@ -10,56 +10,19 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import TypeAlias
 
-    class Rows(Protocol):
-        """The ids of some texts, a row for each."""
+    from trietok.text.kernel._kernel import Rows as CompiledRows
 
-        def lengths(self) -> list[int]:
-            """How many ids each row has."""
-            ...
-
-        def int32_lengths(self, around: int, /) -> bytes | bytearray:
-            """The same as int32, with `around` more for each row.
-
-            Raises:
-                OverflowError: int32 cannot hold one of them.
-            """
-            ...
-
-        def cut(self, room: int, from_left: bool, /) -> None:
-            """Cut each row to at most `room` ids, at its beginning or its end."""
-            ...
-
-        def lists(self, front: list[int], back: list[int], /) -> list[list[int]]:
-            """Each row as a list of ids between those of two lists."""
-            ...
-
-        def int32(self, front: bytes, back: bytes, /) -> bytes | bytearray:
-            """All rows as int32, one behind the other, each between int32 numbers."""
-            ...
-
-        def int64(
-            self, width: int, front: bytes, back: bytes, padding: int, pads_left: bool, filler: int = -1, /
-        ) -> bytearray:
-            """All rows as int64, each of `width` numbers, with the padding id for what it lacks.
-
-            Args:
-                width: how many numbers a row has with what is around it; none has more.
-                front, back: int64 numbers around each row.
-                padding: the padding id.
-                pads_left: whether padding comes first.
-                filler: a number instead of each id, for masks and type ids; negative for the ids.
-            """
-            ...
+    Rows: TypeAlias = "CompiledRows | ListRows"  # the ids of some texts, a row for each
 
 
 class ListRows:
-    """Rows that are lists; see `Rows`.
+    """Rows that are lists.
 
     >>> rows = ListRows([[7, 8], [9]])
-    >>> rows.lists([1], [2]), rows.lengths()
-    ([[1, 7, 8, 2], [1, 9, 2]], [2, 1])
+    >>> rows.lists([1], [2]), rows.extremes()
+    ([[1, 7, 8, 2], [1, 9, 2]], (1, 2))
     >>> array("q", rows.int64(3, b"", b"", 0, False)).tolist()
     [7, 8, 0, 9, 0, 0]
     """
@@ -67,24 +30,38 @@ class ListRows:
     def __init__(self, rows: Iterable[list[int]]) -> None:
         self._rows = list(rows)
 
-    def lengths(self) -> list[int]:
-        return list(map(len, self._rows))
+    def extremes(self) -> tuple[int, int]:
+        """How many ids the shortest row has, and the longest; 0 where there are no rows."""
+        return min(map(len, self._rows), default=0), max(map(len, self._rows), default=0)
 
     def int32_lengths(self, around: int) -> bytes:
+        """How many ids each row has, and `around` more, as int32; an OverflowError where int32 cannot hold one."""
         return array("i", [len(row) + around for row in self._rows]).tobytes()
 
     def cut(self, room: int, from_left: bool) -> None:
+        """Cut each row to at most `room` ids, at its beginning or its end."""
         self._rows = [row[len(row) - room :] if from_left and len(row) > room else row[:room] for row in self._rows]
 
     def lists(self, front: list[int], back: list[int]) -> list[list[int]]:
+        """Each row as a list of ids between those of two lists."""
         return [[*front, *row, *back] for row in self._rows]
 
     def int32(self, front: bytes, back: bytes) -> bytes:
+        """All rows as int32, one behind the other, each between int32 numbers."""
         return b"".join([part for row in self._rows for part in (front, array("i", row).tobytes(), back)])
 
     def int64(
         self, width: int, front: bytes, back: bytes, padding: Any, pads_left: bool, filler: int = -1
     ) -> bytearray:
+        """All rows as int64, each of `width` numbers, with the padding id for what it lacks.
+
+        Args:
+            width: how many numbers a row has with what is around it; none has more.
+            front, back: int64 numbers around each row.
+            padding: the padding id.
+            pads_left: whether padding comes first.
+            filler: a number instead of each id, for masks and type ids; negative for the ids.
+        """
         around = (len(front) + len(back)) // 8
         padding_bytes = b"" if padding is None else array("q", [padding]).tobytes()
         filler_bytes = array("q", [filler]).tobytes()

@@ -1,0 +1,320 @@
+"""Large batches that threads share: the same ids with any number of them, whatever happens meanwhile.
+
+Several threads are asked for on a machine with one core too: what is tested is not how fast they are.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import trietok
+from tests.text.kernel_cases import compiled_kernel, kernel_of
+from trietok import worker_pool
+from trietok.text.kernel import chosen as kernel
+from trietok.text.trie import WordSearch
+
+needs_kernel = pytest.mark.skipif(not kernel._IS_THERE, reason="no compiled kernel here")
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+ENTRIES = ["a", "##a", "word", "##word", *map(str, range(10)), *(f"##{digit}" for digit in range(10)), "é", "世", "ß"]
+LONGEST = 20  # seconds; what hangs, hangs for ever
+
+
+class OddText(str):
+    """No text that the kernel reads by itself."""
+
+
+def texts_of(seed: int) -> list[str]:
+    """Texts that take several threads: words old and new, and of each kind that Python has to tell something of."""
+    rng = random.Random(seed)
+    letters = [chr(code) for code in range(0x100, 0x3000)]
+    texts: list[str] = []
+    for number in range(3000):
+        words = [f"word{rng.randrange(10 ** rng.randrange(1, 7))}" for _ in range(rng.randrange(20))]
+        if number % 10 == 0:
+            words.append(rng.choice([f"[{number}]", "世界", "é" * 300, "[" * 300, rng.choice(letters), "e\u0301"]))
+        texts.append(" ".join(words))
+    texts[7] = "a\ud800"
+    texts[8] = OddText("word1")
+    texts[2000] = "word " * 50_000
+    return texts
+
+
+def kernel_that(hand_over=lambda chunk: [len(chunk)] * 3, limit: int = 1 << 20):
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(do_lower_case=False), [WordSearch(["["])], True)
+    return compiled_kernel(
+        ENTRIES,
+        classify.classify,
+        hand_over,
+        stay_apart=classify.stay_apart,
+        compose=classify.compose,
+        plain=lambda text: [len(text)],
+        limit=limit,
+    )
+
+
+def buffer_of(texts: list[str]) -> tuple[bytes, array[int]]:
+    parts = [text.encode("utf-8", "replace") for text in texts]
+    offsets = array("q", [0])
+    for part in parts:
+        offsets.append(offsets[-1] + len(part))
+    return b"".join(parts), offsets
+
+
+# ---- the same ids --------------------------------------------------------------------------------------------------
+
+
+@needs_kernel
+@pytest.mark.parametrize("limit", [1 << 18, 1 << 24])
+def test_any_number_of_threads_gives_the_same_rows(limit):
+    seed = random.SystemRandom().randrange(10**6)
+    print("seed", seed)
+    texts = texts_of(seed)
+    alone = kernel_that(limit=limit)
+    expected = alone.rows(texts).lists([1], [2])
+    data, offsets = buffer_of(texts)
+    of_bytes = alone.rows_between(data, offsets, 0, len(texts)).lists([1], [2])
+    for threads in (1, 2, 3, 64, 1000):
+        compiled = kernel_that(limit=limit)
+        for _ in range(2):  # worked out, and remembered
+            rows = compiled.rows(texts, lambda forks, threads=threads: threads)
+            assert rows.lists([1], [2]) == expected, threads
+        rows = compiled.rows_between(data, offsets, 0, len(texts), lambda forks, threads=threads: threads)
+        assert rows.lists([1], [2]) == of_bytes
+        assert (compiled.info()["helped"] > 0) == (threads > 1)
+    assert rows.extremes() == (min(map(len, of_bytes)) - 2, max(map(len, of_bytes)) - 2)
+    for filler in (-1, 1):  # arrays that are large enough for threads too
+        rows, wanted = compiled.rows(texts[:2000], lambda forks: 3), alone.rows(texts[:2000])
+        around = array("q", [1]).tobytes()
+        assert rows.int64(1500, around, b"", 7, True, filler) == wanted.int64(1500, around, b"", 7, True, filler)
+        rows.cut(5, True)
+        wanted.cut(5, True)
+        assert rows.int32(b"", around) == wanted.int32(b"", around)
+
+
+@needs_kernel
+def test_a_small_batch_asks_for_no_threads():
+    def never(forks: int) -> int:
+        raise AssertionError
+
+    assert kernel_that().rows(["word1 word2"] * 1000, never).extremes() == (4, 4)
+    assert kernel_that().rows(["word1 " * 100_000], never).extremes() == (200_000, 200_000)  # nor does a text by itself
+    with pytest.raises(AssertionError):
+        kernel_that().rows(["word1 word2" * 30] * 1000, never)
+
+
+@needs_kernel
+@pytest.mark.parametrize("answer", [0, -1, 1, "two", None])
+def test_an_answer_that_is_no_number_of_threads(answer):
+    compiled = kernel_that()
+    if isinstance(answer, int):
+        assert compiled.rows(["word1"] * 60_000, lambda forks: answer).extremes() == (2, 2)
+        assert compiled.info()["helped"] == 0
+    else:
+        with pytest.raises(TypeError):
+            compiled.rows(["word1"] * 60_000, lambda forks: answer)
+
+
+@needs_kernel
+def test_bytes_that_are_no_utf8_are_found_by_any_thread():
+    data, offsets = buffer_of(["word1 word2"] * 30_000)
+    for place in (0, 1234, 29_999):
+        damaged = bytearray(data)
+        damaged[offsets[place]] = 0xFF
+        assert kernel_that().rows_between(damaged, offsets, 0, 30_000, lambda forks: 3) is None
+
+
+@needs_kernel
+def test_threads_of_the_program_share_what_there_is():
+    """Several batches at once have no more threads than are allowed, but for those that encode them."""
+    compiled, texts = kernel_that(), ["word1 word22 é"] * 30_000
+    expected = compiled.rows(texts).lists([], [])
+
+    def encode(_: int) -> bool:
+        return compiled.rows(texts, lambda forks: 2).lists([], []) == expected
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(encode, range(16)))
+
+
+# ---- what happens meanwhile ----------------------------------------------------------------------------------------
+
+
+@needs_kernel
+def test_an_error_ends_a_batch_and_does_no_harm():
+    fails = True
+
+    def hand_over(chunk: str) -> list[int]:
+        if fails and "1230" in chunk:
+            raise ZeroDivisionError(chunk)
+        return [len(chunk)] * 3
+
+    texts = texts_of(5)
+    compiled = kernel_that(hand_over)
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError):
+            compiled.rows([*texts, "[1230]", *texts], lambda forks: 3)
+    fails = False
+    assert compiled.rows(texts, lambda forks: 3).lists([], []) == kernel_that().rows(texts).lists([], [])
+
+
+@needs_kernel
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.parametrize("count", [3, 40_000])
+def test_an_interrupt_ends_a_batch_and_does_no_harm(count):
+    compiled = kernel_that()
+    texts = ["word1 word23 " * (12_000_000 // count)] * count
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(KeyboardInterrupt):
+            list(map(compiled.rows, [texts] * 100, [lambda forks: 2] * 100))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert compiled.rows(["word1"] * 60_000, lambda forks: 2).extremes() == (2, 2)
+
+
+def exit_code_of(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@needs_kernel
+@needs_fork
+def test_a_fork_by_the_thread_whose_batch_it_is():
+    """What Python is asked in the middle of a batch forks: the child, which has no helpers, goes on with the batch."""
+    texts = texts_of(6)
+    expected = kernel_that().rows(texts).lists([], [])
+    children: list[int] = []
+
+    def hand_over(chunk: str) -> list[int]:
+        if chunk == "[100]" and not children:
+            child = os.fork()
+            children.append(child)
+            if child == 0:
+                signal.alarm(LONGEST)
+        return [len(chunk)] * 3
+
+    for _ in range(5):
+        children.clear()
+        compiled = kernel_that(hand_over)
+        found = compiled.rows(texts, lambda forks: 3).lists([], [])
+        if children == [0]:
+            again = compiled.rows(texts, lambda forks: 2 if forks else 1).lists([], [])
+            os._exit(0 if found == again == expected else 1)
+        assert found == expected
+        assert exit_code_of(children[0]) == 0
+
+
+@needs_kernel
+@needs_fork
+def test_a_fork_while_another_thread_encodes_a_batch(monkeypatch):
+    monkeypatch.setenv("TRIETOK_PARALLELISM", "2")
+    monkeypatch.setattr(worker_pool, "cores", lambda: 2)
+    with kernel_of("compiled"):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    texts = [f"the people of the united states {number} " * 20 for number in range(500)]
+    expected = tokenizer(texts)["input_ids"]
+    assert tokenizer.text_encoder.kernel.info()["helped"] > 0
+    over = threading.Event()
+
+    def encode() -> None:
+        while not over.is_set():
+            tokenizer(texts)
+
+    thread = threading.Thread(target=encode)
+    thread.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(LONGEST)
+                try:
+                    os._exit(0 if tokenizer(texts)["input_ids"] == tokenizer(texts)["input_ids"] == expected else 1)
+                finally:
+                    os._exit(2)
+            assert exit_code_of(child) == 0
+    finally:
+        over.set()
+        thread.join()
+
+
+# ---- how many ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("own", "general", "forks", "number"),
+    [
+        (None, None, 0, 4),
+        (None, None, 1, 1),
+        *((off, "true", 0, 1) for off in ("", "0", "f", "F", "false", "False", "FALSE", "n", "no", "off", "Off", "1")),
+        *((None, off, 0, 1) for off in ("", "0", "false", "no", "off")),
+        ("true", "false", 0, 4),
+        (None, "true", 3, 4),
+        ("on", None, 3, 4),
+        ("3", None, 3, 3),
+        ("400", None, 0, 4),
+    ],
+)
+def test_the_environment_says_how_many_threads(monkeypatch, own, general, forks, number):
+    monkeypatch.setattr(worker_pool, "cores", lambda: 4)
+    for name, value in (("TRIETOK_PARALLELISM", own), ("TOKENIZERS_PARALLELISM", general)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    assert kernel.threads_allowed(forks) == number
+
+
+def test_a_process_of_multiprocessing_has_one_thread(monkeypatch):
+    for name in ("TRIETOK_PARALLELISM", "TOKENIZERS_PARALLELISM"):
+        monkeypatch.delenv(name, raising=False)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(kernel.threads_allowed) == 1
+        monkeypatch.setattr(worker_pool, "cores", lambda: 4)
+        assert kernel.threads_allowed() == 4
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "cores"),
+    [
+        ("0::/", {"cpu.max": "150000 100000"}, 1.5),
+        ("0::/", {"cpu.max": "max 100000"}, float("inf")),
+        ("0::/a/b", {"a/b/cpu.max": "800000 100000", "a/cpu.max": "200000 100000", "cpu.max": "max 100000"}, 2),
+        ("0::/seen/outside/only", {"cpu.max": "300000 100000"}, 3),
+        ("4:memory:/x\n3:cpuset:/\n1:cpu,cpuacct:/x\n0::/", {"cpu/x/cpu.cfs": ("50000", "100000")}, 0.5),
+        ("1:cpu:/", {"cpu/cpu.cfs": ("-1", "100000")}, float("inf")),
+        ("0::/", {"cpu.max": "what is this"}, float("inf")),
+        ("", {}, float("inf")),
+        ("no such line", {"cpu.max": "100000 100000"}, float("inf")),
+    ],
+)
+def test_the_quota_of_a_cgroup(tmp_path, groups, files, cores):
+    root = tmp_path / "cgroup"
+    (tmp_path / "groups").write_text(groups)
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, str):
+            path.write_text(content)
+        else:
+            for kind, number in zip(("quota", "period"), content, strict=True):
+                path.with_name(f"{path.name}_{kind}_us").write_text(number)
+    assert worker_pool._quota(tmp_path / "groups", root) == cores
+
+
+def test_no_more_cores_than_the_process_may_use(monkeypatch):
+    monkeypatch.setattr(worker_pool, "_quota", lambda groups, root: 1.5)
+    assert worker_pool.cores() == 1
+    monkeypatch.setattr(worker_pool, "_quota", lambda groups, root: 0.5)
+    assert worker_pool.cores() == 1
+    monkeypatch.setattr(worker_pool, "_quota", lambda groups, root: float("inf"))
+    if hasattr(os, "sched_getaffinity"):
+        assert worker_pool.cores() == len(os.sched_getaffinity(0))
