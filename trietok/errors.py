@@ -300,3 +300,9 @@ class ExplicitEnum(str, Enum):
     @classmethod
     def _missing_(cls, value: object) -> Any:
         raise InputError(f"{value!r} is not a valid {cls.__name__}; select one of {[member.value for member in cls]}")
+
+
+def kind_of(value: Any) -> str:
+    """A value for an error message: its type, and itself in short."""
+    shown = repr(value)
+    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"

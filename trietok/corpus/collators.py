@@ -18,9 +18,15 @@ from importlib.util import find_spec
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
+from trietok.errors import (
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    NotSupportedError,
+    SpecialTokenError,
+    kind_of,
+)
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.options import Padding, pad_values, padded_length
 from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
 from trietok.tokenizer.pretrained import PreTrainedTokenizer

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError, InputTypeError
+from trietok.errors import InputError, InputTypeError, kind_of
 from trietok.text.alignment import Located, Span
 
 if TYPE_CHECKING:
@@ -68,12 +68,6 @@ def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any
     if pair[1] is None and pair[0] is not item:
         raise InputTypeError(f"{where} is a pair whose second text is None; give the first alone", value=item)
     return pair
-
-
-def kind_of(value: Any) -> str:
-    """A value for an error message: its type, and itself in short."""
-    shown = repr(value)
-    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
 def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:

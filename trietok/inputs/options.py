@@ -12,8 +12,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError
-from trietok.inputs.call_inputs import kind_of
+from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError, kind_of
 from trietok.inputs.truncation import TruncationStrategy
 from trietok.named import NamedTuple
 from trietok.text.untrusted import OPTIONS

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputError
+from trietok.errors import InputError, kind_of
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.options import (
     Padding,
     PaddingStrategy,

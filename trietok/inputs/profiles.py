@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from trietok.errors import InputError, InputTypeError
-from trietok.inputs.call_inputs import ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
+from trietok.errors import InputError, InputTypeError, kind_of
+from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of, whole_pair_of
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_more_rows, cut_to_one_row, cut_to_rows
 from trietok.named import NamedTuple
 

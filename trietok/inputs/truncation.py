@@ -10,7 +10,6 @@ from __future__ import annotations
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
 from trietok.named import NamedTuple
-from trietok.text.alignment import Ids
 
 Window = tuple[int, int]
 Windows = tuple[Window, ...]  # one for each text of a row
@@ -104,8 +103,13 @@ def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 
 
 def truncate(
-    ids: Ids, pair_ids: Ids | None, num_tokens_to_remove: int, strategy: TruncationStrategy, stride: int, side: str
-) -> tuple[Ids, Ids | None, Ids]:
+    ids: list[int],
+    pair_ids: list[int] | None,
+    num_tokens_to_remove: int,
+    strategy: TruncationStrategy,
+    stride: int,
+    side: str,
+) -> tuple[list[int], list[int] | None, list[int]]:
     """Remove ids from the `side` end of one sequence or both.
 
     Args:

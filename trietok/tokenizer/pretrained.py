@@ -24,11 +24,12 @@ from trietok.errors import (
     TrietokError,
     VocabularyError,
     brief,
+    kind_of,
     shorten_traceback,
 )
 from trietok.files.formats import ADDITIONAL, RECORD
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.call_inputs import as_lists, is_text_input, kind_of
+from trietok.inputs.call_inputs import as_lists, is_text_input
 from trietok.inputs.options import (
     OF_DECODING,
     OF_TEXTS,

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trietok.errors import InputTypeError, SpecialTokenError
+from trietok.errors import InputTypeError, SpecialTokenError, kind_of
 from trietok.files.formats import ADDITIONAL, RECORD
 from trietok.files.tokenizer_json import tokenizer_json_from_object, tokenizer_json_object, tokenizer_json_of
-from trietok.inputs.call_inputs import kind_of
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.token_table import Token
 from trietok.training.word_counts import require_texts
