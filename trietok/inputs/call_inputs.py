@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, kind_of
-from trietok.text.alignment import Located, Span
 
 if TYPE_CHECKING:
+    from trietok.text.alignment import Located, Span
     from trietok.text.chunk_encoder import TextEncoder
 
 
@@ -125,7 +125,7 @@ def locate_input(encoder: TextEncoder, value: Any) -> Located:
     """The tokens of a text, or of words: each is a text of its own, and every token has its word's number."""
     if isinstance(value, str):
         return encoder.locate(value)
-    all_words = Located.empty()
+    all_words = encoder.locate("")
     for number, word in enumerate(value):
         for token_id, token, span, _ in zip(*encoder.locate(word), strict=True):
             all_words.add(token_id, token, span, number)

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from trietok.errors import SpecialTokenError
 from trietok.named import NamedTuple
-from trietok.text.alignment import Ids
 
 
 class Piece(NamedTuple):
@@ -120,9 +119,9 @@ class Template(NamedTuple):
             pieces.append(Piece(part.type_id, None, token, token_id, token is not None, part.is_in_mask, role))
         return tuple(pieces)
 
-    def input_ids(self, tokenizer: Any, ids: Ids, pair_ids: Ids | None) -> Ids:
+    def input_ids(self, tokenizer: Any, ids: list[int], pair_ids: list[int] | None) -> list[int]:
         """The ids of one sequence or two with the special tokens of a tokenizer."""
-        result: Ids = []
+        result: list[int] = []
         for kind, name, *_ in self._parts_for(pair_ids):
             if kind == "sequence":
                 result += _sequence(name, ids, pair_ids)
@@ -132,27 +131,27 @@ class Template(NamedTuple):
                 result.append(tokenizer.convert_tokens_to_ids(name))
         return result
 
-    def token_type_ids(self, ids: Ids, pair_ids: Ids | None, unset: Collection[str] = ()) -> Ids:
+    def token_type_ids(self, ids: list[int], pair_ids: list[int] | None, unset: Collection[str] = ()) -> list[int]:
         """The token type id of every id; none for the roles of `unset`, which have no token."""
-        types: Ids = []
+        types: list[int] = []
         for part in self._parts_for(pair_ids):
             is_unset = part.kind == "role" and f"{part.name}_token" in unset
             count = len(_sequence(part.name, ids, pair_ids)) if part.kind == "sequence" else not is_unset
             types += [part.type_id] * count
         return types
 
-    def special_tokens_mask(self, ids: Ids, pair_ids: Ids | None) -> list[int]:
+    def special_tokens_mask(self, ids: list[int], pair_ids: list[int] | None) -> list[int]:
         """1 for every special token of the template, 0 for the ids between."""
         mask: list[int] = []
         for part in self._parts_for(pair_ids):
             mask += [0] * len(_sequence(part.name, ids, pair_ids)) if part.kind == "sequence" else [1] * part.is_in_mask
         return mask
 
-    def _parts_for(self, pair_ids: Ids | None) -> tuple[Part, ...]:
+    def _parts_for(self, pair_ids: list[int] | None) -> tuple[Part, ...]:
         return self.single if pair_ids is None else self.pair
 
 
-def _sequence(name: str, ids: Ids, pair_ids: Ids | None) -> Ids:
+def _sequence(name: str, ids: list[int], pair_ids: list[int] | None) -> list[int]:
     return ids if name == "A" or pair_ids is None else pair_ids
 
 
