@@ -392,7 +392,7 @@ def _apply(tokenizer: Any, suggestions: trietok.Suggestions, out: str) -> dict[s
     applied = trietok.add_suggestions(tokenizer, suggestions)
     tokenizer.save_pretrained(out)
     rows = {"rows": tokenizer.embedding_rows(1), "rows_multiple_of_8": tokenizer.embedding_rows()}
-    return {"out": out, **applied._asdict(), **rows}
+    return {"out": out, **applied.to_dict(), **rows}
 
 
 def _applied_lines(applied: dict[str, Any]) -> list[str]:

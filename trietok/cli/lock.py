@@ -15,7 +15,6 @@ from trietok.cli.options import Reader, tokenizer_of
 from trietok.cli.output import say_error
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_result
-from trietok.showing.characters import number_of
 from trietok.workbench.engines.worker import OTHERS
 from trietok.workbench.locking.lock import LOCK_FILE, model_there
 from trietok.workbench.locking.lock import as_json as values_of
@@ -85,9 +84,7 @@ def lock(model: str, texts: tuple[str, ...], output: str, force: bool, fast: boo
             made = trietok.lock(tokenizer, shown)
     made = dataclasses.replace(made, model=model)
     made.save(output)
-    ids = f"{sum(len(each.ids) for each in made.texts):,} ids, {len(made.special_tokens)} special ids"
-    line = f"{output}: {number_of(len(made.texts), 'text')}, {ids}, {made.fingerprint}"
-    write_result(values_of(made, output), as_json, lambda: [line])
+    write_result(values_of(made, output), as_json, lambda: [f"{output}: {made}"])
 
 
 def _what_is_there(path: str, tokenizer: Any) -> str:

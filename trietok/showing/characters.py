@@ -185,6 +185,20 @@ def first_few(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + more
 
 
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Rows of cells as lines; `right` are the numbers of the columns whose cells end below one another.
+
+    >>> aligned([("word", "count", "now"), ("low", "12", "l ##ow")], right=[1])
+    ['word  count  now', 'low      12  l ##ow']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = (
+        [cell.rjust(width) if number in right else cell.ljust(width) for number, (cell, width) in enumerate(pairs)]
+        for pairs in (zip(row, widths, strict=True) for row in rows)
+    )
+    return ["  ".join(row).rstrip() for row in cells]
+
+
 def number_of(count: int, what: str) -> str:
     """A number of things, to read.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -171,7 +172,7 @@ def adapt(
             applied = write_rows(plan, *model, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
             comparison = compare(before, _verified(before, plan, terms, staging), ())
     out = os.fspath(out_dir)
-    applied = applied._replace(out=out)
+    applied = replace(applied, out=out)
     return Adapted(suggestions, terms, plan, applied, comparison, counts[0], counts[1], out, unreached)
 
 
