@@ -1,7 +1,7 @@
-"""`adapt`: a model and its tokenizer made ready for some texts, from which words to add to the finished directory.
+"""`adapt`: a model and its tokenizer made ready for some terms or texts, from what to add to the finished directory.
 
-In: a model's directory and texts. Out: a new directory with the words that help most, a row for each of them, and the
-proof that every other token has kept its id and its row.
+In: a model's directory, and terms to add or texts to find words in. Out: a new directory with a token and a row for
+each, and the proof that every other token has kept its id and its row; or, for a look, only the report.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trietok.files.formats import has_tokenizer_json
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, batches, ids_of, unknown_id_of
+from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
 from trietok.workbench.adapting.row_blocks import AppliedRows
 from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, plan_rows
@@ -25,15 +25,6 @@ from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import Comparison, compare
 from trietok.workbench.read_again import read_again
 from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
-
-# How words are added → how they are suggested, and how `add_terms` calls it.
-_WAYS = {
-    "wordpiece": ("wordpiece", "wordpiece"),
-    "added": ("added", "single-word"),
-    "single-word": ("added", "single-word"),
-    "unused": ("added", "unused"),
-}
-
 
 class TokensOfTexts(NamedTuple):
     """The tokens of some texts, without [CLS], [SEP] and the like: how many, and how many of them are unknown."""
