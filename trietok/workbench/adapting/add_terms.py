@@ -177,6 +177,9 @@ class RefusedTerm(NamedTuple):
     term: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.number:,}, {self.term!r:.60}, is left out: {self.reason}"
+
 
 class AddedTerms(NamedTuple):
     """What `add_terms` did. `str` makes it readable.
@@ -201,14 +204,18 @@ class AddedTerms(NamedTuple):
         """All of it as JSON has it."""
         return {**self._asdict(), "refused": [each._asdict() for each in self.refused]}
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """What became of the terms that are not refused."""
         entries, tokens = len(self.entries), len(self.added) - len(self.entries)
         as_what = [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"] if entries else []
         as_what += [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"] if tokens else []
         lines = [f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}{', '.join(as_what)}"]
         for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
             lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
-        return "\n".join(lines)
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), *map(str, self.refused)])
 
 
 def add_terms(
@@ -246,6 +253,7 @@ def add_terms(
     2 terms added: 1 entry of the vocabulary, 1 added token (whole words)
     1 known already: people
     1 listed twice: zoology
+    5, '\u200d', is left out: the tokenizer makes nothing of it
     >>> tokenizer.tokenize("Zoology of Crohn's disease.")
     ['zoology', 'of', "crohn's disease", '.']
     """
@@ -460,11 +468,11 @@ def effects_of_terms(
     effects = []
     for trial, (way, added, _, _, refused, _), texts_changed, tokens in zip(trials, done, changed, after, strict=True):
         # A word that becomes one new token is a term, however it is written.
-        new = {(token_id,) for token_id in added.values()}
+        terms_now = {(token_id,) for token_id in added.values()}
         cuts = (
             OtherWord(word, frequency, tokenizer.tokenize(word), trial.tokenize(word))
             for word, frequency in frequent
-            if tuple(ids_of(trial, [word])[0]) not in new
+            if tuple(ids_of(trial, [word])[0]) not in terms_now
         )
         others = [each for each in cuts if each.before != each.after]
         effects.append(WayEffect(way, len(added), len(refused), words.texts, texts_changed, before, tokens, others))

@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
+from trietok.showing.characters import aligned
 from trietok.workbench.comparing.compare import short_fingerprint
 
 if TYPE_CHECKING:
@@ -482,12 +483,9 @@ class AppliedRows(NamedTuple):
     def __str__(self) -> str:
         return "\n".join([*self.table(), *self.summary(), self.proof])
 
-    def table(self) -> Iterator[str]:
+    def table(self) -> list[str]:
         """The rows in columns, under their `HEAD`."""
-        rows = [HEAD, *self.rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-        for row in rows:
-            yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        return aligned([HEAD, *self.rows()])
 
 
 def _shape(shape: tuple[int, ...]) -> str:
