@@ -25,7 +25,7 @@ from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextReader, expanded, has_text_suffix
 from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
-from trietok.tokenizer.auto import choose
+from trietok.tokenizer.auto import Choice, choose
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -283,6 +283,13 @@ def tokenizer_of(name: str, like: Profile | None = None, why: str = "") -> Any:
     tokenizer = choice.load()
     say_choice(choice._replace(why=why) if like else choice)
     return tokenizer
+
+
+def choice_of(name: str) -> Choice:
+    """What `tokenizer_of` loads, where something else loads it; it is said."""
+    choice = choose(name, asked_profile())
+    say_choice(choice)
+    return choice
 
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
