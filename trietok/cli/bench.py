@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,14 +15,13 @@ from trietok.cli.options import lines_of
 from trietok.cli.output import warn
 from trietok.cli.results import write_result
 from trietok.errors import InputError
-from trietok.workbench.benchmarking.bench import CONTENDERS
+from trietok.workbench.engines.worker import OTHERS
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
     from trietok.workbench.benchmarking.bench import Agreement, Benchmark
 
 _DIFFERENT = 1
-_OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
 _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim"
 
 
@@ -31,9 +30,9 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 @options.model
 @options.name(
     "--against",
-    default=_OTHERS,
     metavar="NAMES",
-    help="The tokenizers to compare with, separated by commas; '' for none.",
+    help=f"The tokenizers to compare with, separated by commas: {', '.join(OTHERS)}; '' for none. By default, those "
+    "of the same profile.",
 )
 @options.number(
     "--rounds",
@@ -57,7 +56,7 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 def bench(
     file: str,
     model: str,
-    against: str,
+    against: str | None,
     limit: int | None,
     validate: bool,
     strict: bool,
@@ -84,18 +83,20 @@ def bench(
         raise click.UsageError("--strict needs --validate.")
     if not runs["rounds"] and not validate:
         raise click.UsageError("--rounds 0 needs --validate.")
-    names = [name.strip() for name in against.split(",") if name.strip()]
-    if validate and not set(names) - {"trietok"}:
+    names = None if against is None else [name.strip() for name in against.split(",") if name.strip()]
+    if validate and names is not None and not set(names) - {"trietok"}:
         raise click.UsageError("--validate compares with others; name one with --against.")
     texts = [line.text for line in itertools.islice(lines_of((), (file,), "texts", column), limit)]
     if not any(texts):
         raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
+    choice = options.choice_of(model)
+    like: dict[str, Any] = {"against": names, "profile": choice.kind.profile}
     benchmark, agreements = None, []
     with _progress() as progress:
         if runs["rounds"]:
-            benchmark = made.measure(texts, model, against=names, progress=progress, **runs)
+            benchmark = made.measure(texts, model, **like, progress=progress, **runs)
         if validate:
-            agreements = made.validate(texts, model, against=names, most=show, progress=progress)
+            agreements = made.validate(texts, model, **like, most=show, progress=progress)
     values = {} if benchmark is None else benchmark.to_dict()
     if validate:
         values["validation"] = [agreement.to_dict() for agreement in agreements]

@@ -13,6 +13,7 @@ import trietok
 from trietok.cli import options
 from trietok.cli.options import lines_of, tokenizer_of
 from trietok.cli.results import write_result
+from trietok.inputs.profiles import Profile
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -30,10 +31,12 @@ _OLD, _NEW = "red", "green"
     help="Compare on the texts of a .txt, .jsonl or .parquet file; - is standard input. May be repeated. Without it, "
     "use a built-in sample.",
 )
+@options.profile
+@click.option("--new-profile", type=click.Choice(["slow", "fast"]), help="Read NEW in another profile than OLD.")
 @options.column
 @options.json_lines
 @options.offline
-def diff(a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
+def diff(a: str, b: str, texts: tuple[str, ...], new_profile: Profile | None, column: str, as_json: bool) -> None:
     """Compare two tokenizers, and show what differs.
 
     OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. The exit code is 0 if all ids are
@@ -44,7 +47,8 @@ def diff(a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> 
       trietok diff trietok-en trietok-multi
       trietok diff old-tokenizer new-tokenizer --texts texts.txt
     """
-    old, new = (tokenizer_of(name) for name in (a, b))
+    old = tokenizer_of(a)
+    new = tokenizer_of(b, new_profile or old.profile, "as asked for" if new_profile else "as OLD is read")
     given = (line.text for line in lines_of((), texts, "texts", column)) if texts else None
     comparison = trietok.compare(old, new, given)
     write_result(comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw(screen, comparison))

@@ -58,11 +58,11 @@ def _golden_texts(texts: Sequence[str], read: Reader, output: str) -> trietok.Te
 @_golden
 @options.file("--output", "-o", type=options.OUTPUT, default=LOCK_FILE, help="The lock file to write.")
 @options.force(help="Replace a file that is there already.")
-@options.fast(help="Lock the fast profile (that of the Rust tokenizers).")
+@options.former_profile
 @options.reading
 @options.json_flag(help="Also write the lock to standard output, as one JSON object.")
 @options.offline
-def lock(model: str, texts: tuple[str, ...], output: str, force: bool, fast: bool, read: Reader, as_json: bool) -> None:
+def lock(model: str, texts: tuple[str, ...], output: str, force: bool, read: Reader, as_json: bool) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
     \b
@@ -71,7 +71,7 @@ def lock(model: str, texts: tuple[str, ...], output: str, force: bool, fast: boo
       trietok lock --model my-tokenizer --texts golden.txt --output my.lock.json
     """
     files = _golden_texts(texts, read, output)
-    tokenizer = tokenizer_of(model, fast=fast)
+    tokenizer = tokenizer_of(model)
     if not force and os.path.lexists(output):
         raise trietok.FileError(
             f"{output} is there already, {_what_is_there(output, tokenizer)}; name another file with -o, or "
@@ -105,6 +105,7 @@ def _what_is_there(path: str, tokenizer: Any) -> str:
 @options.command(_TROUBLE)
 @click.argument("lock", type=options.PATH, default=LOCK_FILE)
 @options.tokenizer("--model", "-m", help="The tokenizer to verify; without it, the one that the lock names.")
+@options.profile
 @_engines("check a library")
 @options.json_flag(help="Write one JSON object for trietok and each library.")
 @options.offline
@@ -122,7 +123,10 @@ def verify(lock: str, model: str | None, engines: tuple[str, ...], as_json: bool
     trouble = False
     locked = trietok.Lock.load(lock)
     name = model_there(locked, model)
-    ours = trietok.verify(tokenizer_of(name, fast=locked.profile == "fast"), locked)
+    ours = trietok.verify(
+        tokenizer_of(name) if options.asked_profile() else tokenizer_of(name, locked.profile, "as the lock has it"),
+        locked,
+    )
     ok = _write(ours, as_json)
     for engine in dict.fromkeys(engines):
         try:
@@ -150,6 +154,7 @@ def _draw(screen: Screen, verified: trietok.Verified) -> None:
 
 @options.command()
 @click.argument("path", type=options.PATH, metavar="NAME_OR_DIR")
+@options.profile
 @click.option("--to", type=click.Choice(["tokenizer.json", "vocab.txt"]), required=True, help="The kind of file.")
 @options.file("--output", "-o", help="The path to write; without it, a new file in this directory.")
 @_golden
@@ -183,7 +188,7 @@ def export(
         message = f"{to} is there already; name the file to write with -o, {to} itself to replace it"
         raise trietok.FileError(message, path=to)
     given = _golden_texts(texts, read, to if output is None else output)
-    tokenizer = tokenizer_of(path, fast=to == "vocab.txt")
+    tokenizer = tokenizer_of(path)
     exported = trietok.export(tokenizer, to, output, texts=given, most=show, engines=list(dict.fromkeys(engines)))
     write_result(exported, as_json, exported.lines)
     if (strict and not exported.same_ids) or any(exported.checked.values()):

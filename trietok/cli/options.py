@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import trietok
-from trietok.cli.output import reporting, warn
+from trietok.cli.output import reporting, say_choice, warn
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextReader, expanded, has_text_suffix
+from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
-from trietok.tokenizer.auto import load_any
+from trietok.tokenizer.auto import Choice, choose
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -142,11 +143,39 @@ def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) ->
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-model = tokenizer(
-    "--model",
-    "-m",
-    default=DEFAULT_MODEL,
-    help="The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub.",
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value:
+        ctx.meta[f"trietok.{parameter.name}"] = value
+
+
+def _former(ctx: click.Context, parameter: click.Parameter, is_fast: bool | None) -> None:
+    if is_fast is not None:
+        ctx.meta.setdefault("trietok.profile", "fast" if is_fast else "slow")
+        warn("--{0} is now --profile {0}; the next version does not take it".format(ctx.meta["trietok.profile"]))
+
+
+# `tokenizer_of` reads what these are told.
+profile = together(
+    click.option(
+        "--profile",
+        type=click.Choice(["slow", "fast"]),
+        expose_value=False,
+        callback=_keep,
+        help="Give the ids of transformers' slow classes or of its fast ones; by default, as AutoTokenizer does.",
+    ),
+    flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
+)
+former_profile = click.option(
+    "--fast/--slow", "former", default=None, hidden=True, expose_value=False, callback=_former
+)
+model = together(
+    tokenizer(
+        "--model",
+        "-m",
+        default=DEFAULT_MODEL,
+        help="The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub.",
+    ),
+    profile,
 )
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
@@ -166,7 +195,6 @@ texts_and_model = together(
 files = click.argument("files", nargs=-1, required=True, type=PATH)
 new_directory = output_directory(required=True, help=NEW_DIRECTORY)
 max_words = partial(number, "--max-words", help="Hold at most N different words in memory; drop the rarest.")
-fast = partial(flag, "--fast")
 
 
 class Encoding(NamedTuple):
@@ -236,7 +264,33 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 # Where the command's input comes from: arguments, files, standard input; and the ids in a text. A file is never held as
 # a whole. Lines end at U+000A only, and nothing but that is taken off.
 
-tokenizer_of = load_any
+
+def asked_profile() -> Profile | None:
+    """What `--profile` says."""
+    asked: Profile | None = click.get_current_context().meta.get("trietok.profile")
+    return asked
+
+
+def tokenizer_of(name: str, like: Profile | None = None, why: str = "") -> Any:
+    """The tokenizer of a name, in the profile that `--profile` or else `choose` says; it is said which and why.
+
+    Args:
+        name: a directory, a file, a built-in name or a name on the hub.
+        like: the profile to read it in instead: that of what it is compared with.
+        why: the reason to give for that.
+    """
+    choice = choose(name, like or asked_profile())
+    tokenizer = choice.load()
+    say_choice(choice._replace(why=why) if like else choice)
+    return tokenizer
+
+
+def choice_of(name: str) -> Choice:
+    """What `tokenizer_of` loads, where something else loads it; it is said."""
+    choice = choose(name, asked_profile())
+    say_choice(choice)
+    return choice
+
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
 _ID = re.compile(f"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
