@@ -394,7 +394,7 @@ def test_readable_and_as_json(small):
         "€              1             0  [UNK]",
     ]
     values = json.loads(json.dumps(found.to_dict()))
-    assert values["suggestions"][1]["pieces"] == ["co", "##vid"]
+    assert values["suggestions"][0]["pieces"] == ["co", "##vid"]
     assert values["changed"][0]["text"] == "covids"
     assert (values["mean_before"], values["mean_after"]) == (8.0, 5.0)
     assert "sample" not in values
