@@ -80,6 +80,14 @@ _COMMANDS: dict[str, tuple[str, Page]] = {
 COMMANDS = {name: summary for name, (summary, _) in _COMMANDS.items()}
 
 
+# What the arguments are, which click's help does not list.
+_ARGUMENTS = {
+    "texts": "Each argument is one text; - reads texts from standard input, one a line.",
+    "files": "FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. They may be compressed with "
+    "gzip or zstd. - is standard input.",
+}
+
+
 def page_of(name: str) -> Page:
     """The page of a command.
 
@@ -98,10 +106,13 @@ def _imported(name: str) -> click.Command:
 
 
 def _prepare(command: click.Command, page: Page) -> None:
-    """Have the help of a command, and of the commands in it, end with its page; and their texts be UTF-8."""
+    """Have the help of a command, and of those in it, say what its texts are and name its page; and texts be UTF-8."""
     for parameter in command.params:
         if parameter.type is click.STRING:
             parameter.type = Utf8()
+        if parameter.name in _ARGUMENTS:
+            summary, _, rest = (command.help or "").partition("\n\n")
+            command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
     command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
