@@ -25,6 +25,7 @@ from trietok.files.atomic import checked_new
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import first_few, number_of
+from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
 
@@ -36,34 +37,24 @@ _json = options.together(options.json_flag(help="Write one JSON object, with eve
 # What `add` and `trim` end with.
 _changing = options.together(
     _save_plan,
-    click.option(
-        "--fast/--slow",
-        default=None,
-        show_default=False,
-        help="Use the fast profile, and write a tokenizer.json beside the vocab.txt; or the slow one, which writes "
-        "none. By default, fast if the directory has a tokenizer.json.",
-    ),
+    options.former_profile,
     options.reading,
     _json,
 )
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
 
-def _tokenizer_to_change(model: str, fast: bool | None) -> Any:
-    """The tokenizer of a name or directory in a profile.
-
-    Without one, that is the fast profile where a directory has a tokenizer.json, so that the new one has it too.
-    """
-    if fast is not None or not has_tokenizer_json(model):
-        return tokenizer_of(model, fast=bool(fast))
+def _tokenizer_to_change(model: str) -> Any:
+    """The tokenizer of a name or directory, whose two profiles have the same tokens unless one is asked for."""
+    if options.asked_profile() or not has_tokenizer_json(model):
+        return tokenizer_of(model)
     from trietok.workbench.adapting.adapt import require_same_tokens  # `suggest` has no use for it
 
-    slow = tokenizer_of(model)
     try:
-        tokenizer = tokenizer_of(model, fast=True)
-        require_same_tokens(tokenizer, slow, model)
+        tokenizer = tokenizer_of(model)
+        require_same_tokens(tokenizer, choose(model, "slow").load(), model)
     except trietok.TrietokError as error:
-        raise trietok.InputError(f"{error}; with --slow the tokenizer.json is not read") from error
+        raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
 
 
@@ -126,7 +117,6 @@ def add(
     special: bool,
     texts: tuple[str, ...],
     save_plan: str | None,
-    fast: bool | None,
     read: Reader,
     as_json: bool,
 ) -> None:
@@ -147,7 +137,7 @@ def add(
     if not lines:
         raise trietok.InputError(f"there is no term in {where}; write one on each line")
     given = [text for _, text in lines]
-    before = _tokenizer_to_change(model, fast)
+    before = _tokenizer_to_change(model)
     effects: list[WayEffect] = []
     if looked_into is not None:
         with shown_reading(looked_into, "looking") as shown:
@@ -222,6 +212,7 @@ def _added_values(
 
 @options.command()
 @click.argument("model", type=options.PATH, metavar="NAME_OR_DIR")
+@options.profile
 @options.files
 @options.new_directory
 @options.some_files("--keep", help="Keep the tokens of a file, one a line. May be repeated.")
@@ -241,7 +232,6 @@ def trim(
     unused: str,
     check: tuple[str, ...],
     save_plan: str | None,
-    fast: bool | None,
     read: Reader,
     as_json: bool,
     **what_else: Any,
@@ -264,7 +254,7 @@ def trim(
     checked_new(output)
     texts = read(files)
     checked = read(check) if check else None
-    tokenizer = _tokenizer_to_change(model, fast)
+    tokenizer = _tokenizer_to_change(model)
     with shown_reading(texts, "looking") as shown:
         trimmed = trietok.trim(
             tokenizer,
@@ -354,7 +344,7 @@ def suggest(
     if output is not None:
         checked_new(output)
     texts = read(files)
-    tokenizer = trietok.BertTokenizer.from_pretrained(model)
+    tokenizer = tokenizer_of(model, "slow", "because only it tells which words there are")
     with shown_reading(texts, "counting words") as shown:
         suggestions = trietok.suggest_tokens(
             tokenizer, shown, adding=adding, phrases=phrases, leave_out=_words_of(leave_out), **which
@@ -446,6 +436,7 @@ _rows_made = options.together(
 @options.command()
 @_model_and_output
 @options.tokenizer("--tokenizer", help="The new tokenizer, which is saved with the model.")
+@options.profile
 @options.file("--plan", help="Use a row plan that --save-plan wrote.")
 @_save_plan
 @_rows_made
@@ -511,20 +502,17 @@ def _planned(
         row_plan = trietok.RowPlan.load(plan)
         return row_plan, None if tokenizer is None else _tokenizer_of_plan(tokenizer, row_plan.after), None
     assert tokenizer is not None
-    # The profile that the new tokenizer is saved in: with a tokenizer.json, so that it gets one again.
-    fast = has_tokenizer_json(tokenizer)
-    after = tokenizer_of(tokenizer, fast=fast)
-    before = tokenizer_of(model_dir, fast=fast)
+    after = tokenizer_of(tokenizer)
+    before = choose(model_dir, after.profile).load()
     return trietok.plan_rows(before, after, new), after, trietok.compare(before, after, ()).proof
 
 
 def _tokenizer_of_plan(name: str, wanted: str) -> Any:
     """The tokenizer in the profile that the plan was made for, where it is one of the two."""
-    fast = has_tokenizer_json(name)
-    first = tokenizer_of(name, fast=fast)
+    first = tokenizer_of(name)
     if first.fingerprint() != wanted:
         try:
-            other = tokenizer_of(name, fast=not fast)
+            other = choose(name, "slow" if first.profile == "fast" else "fast").load()
         except trietok.TrietokError:
             return first
         if other.fingerprint() == wanted:

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,13 +15,12 @@ from trietok.cli.options import Reader
 from trietok.cli.output import FOUND, warn
 from trietok.cli.results import write_result
 from trietok.errors import InputError
-from trietok.workbench.benchmarking.bench import CONTENDERS
+from trietok.workbench.engines.worker import OTHERS
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
     from trietok.workbench.benchmarking.bench import Agreement, Benchmark
 
-_OTHERS = [name for name in CONTENDERS if name != "trietok"]
 _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim"
 
 
@@ -31,8 +30,9 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 @options.names(
     "--with",
     "engines",
-    known=list(CONTENDERS),
-    help=f"Also ask these libraries, separated by commas: {', '.join(_OTHERS)}. By default all, '' for none.",
+    known=["trietok", *OTHERS],
+    help=f"Ask these libraries too, separated by commas: {', '.join(OTHERS)}; '' for none. By default, those of the "
+    "same profile.",
 )
 @options.number(
     "--rounds",
@@ -61,7 +61,7 @@ def bench(
     most: int,
     read: Reader,
     as_json: bool,
-    **runs: int,
+    **runs: Any,
 ) -> None:
     """Measure how fast trietok and other tokenizers encode your text, each in its own process and on one thread.
 
@@ -77,18 +77,19 @@ def bench(
 
     if not runs["rounds"] and not validate:
         raise click.UsageError("--rounds 0 needs --validate.")
-    names = _OTHERS if engines is None else engines
-    if validate and not set(names) - {"trietok"}:
+    if validate and engines is not None and not set(engines) - {"trietok"}:
         raise click.UsageError("--validate compares with others; name one by --with.")
     texts = list(itertools.islice(read(files), limit))
     if not any(texts):
         raise InputError("the files hold no text; there is nothing to measure")
+    choice = options.choice_of(model)
+    like: dict[str, Any] = {"against": engines, "profile": choice.kind.profile}
     benchmark, agreements = None, []
     with _progress() as progress:
         if runs["rounds"]:
-            benchmark = made.measure(texts, model, against=names, progress=progress, **runs)
+            benchmark = made.measure(texts, model, **like, progress=progress, **runs)
         if validate:
-            agreements = made.validate(texts, model, against=names, most=most, progress=progress)
+            agreements = made.validate(texts, model, **like, most=most, progress=progress)
     values = {} if benchmark is None else benchmark.to_dict()
     if validate:
         values["validation"] = [agreement.to_dict() for agreement in agreements]

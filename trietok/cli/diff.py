@@ -12,6 +12,7 @@ from trietok.cli.options import Reader, tokenizer_of
 from trietok.cli.output import FOUND
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_result
+from trietok.inputs.profiles import Profile
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -23,10 +24,12 @@ _OLD, _NEW = "red", "green"
 @click.argument("old", type=options.MODEL)
 @click.argument("new", type=options.MODEL)
 @options.files_if_any
+@options.profile
+@click.option("--new-profile", type=click.Choice(["slow", "fast"]), help="Read NEW in another profile than OLD.")
 @options.reading
 @options.json_lines
 @options.offline
-def diff(old: str, new: str, files: tuple[str, ...], read: Reader, as_json: bool) -> None:
+def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None, read: Reader, as_json: bool) -> None:
     """Compare two tokenizers, and show what differs.
 
     OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. Without FILES, the texts are a
@@ -38,7 +41,8 @@ def diff(old: str, new: str, files: tuple[str, ...], read: Reader, as_json: bool
       trietok diff old-tokenizer new-tokenizer texts.txt
     """
     texts = read(files) if files else None
-    before, after = tokenizer_of(old), tokenizer_of(new)
+    before = tokenizer_of(old)
+    after = tokenizer_of(new, new_profile or before.profile, "as asked for" if new_profile else "as OLD is read")
     with shown_reading(texts, "comparing") as shown:
         comparison = trietok.compare(before, after, shown)
     write_result(comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw(screen, comparison))

@@ -37,8 +37,8 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 
 @options.command()
 @options.files
-@options.writes(options.NEW_DIRECTORY)
 @options.model
+@options.writes(options.NEW_DIRECTORY)
 @options.column
 @options.workers
 @options.format(known=["parquet", "npy", "bin"], default="parquet")

@@ -53,7 +53,6 @@ _STYLES = {
 @options.command()
 @options.texts_and_model
 @options.encoding
-@options.fast(help="Explain the fast profile (that of the Rust tokenizers).")
 @options.tokenizer(
     "--against", help="Show where another tokenizer differs; slow or fast is the same model in that profile."
 )
@@ -66,7 +65,6 @@ def explain(
     files: tuple[str, ...],
     model: str,
     how: Encoding,
-    fast: bool,
     against: str | None,
     output: str | None,
     column: str,
@@ -84,7 +82,7 @@ def explain(
     if output is not None and as_json:
         raise click.UsageError("Give --output or --json, not both.")
     lines = lines_of(texts, files, "texts", column)
-    tokenizers = [tokenizer_of(model, fast=fast)]
+    tokenizers = [tokenizer_of(model)]
     if against is not None:
         tokenizers.append(_other(against, model))
     for tokenizer in tokenizers:
@@ -105,7 +103,7 @@ def explain(
 def _other(against: str, model: str) -> Any:
     """The tokenizer to show beside; the name of a profile is the same model in it, unless a directory has that name."""
     if against in _PROFILES and not os.path.exists(against):
-        return tokenizer_of(model, fast=against == "fast")
+        return tokenizer_of(model, "fast" if against == "fast" else "slow", "as --against asks")
     return tokenizer_of(against)
 
 

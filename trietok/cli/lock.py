@@ -33,11 +33,10 @@ def _engines(what: str) -> options.Decorator:
 @options.files_if_any
 @options.model
 @options.writes("The lock file to write.", metavar="FILE", required=False, default=LOCK_FILE)
-@options.fast(help="Lock the fast profile (that of the Rust tokenizers).")
 @options.reading
 @options.json_lines
 @options.offline
-def lock(files: tuple[str, ...], model: str, output: str, fast: bool, read: Reader, as_json: bool) -> None:
+def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json: bool) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
     Without FILES, the golden texts are a built-in sample. --json also writes the lock to standard output.
@@ -48,7 +47,7 @@ def lock(files: tuple[str, ...], model: str, output: str, fast: bool, read: Read
       trietok lock golden.txt -m my-tokenizer -o my.lock.json
     """
     texts = read(files) if files else None
-    tokenizer = tokenizer_of(model, fast=fast)
+    tokenizer = tokenizer_of(model)
     with shown_reading(texts, "locking") as shown:
         made = trietok.lock(tokenizer, shown)
     made = dataclasses.replace(made, model=model)
@@ -61,6 +60,7 @@ def lock(files: tuple[str, ...], model: str, output: str, fast: bool, read: Read
 @options.command()
 @click.argument("lock", type=options.PATH, default=LOCK_FILE)
 @options.tokenizer("--model", "-m", help="The tokenizer to verify; by default, the one that the lock names.")
+@options.profile
 @_engines("check these libraries")
 @options.json_lines
 @options.offline
@@ -78,7 +78,10 @@ def verify(lock: str, model: str | None, engines: list[str] | None, as_json: boo
     trouble = False
     locked = trietok.Lock.load(lock)
     name = model_there(locked, model)
-    ours = trietok.verify(tokenizer_of(name, fast=locked.profile == "fast"), locked)
+    ours = trietok.verify(
+        tokenizer_of(name) if options.asked_profile() else tokenizer_of(name, locked.profile, "as the lock has it"),
+        locked,
+    )
     ok = _write(ours, as_json)
     for engine in engines or ():
         try:
@@ -107,6 +110,7 @@ def _draw(screen: Screen, verified: trietok.Verified) -> None:
 @options.command()
 @options.files_if_any
 @options.required_model
+@options.profile
 @options.format(known=FILES, required=True)
 @options.writes(
     "The file to write.",
@@ -140,7 +144,7 @@ def export(
       trietok export golden.txt -m my-tokenizer --format vocab.txt -o export/vocab.txt
     """
     texts = read(files) if files else None
-    tokenizer = tokenizer_of(model, fast=file_format == "vocab.txt")
+    tokenizer = tokenizer_of(model)
     with shown_reading(texts, "exporting") as shown:
         exported = trietok.export(tokenizer, file_format, output, texts=shown, most=most, engines=engines or ())
     write_result(exported, as_json, exported.lines)

@@ -14,10 +14,11 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -25,13 +26,14 @@ from click.shell_completion import CompletionItem
 
 import trietok
 from trietok.cli.former import Command
-from trietok.cli.output import reporting
+from trietok.cli.output import reporting, say_choice
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.load import BUILT_IN_NAMES
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.files.texts import TextReader, expanded, has_text_suffix
+from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
-from trietok.tokenizer.auto import load_any
+from trietok.tokenizer.auto import Choice, choose
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -64,7 +66,7 @@ OUTPUT = _OutputPath(readable=False)
 class Ways(_Choice):
     """A choice that also takes a former name of one of its values, which the help does not list."""
 
-    def __init__(self, ways: Sequence[str], former: dict[str, str]) -> None:
+    def __init__(self, ways: Sequence[str], former: Mapping[str, str]) -> None:
         super().__init__(ways)
         self._former = former
 
@@ -105,9 +107,18 @@ class _Names(click.types.StringParamType):
 flag = partial(click.option, is_flag=True)
 
 
-def choice(*spellings: str, known: Sequence[str], **settings: Any) -> Decorator:
-    """An option of one of some values."""
-    return click.option(*spellings, type=click.Choice(known), **settings)
+def choice(
+    *spellings: str,
+    known: Sequence[str],
+    help: str,
+    former: Mapping[str, str] = MappingProxyType({}),
+    metavar: str = "WAY",
+    **settings: Any,
+) -> Decorator:
+    """An option of one of some values, which its help ends with; it takes former names of some, too."""
+    *others, last = known
+    said = f"{help}: {', '.join(others)} or {last}."
+    return click.option(*spellings, type=Ways(known, former), metavar=metavar, help=said, **settings)
 
 
 number = partial(click.option, type=POSITIVE, metavar="N")
@@ -268,21 +279,37 @@ def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) ->
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub"
-model = tokenizer(
-    "--model",
-    "-m",
-    default=DEFAULT_MODEL,
-    help=f"{_MODEL}.",
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value:
+        ctx.meta[f"trietok.{parameter.name}"] = value
+
+
+# `tokenizer_of` reads what these are told.
+profile = together(
+    choice(
+        "--profile",
+        known=["slow", "fast"],
+        expose_value=False,
+        callback=_keep,
+        metavar="PROFILE",
+        help="Whose ids to give of transformers' classes, by default those of AutoTokenizer",
+    ),
+    flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
 )
-# Of commands of which nobody wants the default model; they refuse a call without it.
-required_model = tokenizer("--model", "-m", help=f"{_MODEL}.  [required]")
+_model, _ANY_MODEL = (
+    partial(tokenizer, "--model", "-m"),
+    "a directory, a vocab.txt, a built-in name or a name on the hub.",
+)
+model = together(_model(default=DEFAULT_MODEL, help=f"The tokenizer: {_ANY_MODEL}"), profile)
+# For commands of which nobody wants the default model: `Command` refuses a call without it.
+required_model = _model(help=f"The tokenizer: {_ANY_MODEL}  [required]")
+former_profile = together()
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
 json_lines = json_flag(help="Write JSON, one object a line.")
 workers = number("--workers", help="Use N cores; by default, all.")
-format = partial(choice, "--format", "file_format", help="The kind of file to write.")
+format = partial(choice, "--format", "file_format", metavar="NAME", help="The kind of file to write")
 most = partial(number, "--most", "-n")
 save_plan = file("--save-plan", type=OUTPUT, help="Also write the row plan, for trietok rows --plan, to a JSON file.")
 offline = flag(
@@ -305,14 +332,14 @@ def _or_standard_input(ctx: click.Context, parameter: click.Parameter, files: tu
 files_if_any = click.argument("files", nargs=-1, type=PATH)
 files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input)
 new_directory = output_directory(required=True, help=NEW_DIRECTORY)
-on_error = click.option(
+on_error = choice(
     "--on-error",
-    type=Ways(["fail", "skip", "replace"], {"strict": "fail"}),
+    known=["fail", "skip", "replace"],
+    former={"strict": "fail"},
     default="fail",
-    help="Where a text cannot be read: fail, skip it, or replace bytes that are not UTF-8 with U+FFFD.",
+    help="What to do with a text that cannot be read, or with its bytes that are not UTF-8",
 )
 max_words = partial(number, "--max-words", help="Hold at most N different words in memory; drop the rarest.")
-fast = partial(flag, "--fast")
 
 
 class Encoding(NamedTuple):
@@ -381,7 +408,33 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 # Where the command's input comes from: arguments, files, standard input; and the ids in a text. A file is never held as
 # a whole. Lines end at U+000A only, and nothing but that is taken off.
 
-tokenizer_of = load_any
+
+def asked_profile() -> Profile | None:
+    """What `--profile` says."""
+    asked: Profile | None = click.get_current_context().meta.get("trietok.profile")
+    return asked
+
+
+def tokenizer_of(name: str, like: Profile | None = None, why: str = "") -> Any:
+    """The tokenizer of a name, in the profile that `--profile` or else `choose` says; it is said which and why.
+
+    Args:
+        name: a directory, a file, a built-in name or a name on the hub.
+        like: the profile to read it in instead: that of what it is compared with.
+        why: the reason to give for that.
+    """
+    choice = choose(name, like or asked_profile())
+    tokenizer = choice.load()
+    say_choice(choice._replace(why=why) if like else choice)
+    return tokenizer
+
+
+def choice_of(name: str) -> Choice:
+    """What `tokenizer_of` loads, where something else loads it; it is said."""
+    choice = choose(name, asked_profile())
+    say_choice(choice)
+    return choice
+
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
 _ID = re.compile(f"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")

@@ -209,6 +209,21 @@ def warn(message: str) -> None:
     _say("warning", message)
 
 
+def say_choice(choice: Any) -> None:
+    """Say on standard error which profile a tokenizer is read with, and why; what is said already is not said again."""
+    meta = click.get_current_context().meta
+    said = meta.setdefault("trietok.said", [])
+    if str(choice) not in said and "trietok.quiet" not in meta:
+        _say("profile", str(choice) if not said else f"{choice} ({choice.name})")
+    said.append(str(choice))
+
+
+def said_of_profile() -> dict[str, str]:
+    """What a command's JSON says of the profile that its tokenizer is read with."""
+    said = click.get_current_context().meta.get("trietok.said")
+    return dict(zip(("profile", "profile_why"), said[0].split(", ", 1), strict=True)) if said else {}
+
+
 def say_error(message: str) -> None:
     """Say on standard error what went wrong and go on: a command that does several things does the others."""
     _end_output()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import trietok
 from trietok.cli import options
 from trietok.cli.options import Line, Lines, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, visible, write_line
+from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import on_screen
 from trietok.tokenizer.unknown_words import HEAD
@@ -39,7 +39,7 @@ def unknown(files: tuple[str, ...], model: str, most: int, column: str, on_error
     with shown_reading(lines, "looking") as shown:
         found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
     if as_json:
-        write_line(json_line(_named(found, places)))
+        write_line(json_line({**said_of_profile(), **_named(found, places)}))
     elif on_terminal():
         on_screen(lambda screen: _draw(screen, found, places, most))
     else:

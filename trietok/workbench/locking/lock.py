@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
 from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
+from trietok.inputs.profiles import Profile
 from trietok.tokenizer.fingerprint import digest, state_of
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.worker import roles_of
@@ -73,7 +74,7 @@ class Lock:
 
     model: str | None
     tokenizer_class: str
-    profile: str
+    profile: Profile
     fingerprint: str
     special_tokens: tuple[SpecialId, ...]
     added_tokens: int
@@ -237,7 +238,7 @@ def _lock_of(values: dict[str, Any], path: str) -> Lock:
     return Lock(
         model=_found(model, path),
         tokenizer_class=get("class", str),
-        profile=profile,
+        profile="fast" if profile == "fast" else "slow",
         fingerprint=get("fingerprint", str),
         special_tokens=rows("special_tokens", "an object with role, token and id", SpecialId, _is_special),
         added_tokens=get("added_tokens", int),
