@@ -11,6 +11,7 @@ import copy
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ _changing = options.together(
     options.reading,
     _json,
 )
+_MOST_SAID = 3  # terms that are left out, in an error
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
 
@@ -92,8 +94,8 @@ class _Terms:
         self._where = "standard input" if path == STANDARD_INPUT else path
         if os.path.isdir(path):
             raise trietok.InputError(
-                f"{path} is a directory, and --terms takes a file with a term on each line; -m {shlex.quote(path)} takes "
-                "the tokenizer of a directory"
+                f"{path} is a directory, and --terms takes a file with a term on each line; -m {shlex.quote(path)} "
+                "takes the tokenizer of a directory"
             )
         lines = [(number, line.text) for number, line in enumerate(Lines(files=[path]), start=1) if line.text.strip()]
         if not lines:
@@ -112,21 +114,12 @@ class _Terms:
             raise click.exceptions.Exit(FOUND)
 
 
-def _way(*ways: str, default: str = "auto", **former: str) -> options.Decorator:
-    said = {
-        "auto": "as entries of the vocabulary where they can be, else as single-word",
-        "wordpiece": "as entries",
-        "single-word": "as added tokens that match whole words",
-        "added": "as added tokens that match inside words too",
-        "unused": "as single-word in the free slots [unusedN]",
-    }
-    return click.option(
-        "--way",
-        type=options.Ways(ways, former),
-        metavar="WAY",
-        default=default,
-        help="Add words in a way: " + "; ".join(f"{way}, {said[way]}" for way in ways) + ".",
-    )
+_way = partial(
+    options.choice,
+    "--way",
+    default="auto",
+    help="Add words as entries where WordPiece can reach them, else as single-word tokens (auto), or all in one way",
+)
 
 
 @options.command()
@@ -134,7 +127,7 @@ def _way(*ways: str, default: str = "auto", **former: str) -> options.Decorator:
 @options.file("--terms", help="Add the terms of this file, one a line; - is standard input.  [required]")
 @options.model
 @options.writes(options.NEW_DIRECTORY)
-@_way(*WAYS)
+@_way(known=WAYS)
 @options.flag("--special", help="Add special tokens, which decoding can skip.")
 @_allow_left_out
 @_changing
@@ -170,7 +163,8 @@ def add(
     after = copy.deepcopy(before)
     done = given.placed(trietok.add_terms(after, given.terms, way, special=special))
     if done.refused and not done.added:
-        raise trietok.InputError("\n".join(str(done)))
+        _, *why = str(done._replace(refused=done.refused[:_MOST_SAID])).split("\n")
+        raise trietok.InputError(f"no term is added: {'; '.join(why)}")
     comparison = trietok.compare(before, after, ())
     _save(after, model, output, trietok.plan_rows(before, after) if save_plan is not None else None, save_plan)
     written = [f"written to {output}; no term is new, so its ids are those of before, and a model needs no other rows"]
@@ -199,6 +193,7 @@ def add(
 @options.command()
 @options.files
 @options.required_model
+@options.profile
 @options.writes(options.NEW_DIRECTORY)
 @options.some_files("--keep", help="Keep the tokens of a file, one a line. May be repeated.")
 @options.text(
@@ -281,7 +276,7 @@ _found = options.together(
     metavar="W",
     help="Count each [UNK] avoided as W saved tokens.",
 )
-@_way("auto", "wordpiece", "single-word", added="single-word")
+@_way(known=WAYS[:3], former={"added": "single-word"})
 @options.flag("--leave-others", help="Suggest no word that changes the tokens of another word.")
 @options.max_words(default=1_000_000)
 @options.reading
@@ -369,6 +364,7 @@ _rows_made = options.together(
 
 @options.command()
 @options.required_model
+@options.profile
 @options.writes(options.NEW_DIRECTORY)
 @options.tokenizer("--new-tokenizer", help="The tokenizer that the model gets.")
 @options.file("--plan", help="Use a row plan that --save-plan wrote.")
@@ -427,7 +423,7 @@ def _planned(
     model: str, new_tokenizer: str | None, plan: str | None, new: str
 ) -> tuple[trietok.RowPlan, Any, str | None]:
     """The plan; the tokenizer that it leads to, if there is one to save; what becomes of the ids, if that is known."""
-    after = None if new_tokenizer is None else tokenizer_of(new_tokenizer)
+    after: Any = None if new_tokenizer is None else tokenizer_of(new_tokenizer)
     if plan is None:
         before = choose(model, after.profile).load()
         return trietok.plan_rows(before, after, new), after, trietok.compare(before, after, ()).proof
@@ -449,11 +445,12 @@ def _writing(bars: Bars | None) -> Callable[[int, int], None] | None:
 @options.files_if_any
 @options.file("--terms", help="Add the terms of this file, one a line, and find none; - is standard input.")
 @options.required_model
+@options.profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.flag("--dry-run", help="Show what would be added and what left out, and write nothing.")
 @options.most(default=500, help="Add at most N of the words that are found.")
 @_found
-@_way(*WAYS)
+@_way(known=WAYS)
 @_allow_left_out
 @_rows_made
 @options.reading
@@ -494,7 +491,7 @@ def adapt(
             model,
             None if dry_run else output,
             texts if bars is None or not files else Watched(texts, "reading", bars),
-            terms=given and given.terms,
+            terms=None if given is None else given.terms,
             leave_out=_words_of(leave_out),
             new=new or "pieces",
             profile=choice_of(model).kind.profile,

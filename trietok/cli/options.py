@@ -130,7 +130,6 @@ MODEL = _Model(readable=False)
 tokenizer = partial(click.option, type=MODEL, metavar="MODEL")
 json_flag = partial(flag, "--json", "as_json")
 force = partial(flag, "--force")  # without it, a command refuses what is probably a mistake
-output_directory = partial(click.option, "--output", "-o", type=OUTPUT, metavar="DIR")
 
 
 def names(*spellings: str, known: Sequence[str] = (), help: str) -> Decorator:
@@ -162,13 +161,6 @@ def together(*options: Decorator) -> Decorator:
         return command
 
     return decorate
-
-
-class _Second(click.Argument):
-    """A directory to write to, given without `--output` as `cp` takes it; the usage line shows one way only."""
-
-    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return []
 
 
 NEW_DIRECTORY = "The directory to write."
@@ -248,32 +240,6 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
             aside.rename(place)
 
 
-def output(help: str = NEW_DIRECTORY, *, required: bool = False, also: str = "") -> Decorator:
-    """The option `--output`, `-o`: a directory, as `output`.
-
-    Args:
-        help: what the help says of it, apart from that it is required.
-        required: whether a call without it is refused.
-        also: an option that is not listed and means the same; by default a second argument does.
-    """
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_one_output(*args: Any, output: str | None, second: str | None, **rest: Any) -> Any:
-            if output is not None and second is not None:
-                raise click.UsageError(f"Two places to write to, {second!r} and {output!r}; give one, by --output.")
-            if required and output is second is None:
-                raise click.UsageError("Missing option '--output' / '-o'.")
-            return command(*args, output=second if output is None else output, **rest)
-
-        listed = output_directory(help=f"{help}  [required]" if required else help)  # as click shows it
-        if also:
-            return listed(click.option(also, "second", type=OUTPUT, hidden=True)(with_one_output))
-        return listed(click.argument("second", cls=_Second, type=OUTPUT, required=False)(with_one_output))
-
-    return decorate
-
-
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
     if is_set:  # read when huggingface_hub is imported, in processes that a command starts, too
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -303,7 +269,6 @@ _model, _ANY_MODEL = (
 model = together(_model(default=DEFAULT_MODEL, help=f"The tokenizer: {_ANY_MODEL}"), profile)
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
 required_model = _model(help=f"The tokenizer: {_ANY_MODEL}  [required]")
-former_profile = together()
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
@@ -331,7 +296,6 @@ def _or_standard_input(ctx: click.Context, parameter: click.Parameter, files: tu
 # The texts of commands about many: files and globs. Those that can do without texts take `files_if_any`.
 files_if_any = click.argument("files", nargs=-1, type=PATH)
 files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input)
-new_directory = output_directory(required=True, help=NEW_DIRECTORY)
 on_error = choice(
     "--on-error",
     known=["fail", "skip", "replace"],

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
+from trietok.inputs.profiles import Profile
 from trietok.showing.characters import aligned, alternatives, first_few, number_of
-from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.auto import choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
@@ -160,6 +161,7 @@ def adapt(
     leave: Iterable[str] = (),
     multiple_of: int = 1,
     leave_out: Iterable[str] = (),
+    profile: Profile | None = None,
     progress: Progress | None = None,
 ) -> Adapted:
     """Write a model anew with some terms, or the words of texts that are most worth it, as tokens with a row for each.
@@ -169,8 +171,7 @@ def adapt(
     Only then does it get its name: a failure leaves nothing.
 
     Args:
-        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer. Where that has a
-            tokenizer.json, the fast class is taken, and the new directory has a tokenizer.json too.
+        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer.
         out_dir: the directory to write, which does not exist or is empty. None writes nothing: the result tells what
             would be added, and what not.
         texts: what to find words in; with `terms`, what to count their tokens in, if anything. They are read twice; an
@@ -181,6 +182,8 @@ def adapt(
         way: see `add_terms`. Words that are found are never `"added"`, which match inside other words too.
         new: what the rows of new tokens are made of; see `plan_rows`.
         also, leave, multiple_of, progress: see `apply_rows`.
+        profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes. Where it is `"fast"`,
+            the new directory has a tokenizer.json.
 
     Raises:
         InputError: there is nothing to add; an option is none; or what `apply_rows` raises.
@@ -206,7 +209,7 @@ def adapt(
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
     checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
-    before, slow = _tokenizers(model_dir)
+    before, slow = _tokenizers(model_dir, profile)
     check_new(before, new)
     with read_again(texts) as read:
         suggestions = None
@@ -244,10 +247,9 @@ def _why_nothing(done: AddedTerms) -> str:
     return "the model's tokenizer gives none of the words on the texts"
 
 
-def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertTokenizer]:
+def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
-    slow: Any = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
-    own = AutoTokenizer.from_pretrained(model_dir, use_fast=True) if has_tokenizer_json(model_dir) else slow
+    own, slow = (choose(os.fspath(model_dir), each).load() for each in (profile, "slow"))
     before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
     require_same_tokens(before, slow, model_dir)
     return before, slow
@@ -306,7 +308,7 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     # The check has loaded what was written; again only where a user's class is registered for it.
     written = facts.fast if before.profile == "fast" else facts.slow
     if type(written) is not type(before):
-        written = AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast")
+        written = choose(os.fspath(directory), before.profile).load()
     written = require_wordpiece(written, "adapt")
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
