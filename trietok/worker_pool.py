@@ -33,6 +33,17 @@ Submit = Callable[..., "Future[Any]"]
 _TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
 
 
+def available_cores() -> int:
+    """How many cores this process may use.
+
+    >>> available_cores() >= 1
+    True
+    """
+    with contextlib.suppress(AttributeError):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @contextlib.contextmanager
 def worker_pool(
     workers: int, option: str, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None

@@ -40,7 +40,7 @@ def files_of(directory: pathlib.Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-@pytest.mark.parametrize("way", ["wordpiece", "added", "unused"])
+@pytest.mark.parametrize("way", ["auto", "wordpiece", "single-word", "unused"])
 def test_the_whole_job(model, tmp_path, kind, way):
     directory = model(kind)
     there = files_of(directory)
@@ -72,7 +72,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
 
 def test_phrases(model, tmp_path):
     texts = [*TEXTS, "No atrial fibrillation", "ATRIAL FIBRILLATION again"] * 3
-    adapted = adapt(model(), tmp_path / "out", texts, way="added", phrases=2)
+    adapted = adapt(model(), tmp_path / "out", texts, phrases=2)
     assert "atrial fibrillation" in adapted.terms.added
 
 
@@ -82,7 +82,8 @@ def test_phrases(model, tmp_path):
         ({"texts": []}, "texts"),
         ({"texts": ["the people"]}, "none of the words"),
         ({"min_frequency": 4}, "none of the words of the 3 texts"),
-        ({"way": "best"}, "'wordpiece', 'added', 'single-word' or 'unused'"),
+        ({"way": "best"}, "'auto', 'wordpiece', 'single-word', 'added' or 'unused'"),
+        ({"way": "added"}, "say 'single-word'"),
         ({"new": "best"}, "new is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line, writing
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -32,7 +32,7 @@ def write_result(
         draw: writes it on a terminal, in colour.
     """
     if as_json:
-        write_line(json_line(result) if isinstance(result, dict) else result.to_json())
+        write_line(json_line({**said_of_profile(), **(result if isinstance(result, dict) else result.to_dict())}))
     elif draw is not None and on_terminal():
         on_screen(draw)
     else:

@@ -9,7 +9,6 @@ there were, nor from how often the run was begun. So a run goes on with whatever
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextFile, import_pyarrow
-from trietok.worker_pool import refuse_while_starting
+from trietok.worker_pool import available_cores, refuse_while_starting
 
 SHARD_BYTES = 16_000_000
 
@@ -135,7 +134,7 @@ def encode_files(
         raise InputError(
             f"out is {os.fspath(out)!r:.200}, and a directory of this machine is meant; copy it there later"
         )
-    workers = workers or (1 if map_shards else _cores())
+    workers = workers or (1 if map_shards else available_cores())
     options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
     names = encoder.names
@@ -208,12 +207,6 @@ def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -
         if name in names:
             raise InputError(f"keep has {name!r}, which the ids' own columns have too; rename it in the files")
     return tuple(dict.fromkeys(keep))
-
-
-def _cores() -> int:
-    with contextlib.suppress(AttributeError):  # not on every system
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Run:

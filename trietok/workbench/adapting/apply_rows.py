@@ -352,15 +352,15 @@ def write_rows(
 
 def checked_model(
     checkpoint_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str] | None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
 ) -> tuple[Checkpoint, dict[str, int]]:
     """What a model's directory says of itself, and its tensors with rows for tokens; raises as `apply_rows` does."""
     import_package("safetensors")
     checkpoint = read_checkpoint(checkpoint_dir)
-    source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)
-    if source in (target, *target.parents):
+    source, target = Path(os.path.realpath(checkpoint.directory)), None if out_dir is None else checked_new(out_dir)
+    if out_dir is not None and target is not None and source in (target, *target.parents):
         where = f"{'the directory of the model' if target == source else 'inside'} {checkpoint.directory}"
         raise FileError(f"{os.fspath(out_dir)} is {where}; give a directory elsewhere", path=out_dir)
     axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)

@@ -477,6 +477,22 @@ def check_new(before: PreTrainedTokenizer, new: str | Initializer) -> None:
     _Initial(before, new, state_of(before))
 
 
+def ids_of_pieces(before: PreTrainedTokenizer, tokens: list[str]) -> Iterable[list[int]]:
+    """The ids that a tokenizer gives for the text of each token that is none of its own; all texts go through it at
+    once."""
+    wordpiece = getattr(before, "wordpiece_tokenizer", None)
+    prefix = getattr(wordpiece, "continuing_subword_prefix", None)
+    inner: dict[str, list[int]] = {}  # what stands inside a word is no text by itself
+    if wordpiece is not None and prefix:
+        for token in tokens:
+            if token.startswith(prefix) and len(token) > len(prefix):
+                inner[token] = list(before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
+    texts = [token for token in tokens if token not in inner] if inner else tokens
+    options: dict[str, Any] = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    encoded = iter(before(texts, add_special_tokens=False, **options)["input_ids"] if texts else ())
+    return (inner[token] if token in inner else next(encoded) for token in tokens)
+
+
 def _tokens_by_id(state: State) -> dict[int, str]:
     """Every id that has a token, those included that no text gives."""
     return {**dict(state.entries), **{token_id: content for token_id, content, _ in state.added}}
@@ -510,7 +526,7 @@ class _Initial:
         if callable(new):
             return lambda tokens: (
                 self._number(_checked(new(token, pieces), token, self.before.max_id))
-                for token, pieces in zip(tokens, self._pieces_of(tokens), strict=True)
+                for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
         raise InputError(
             f"new is {new!r:.60}; it is 'pieces', 'mean', 'zeros', 'copy:' and a token, or a function of a token and "
@@ -522,23 +538,9 @@ class _Initial:
 
     def _of_pieces(self, tokens: list[str]) -> Iterator[int]:
         unknown = self.before.unk_token_id
-        for pieces in self._pieces_of(tokens):
+        for pieces in ids_of_pieces(self.before, tokens):
             known = [piece for piece in pieces if piece != unknown] if unknown in pieces else pieces
             yield self._number(_even(known)) if known else self._mean_of_all()
-
-    def _pieces_of(self, tokens: list[str]) -> Iterable[list[int]]:
-        """The ids that the tokenizer so far gives for the text of each token; all texts go through it at once."""
-        wordpiece = getattr(self.before, "wordpiece_tokenizer", None)
-        prefix = getattr(wordpiece, "continuing_subword_prefix", None)
-        inner: dict[str, list[int]] = {}  # what stands inside a word is no text by itself
-        if wordpiece is not None and prefix:
-            for token in tokens:
-                if token.startswith(prefix) and len(token) > len(prefix):
-                    inner[token] = list(self.before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
-        texts = [token for token in tokens if token not in inner] if inner else tokens
-        options: dict[str, Any] = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
-        encoded = iter(self.before(texts, add_special_tokens=False, **options)["input_ids"] if texts else ())
-        return (inner[token] if token in inner else next(encoded) for token in tokens)
 
     def _mean_of_all(self) -> int:
         if self._mean is None:

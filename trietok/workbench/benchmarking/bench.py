@@ -13,25 +13,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.files.formats import trained_kind
+from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, Table
-from trietok.tokenizer.auto import AutoTokenizer
-from trietok.tokenizer.bert import BertTokenizer
-from trietok.workbench.engines.process import EngineWork, model_of
+from trietok.tokenizer.auto import choose
+from trietok.workbench.engines.process import ENGINES, EngineWork, model_of
 
 __all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
 
 OURS = "trietok"
-# The engines that are measured; the name of the slow one is older than its rivals.
-_ENGINES = {
-    OURS: OURS,
-    "transformers": "transformers-slow",
-    "transformers-fast": "transformers-fast",
-    "tokenizers": "tokenizers",
-    "flash-tokenizer": "flash-tokenizer",
-}
-CONTENDERS = tuple(_ENGINES)
+CONTENDERS = tuple(ENGINES)
+# Those with the ids of a profile, which are measured unless others are named; transformers has both profiles.
+_OF_PROFILE = {"slow": ("transformers", "flash-tokenizer"), "fast": ("transformers", "tokenizers")}
 Progress = Callable[[str], None]
 # Two lines for each column of the table.
 HEAD = (
@@ -232,7 +225,8 @@ def measure(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] = CONTENDERS,
+    against: Sequence[str] | None = None,
+    profile: Profile | None = None,
     rounds: int = 3,
     passes: int = 3,
     progress: Progress | None = None,
@@ -245,7 +239,9 @@ def measure(
     Args:
         texts: what to encode; written to a temporary file, and held in the memory of the processes.
         model: a directory, a vocab.txt, a built-in name or a name on the hub.
-        against: names from `CONTENDERS`; trietok itself is always measured.
+        against: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
+            `"transformers"` is its class of the same profile.
+        profile: `"slow"` or `"fast"`; by default the one that `AutoTokenizer` takes.
         rounds: processes for each contender; medians of them are what is reported.
         passes: passes over the texts in each process, at least 2: the first is cold, the best of the others warm.
         progress: called with a note before each process starts.
@@ -260,7 +256,7 @@ def measure(
     """
     if rounds < 1 or passes < 2:
         raise InputError(f"at least 1 round of 2 passes is needed, not {rounds} of {passes}")
-    with _Workers(texts, model, against) as workers:
+    with _Workers(texts, model, against, profile) as workers:
         results = {name: Throughput(name, "", "", []) for name in workers.names}
         for number in range(1, rounds + 1):
             for name in workers.names:
@@ -268,7 +264,7 @@ def measure(
                     continue
                 if progress is not None:
                     progress(f"round {number} of {rounds}: {name}")
-                answer = workers.run(_ENGINES[name], "measure", passes=passes)
+                answer = workers.run(workers.engine(name), "measure", passes=passes)
                 version = answer["version"] or results[name].version
                 if "problem" in answer:
                     results[name] = Throughput(name, version, answer["problem"], [])
@@ -283,14 +279,15 @@ def validate(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] = CONTENDERS,
+    against: Sequence[str] | None = None,
+    profile: Profile | None = None,
     most: int = 5,
     progress: Progress | None = None,
 ) -> list[Agreement]:
     """Compare the ids that others give with those of trietok, text by text, special tokens included.
 
     Args:
-        texts, model, against, progress: as for `measure`; a name on which `against` says trietok is passed over.
+        texts, model, against, profile, progress: as for `measure`; trietok in `against` is passed over.
         most: how many differences of each contender are kept.
 
     Raises:
@@ -301,11 +298,11 @@ def validate(
     []
     """
     agreements: list[Agreement] = []
-    with _Workers(texts, model, against) as workers:
+    with _Workers(texts, model, against, profile) as workers:
         for name in workers.names:
             if progress is not None:
                 progress(f"ids: {name}")
-            answer = workers.run(_ENGINES[name], "write_ids" if name == OURS else "compare_ids", most=most)
+            answer = workers.run(workers.engine(name), "write_ids" if name == OURS else "compare_ids", most=most)
             if name != OURS:
                 agreements.append(workers.agreement(name, answer))
             elif "problem" in answer:
@@ -316,16 +313,21 @@ def validate(
 class _Workers(EngineWork):
     """Texts and a model, written down and found for the processes to use."""
 
-    def __init__(self, texts: Iterable[str], model: str | os.PathLike[str], against: Sequence[str]) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        model: str | os.PathLike[str],
+        against: Sequence[str] | None,
+        profile: Profile | None,
+    ) -> None:
         if isinstance(texts, (str, bytes)) or isinstance(against, str):
             raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
-        for name in against:
+        for name in against or ():
             if name not in CONTENDERS:
                 raise InputError(f"there is no tokenizer {name!r} to compare with; choose from {', '.join(CONTENDERS)}")
-        self.names = list(dict.fromkeys((OURS, *against)))
-        is_trained = trained_kind(os.fspath(model)) is not None  # a byte-pair encoding
-        kind: Any = AutoTokenizer if is_trained else BertTokenizer
-        self.tokenizer = kind.from_pretrained(model)  # what it cannot load is no benchmark
+        self.tokenizer = choose(os.fspath(model), profile).load()  # what it cannot load is no benchmark
+        likes = _OF_PROFILE[self.tokenizer.profile] if against is None else against
+        self.names = list(dict.fromkeys((OURS, *likes)))
         super().__init__(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
         self._given = texts
         self.lines = self.size = 0
@@ -340,6 +342,10 @@ class _Workers(EngineWork):
             self.__exit__()
             raise
         return self
+
+    def engine(self, contender: str) -> str:
+        """The engine of a contender."""
+        return f"{contender}-{self.tokenizer.profile}" if contender == "transformers" else contender
 
     def agreement(self, contender: str, answer: dict[str, Any]) -> Agreement:
         """What a process has found, with the texts and with trietok's tokens."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
 from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, read_json_object, write_text
+from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, json_line
 from trietok.tokenizer.fingerprint import digest, state_of
@@ -75,7 +76,7 @@ class Lock(Report):
 
     model: str | None
     tokenizer_class: str
-    profile: str
+    profile: Profile
     fingerprint: str
     special_tokens: tuple[SpecialId, ...]
     added_tokens: int
@@ -247,7 +248,7 @@ def _lock_of(values: dict[str, Any], path: str) -> Lock:
     return Lock(
         model=_found(model, path),
         tokenizer_class=get("class", str),
-        profile=profile,
+        profile="fast" if profile == "fast" else "slow",
         fingerprint=get("fingerprint", str),
         special_tokens=rows("special_tokens", "an object with role, token and id", SpecialId, _is_special),
         added_tokens=get("added_tokens", int),

@@ -27,9 +27,10 @@ from trietok.errors import InputError, InputTypeError, MissingDependencyError, T
 from trietok.explaining.values import TITLES
 from trietok.files.formats import ADDITIONAL
 from trietok.files.save import save_files_of
+from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report, json_line
-from trietok.tokenizer.auto import fast_class_of, load_any
+from trietok.tokenizer.auto import choose, fast_class_of
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
@@ -301,12 +302,12 @@ class _Reasons:
 
     def _like_an_engine(self) -> Iterator[tuple[str, Any]]:
         """Ours in the other profile, the model's files in that profile, and ours with one switch turned."""
-        other = "slow" if self._tokenizer.profile == "fast" else "fast"
+        other: Profile = "slow" if self._tokenizer.profile == "fast" else "fast"
         with contextlib.suppress(TrietokError):
             yield f"the {other} profile", _in_other_profile(self._tokenizer)
         if self._model is not None:
             with contextlib.suppress(TrietokError):
-                yield f"the model's files in the {other} profile", load_any(self._model, fast=other == "fast")
+                yield f"the model's files in the {other} profile", choose(self._model, other).load()
         now = {name: value for name, value in _set(self._tokenizer).items() if isinstance(value, bool)}
         turned = [{name: not value} for name, value in now.items()]
         both = not now.get("do_lower_case")
@@ -444,7 +445,7 @@ def _ids(given: Any, number: int) -> list[int]:
 def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     if engine not in OTHERS:
         raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
-    ours = load_any(model, fast=lock.profile == "fast")
+    ours = choose(model, lock.profile).load()
     with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
         work.write_texts(each.text for each in lock.texts)
         work.write_ids(each.ids for each in lock.texts)
