@@ -11,8 +11,8 @@ import copy
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from functools import partial
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

@@ -468,14 +468,15 @@ def effects_of_terms(
             after[number] += sum(map(len, new))
     frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))
     effects = []
-    for trial, (way, added, _, _, refused, _), texts_changed, tokens in zip(trials, done, changed, after, strict=True):
+    for trial, terms_done, texts_changed, tokens in zip(trials, done, changed, after, strict=True):
         # A word that becomes one new token is a term, however it is written.
-        terms_now = {(token_id,) for token_id in added.values()}
+        terms_now = {(token_id,) for token_id in terms_done.added.values()}
         cuts = (
             OtherWord(word, frequency, tokenizer.tokenize(word), trial.tokenize(word))
             for word, frequency in frequent
             if tuple(ids_of(trial, [word])[0]) not in terms_now
         )
         others = [each for each in cuts if each.before != each.after]
-        effects.append(WayEffect(way, len(added), len(refused), words.texts, texts_changed, before, tokens, others))
+        numbers = len(terms_done.added), len(terms_done.refused), words.texts, texts_changed, before, tokens
+        effects.append(WayEffect(terms_done.way, *numbers, others))
     return effects
