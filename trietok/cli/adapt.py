@@ -33,7 +33,7 @@ from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_mode
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
-_json = options.together(options.json_flag(help="Write one JSON object, with every number."), options.offline)
+_json = options.together(options.json_lines, options.offline)
 # What `add` and `trim` end with.
 _changing = options.together(
     options.save_plan,
