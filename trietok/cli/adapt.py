@@ -18,14 +18,14 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import STANDARD_INPUT, Lines, Reader, tokenizer_of
-from trietok.cli.output import on_terminal, warn
+from trietok.cli.output import on_terminal, say_choice, warn
 from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
 from trietok.cli.results import on_screen, write_lines, write_result
 from trietok.files.atomic import checked_new
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import first_few, number_of
-from trietok.tokenizer.auto import choose
+from trietok.tokenizer.auto import Choice, choose
 from trietok.workbench.adapting.add_terms import AS_ADDED_TOKEN, RefusedTerm, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
 
@@ -52,7 +52,7 @@ def _tokenizer_to_change(model: str) -> Any:
 
     try:
         tokenizer = tokenizer_of(model)
-        require_same_tokens(tokenizer, choose(model, "slow").load(), model)
+        require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
     except trietok.TrietokError as error:
         raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
@@ -344,7 +344,9 @@ def suggest(
     if output is not None:
         checked_new(output)
     texts = read(files)
-    tokenizer = tokenizer_of(model, "slow", "because only it tells which words there are")
+    choice = Choice(model, trietok.BertTokenizer, "because the words of texts are told in this profile")
+    tokenizer = choice.load()
+    say_choice(choice)
     with shown_reading(texts, "counting words") as shown:
         suggestions = trietok.suggest_tokens(
             tokenizer, shown, adding=adding, phrases=phrases, leave_out=_words_of(leave_out), **which
@@ -536,6 +538,7 @@ def _draw_rows(screen: Screen, applied: trietok.AppliedRows) -> None:
 
 @options.command()
 @_model_and_output
+@options.profile
 @options.some_files(
     "--texts",
     "-t",
@@ -581,6 +584,7 @@ def adapt(
     _check_phrases(phrases, way)
     checked_new(output)
     files = read(texts)
+    profile = options.choice_of(model_dir).kind.profile
     with shown_bars(transient=True) as bars:
         adapted = trietok.adapt(
             model_dir,
@@ -590,6 +594,7 @@ def adapt(
             phrases=phrases,
             leave_out=_words_of(leave_out),
             new=new or "pieces",
+            profile=profile,
             progress=_writing(bars),
             **how,
         )

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
+from trietok.inputs.profiles import Profile
 from trietok.showing.characters import alternatives, first_few, number_of
-from trietok.tokenizer.auto import AutoTokenizer
+from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
@@ -123,6 +124,7 @@ def adapt(
     leave: Iterable[str] = (),
     multiple_of: int = 1,
     leave_out: Iterable[str] = (),
+    profile: Profile | None = None,
     progress: Progress | None = None,
 ) -> Adapted:
     """Write a model anew with the words of some texts that are most worth a token, and a row for each of them.
@@ -132,8 +134,7 @@ def adapt(
     Only then does it get its name: a failure leaves nothing.
 
     Args:
-        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer. Where that has a
-            tokenizer.json, the fast class is taken, and the new directory has a tokenizer.json too.
+        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer.
         out_dir: the directory to write, which does not exist or is empty.
         texts: read twice; an iterator is kept in a temporary file for that.
         most, min_frequency, phrases, leave_out: see `suggest_tokens`; phrases are for `"added"` and `"unused"`.
@@ -141,6 +142,7 @@ def adapt(
             single words; `"unused"`, such tokens in the free slots `[unusedN]`, so that the model needs no new row.
         new: what the rows of new tokens are made of; see `plan_rows`.
         also, leave, multiple_of, progress: see `apply_rows`.
+        profile: `"slow"` or `"fast"`, which writes a tokenizer.json too; by default the one that `AutoTokenizer` takes.
 
     Raises:
         InputError: there is no word to add; an option is none; or what `apply_rows` raises.
@@ -159,7 +161,7 @@ def adapt(
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
     checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
-    before, slow = _tokenizers(model_dir)
+    before, slow = _tokenizers(model_dir, profile)
     check_new(before, new)
     with read_again(texts) as read:
         options: dict[str, Any] = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": leave_out}
@@ -175,11 +177,13 @@ def adapt(
     return Adapted(suggestions, terms, plan, applied, comparison, counts[0], counts[1], out, unreached)
 
 
-def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertTokenizer]:
+def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
     slow: Any = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
-    own = AutoTokenizer.from_pretrained(model_dir, use_fast=True) if has_tokenizer_json(model_dir) else slow
-    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
+    before, slow = (
+        require_wordpiece(choose(os.fspath(model_dir), profile).load(), "adapt"),
+        require_wordpiece(slow, "adapt"),
+    )
     require_same_tokens(before, slow, model_dir)
     return before, slow
 
