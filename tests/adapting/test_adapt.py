@@ -45,7 +45,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
     directory = model(kind)
     there = files_of(directory)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2)
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=kind.profile)
     assert files_of(directory) == there
     words = list(adapted.terms.added)
     assert words == ["covid", "vaccines"]
@@ -104,7 +104,7 @@ def test_an_error_leaves_nothing(model, tmp_path, options, said):
 def test_rows_that_are_no_numbers_are_not_spread(model, tmp_path):
     directory = model(table=np.full((8000, 4), np.nan, dtype=np.float32))
     with pytest.raises(trietok.InputError, match=f"{NAME}.*row"):
-        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2, profile="slow")
     assert os.listdir(tmp_path) == [directory.name]
 
 
