@@ -104,7 +104,7 @@ def test_an_error_leaves_nothing(model, tmp_path, options, said):
 def test_rows_that_are_no_numbers_are_not_spread(model, tmp_path):
     directory = model(table=np.full((8000, 4), np.nan, dtype=np.float32))
     with pytest.raises(trietok.InputError, match=f"{NAME}.*row"):
-        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2, profile="slow")
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
     assert os.listdir(tmp_path) == [directory.name]
 
 
@@ -128,7 +128,7 @@ def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
 
     monkeypatch.setattr(BertTokenizer, "save_pretrained", save)
     with pytest.raises(trietok.VocabularyError, match="gives other ids"):
-        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2, profile="slow")
     assert os.listdir(tmp_path) == [directory.name]
 
 

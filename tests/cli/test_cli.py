@@ -195,7 +195,7 @@ def test_a_command_imports_what_it_runs():
         "trietok.workbench.engines",
         "trietok.tokenizer.bert_japanese",
     )
-    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "dataclasses", "pathlib", "fractions")
+    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "pathlib", "fractions")
     assert not {*unwanted, *others} & set(modules)
 
 
