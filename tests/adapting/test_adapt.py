@@ -45,7 +45,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
     directory = model(kind)
     there = files_of(directory)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2)
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=kind.profile)
     assert files_of(directory) == there
     words = list(adapted.terms.added)
     assert words == ["covid", "vaccines"]
@@ -129,7 +129,7 @@ def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
 
     monkeypatch.setattr(BertTokenizer, "save_pretrained", save)
     with pytest.raises(trietok.VocabularyError, match="gives other ids"):
-        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2, profile="slow")
     assert os.listdir(tmp_path) == [directory.name]
 
 

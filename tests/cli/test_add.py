@@ -20,7 +20,7 @@ def terms(tmp_path) -> str:
 def test_entries_and_what_is_named(tiny, terms, tmp_path):
     saved = str(tmp_path / "out")
     result = run("add", terms, "-m", tiny, "-o", saved)
-    before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
+    before, after = BertTokenizerFast.from_pretrained(tiny), BertTokenizerFast.from_pretrained(saved)
     assert result.exit_code == 0
     assert result.stdout.split("\n")[:-1] == [
         "1 term added as entries of the vocabulary",
@@ -41,10 +41,10 @@ def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
     saved, plan = str(tmp_path / "out"), str(tmp_path / "plan.json")
     lines = out("add", "-", "-m", tiny, "-o", saved, "--as", "single-word", "--save-plan", plan, stdin="hello world\n")
     assert lines[0] == "1 term added as added tokens of single words"
-    before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
+    before, after = BertTokenizerFast.from_pretrained(tiny), BertTokenizerFast.from_pretrained(saved)
     assert after.tokenize("hello world, hello worlds")[:2] == ["hello world", "[UNK]"]
     assert RowPlan.load(plan) == plan_rows(before, after)
-    out("add", "-", "-m", tiny, "-o", str(tmp_path / "special"), "--as", "added", "--special", "--fast", stdin="[X]\n")
+    out("add", "-", "-m", tiny, "-o", str(tmp_path / "special"), "--as", "added", "--special", stdin="[X]\n")
     fast = BertTokenizerFast.from_pretrained(tmp_path / "special")
     assert (tmp_path / "special" / "tokenizer.json").is_file()
     assert fast.tokenize("hello[X]") == ["hello", "[X]"]
@@ -89,7 +89,7 @@ def test_terms_that_are_all_known(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["add", "trim"])
-def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command):
+def test_a_tokenizer_json_is_written_unless_the_slow_profile_is_asked_for(tiny, tmp_path, command):
     model, words = tmp_path / "model", tmp_path / "words.txt"
     words.write_text("hello hellos world\n", encoding="utf-8")
     BertTokenizerFast.from_pretrained(tiny).save_pretrained(model)
@@ -99,7 +99,7 @@ def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command
     assert (tmp_path / "a" / "tokenizer.json").is_file()
     fast = BertTokenizerFast.from_pretrained(tmp_path / "a")
     assert fast.get_vocab() == BertTokenizer.from_pretrained(tmp_path / "a").get_vocab()
-    out(command, *arguments, "-o", str(tmp_path / "b"), "--slow")
+    out(command, *arguments, "-o", str(tmp_path / "b"), "--profile", "slow")
     assert not (tmp_path / "b" / "tokenizer.json").exists()
     (model / "vocab.txt").write_text((model / "vocab.txt").read_text().replace("world", "other"))
     assert "hold different tokens; remove or correct" in error(command, *arguments, "-o", str(tmp_path / "c"))

@@ -22,7 +22,7 @@ def test_what_is_written_and_said(tiny, text, tmp_path):
     saved, plan, held = str(tmp_path / "out"), str(tmp_path / "plan.json"), tmp_path / "held.txt"
     held.write_text("hello\nhello hello-lo hellolo\n", encoding="utf-8")
     lines = out("trim", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan)
-    before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
+    before, after = BertTokenizerFast.from_pretrained(tiny), BertTokenizerFast.from_pretrained(saved)
     assert lines == [
         "12 tokens become 10 (83.3%)",
         "3 texts, 5 tokens: 0 texts differ",
@@ -58,7 +58,7 @@ def test_options(tiny, text, tmp_path):
 
 def test_standard_input_json_and_the_fast_profile(tiny, text, tmp_path):
     with open(text, encoding="utf-8") as file:
-        (line,) = out("trim", tiny, "-", "-o", str(tmp_path / "out"), "--json", "--fast", stdin=file.read())
+        (line,) = out("trim", tiny, "-", "-o", str(tmp_path / "out"), "--json", stdin=file.read())
     values = json.loads(line)
     fast = BertTokenizerFast.from_pretrained(tmp_path / "out")
     assert (values["texts"]["differing"], values["held_back"], values["tokens_after"]) == (0, None, 10)
