@@ -268,7 +268,7 @@ _found = options.together(
 @options.files
 @options.model
 @options.writes("Save the tokenizer with the words added to this directory.", required=False)
-@options.most("max_suggestions", default=500, help="Suggest at most N words.")
+@options.most(default=500, help="Suggest at most N words.")
 @_found
 @click.option(
     "--unknown-weight",

@@ -83,7 +83,7 @@ def bench(
     if not any(texts):
         raise InputError("the files hold no text; there is nothing to measure")
     choice = options.choice_of(model)
-    like: dict[str, Any] = {"against": engines, "profile": choice.kind.profile}
+    like: dict[str, Any] = {"engines": engines, "profile": choice.kind.profile}
     benchmark, agreements = None, []
     with _progress() as progress:
         if runs["rounds"]:

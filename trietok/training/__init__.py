@@ -22,3 +22,7 @@ __all__ = [
     "train_chinese_bpe",
     "train_wordpiece",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -17,6 +17,7 @@ from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
+from trietok.log import renamed
 from trietok.showing.characters import aligned, alternatives, first_few, number_of
 from trietok.showing.report import Report, plain_values
 from trietok.tokenizer.auto import choose
@@ -146,9 +147,10 @@ class Adapted(Report):
         return [*self.lines(), *self.comparison.slots_said, self.proof]
 
 
+@renamed(model_dir="model", out_dir="output")
 def adapt(
-    model_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str] | None,
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None,
     texts: Iterable[str] = (),
     *,
     terms: Iterable[str] | None = None,
@@ -171,8 +173,8 @@ def adapt(
     Only then does it get its name: a failure leaves nothing.
 
     Args:
-        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer.
-        out_dir: the directory to write, which does not exist or is empty. None writes nothing: the result tells what
+        model: a directory with a model (config.json and .safetensors files) and its tokenizer.
+        output: the directory to write, which does not exist or is empty. None writes nothing: the result tells what
             would be added, and what not.
         texts: what to find words in; with `terms`, what to count their tokens in, if anything. They are read twice; an
             iterator is kept in a temporary file for that.
@@ -188,7 +190,7 @@ def adapt(
     Raises:
         InputError: there is nothing to add; an option is none; or what `apply_rows` raises.
         InputTypeError: the texts, or the terms, are one string.
-        FileError, FileFormatError: a file of the model cannot be read, or `out_dir` cannot be written.
+        FileError, FileFormatError: a file of the model cannot be read, or `output` cannot be written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.
 
     Cost: reading the texts twice, and the model once.
@@ -208,8 +210,8 @@ def adapt(
         raise InputError("phrases and leave_out are about words that are found in texts, and the terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
-    checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
-    before, slow = _tokenizers(model_dir, profile)
+    checked_model(model, output, also, leave)  # before all of the texts are read
+    before, slow = _tokenizers(model, profile)
     check_new(before, new)
     with read_again(texts) as read:
         suggestions = None
@@ -224,15 +226,15 @@ def adapt(
         if unreached:  # the slow profile told the words: the fast one may compose or delete other characters
             after, done = _with_terms([word for word in done.added if word not in unreached], before, way)
             *counts, given = _tokens_of((before, after), read)
-        if not done.added and out_dir is not None:
+        if not done.added and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(done)}")
         plan, applied, written = plan_rows(before, after, new), None, after
-        if out_dir is not None:
-            with new_directory(out_dir) as staging:
-                model = checked_model(model_dir, staging, also, leave)  # once more: the texts may have taken hours
-                applied = write_rows(plan, *model, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
+        if output is not None:
+            with new_directory(output) as staging:
+                parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
+                applied = write_rows(plan, *parts, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
                 written = _verified(before, plan, done, staging)
-            applied = replace(applied, out=os.fspath(out_dir))
+            applied = replace(applied, out=os.fspath(output))
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
     return Adapted(suggestions, done, new_tokens, plan, applied, comparison, counts[0], counts[1], out, unreached)
@@ -272,7 +274,7 @@ def _suggested(tokenizer: BertTokenizer, texts: Iterable[str], way: str, most: i
     if way == "unused" and type(most) is int:
         most = min(most, slots)
     way = "single-word" if way == "unused" else way
-    suggestions = suggest_tokens(tokenizer, texts, max_suggestions=most, way=way, **options)
+    suggestions = suggest_tokens(tokenizer, texts, most=most, way=way, **options)
     if not suggestions.suggestions:
         raise InputError(
             f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that occur "

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.profiles import Profile
+from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, Table
 from trietok.tokenizer.auto import choose
@@ -221,11 +222,12 @@ def _speed(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
+@renamed(against="engines")
 def measure(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] | None = None,
+    engines: Sequence[str] | None = None,
     profile: Profile | None = None,
     rounds: int = 3,
     passes: int = 3,
@@ -239,7 +241,7 @@ def measure(
     Args:
         texts: what to encode; written to a temporary file, and held in the memory of the processes.
         model: a directory, a vocab.txt, a built-in name or a name on the hub.
-        against: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
+        engines: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
             `"transformers"` is its class of the same profile.
         profile: `"slow"` or `"fast"`; by default the one that `AutoTokenizer` takes.
         rounds: processes for each contender; medians of them are what is reported.
@@ -247,16 +249,16 @@ def measure(
         progress: called with a note before each process starts.
 
     Raises:
-        InputError: `against` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
+        InputError: `engines` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
-    >>> benchmark = measure(["The people, united!"] * 10, against=[], rounds=1, passes=2)
+    >>> benchmark = measure(["The people, united!"] * 10, engines=[], rounds=1, passes=2)
     >>> [result.contender for result in benchmark.results], benchmark.lines, benchmark.size
     (['trietok'], 10, 190)
     """
     if rounds < 1 or passes < 2:
         raise InputError(f"at least 1 round of 2 passes is needed, not {rounds} of {passes}")
-    with _Workers(texts, model, against, profile) as workers:
+    with _Workers(texts, model, engines, profile) as workers:
         results = {name: Throughput(name, "", "", []) for name in workers.names}
         for number in range(1, rounds + 1):
             for name in workers.names:
@@ -275,11 +277,12 @@ def measure(
         return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()))
 
 
+@renamed(against="engines")
 def validate(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] | None = None,
+    engines: Sequence[str] | None = None,
     profile: Profile | None = None,
     most: int = 5,
     progress: Progress | None = None,
@@ -287,18 +290,18 @@ def validate(
     """Compare the ids that others give with those of trietok, text by text, special tokens included.
 
     Args:
-        texts, model, against, profile, progress: as for `measure`; trietok in `against` is passed over.
+        texts, model, engines, profile, progress: as for `measure`; trietok in `engines` is passed over.
         most: how many differences of each contender are kept.
 
     Raises:
         InputError: as `measure`, or trietok cannot encode a text.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
-    >>> validate(["The people, united!"], against=[])
+    >>> validate(["The people, united!"], engines=[])
     []
     """
     agreements: list[Agreement] = []
-    with _Workers(texts, model, against, profile) as workers:
+    with _Workers(texts, model, engines, profile) as workers:
         for name in workers.names:
             if progress is not None:
                 progress(f"ids: {name}")
@@ -317,16 +320,16 @@ class _Workers(EngineWork):
         self,
         texts: Iterable[str],
         model: str | os.PathLike[str],
-        against: Sequence[str] | None,
+        engines: Sequence[str] | None,
         profile: Profile | None,
     ) -> None:
-        if isinstance(texts, (str, bytes)) or isinstance(against, str):
-            raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
-        for name in against or ():
+        if isinstance(texts, (str, bytes)) or isinstance(engines, str):
+            raise InputTypeError("texts are a list of texts and `engines` a list of names, not one string", value=texts)
+        for name in engines or ():
             if name not in CONTENDERS:
                 raise InputError(f"there is no tokenizer {name!r} to compare with; choose from {', '.join(CONTENDERS)}")
         self.tokenizer = choose(os.fspath(model), profile).load()  # what it cannot load is no benchmark
-        likes = _OF_PROFILE[self.tokenizer.profile] if against is None else against
+        likes = _OF_PROFILE[self.tokenizer.profile] if engines is None else engines
         self.names = list(dict.fromkeys((OURS, *likes)))
         super().__init__(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
         self._given = texts
