@@ -83,6 +83,7 @@ _HOMES = {
     for name in names.split()
 }
 __all__ = ["__version__", "kernel", *_HOMES]
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:
@@ -94,7 +95,3 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

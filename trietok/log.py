@@ -1,7 +1,4 @@
-"""What trietok has to say, to the logger `trietok`, and of options that have another name now.
-
-Python's logging is imported when there is something to say.
-"""
+"""What trietok says: to its logger, with Python's logging imported only then, and of options with another name now."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
 from trietok.cli.results import write_result
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
+from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import WAYS, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
@@ -173,7 +174,7 @@ def add(
         {
             "out": output,
             **done.to_dict(),
-            "effects": [effect.to_dict() for effect in effects],
+            "effects": plain_values(effects),
             **dict(zip(("before", "after"), comparison.fingerprints, strict=True)),
             "proof": comparison.proof,
             "plan": save_plan,

@@ -142,7 +142,7 @@ def encode_files(
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
-        refuse_while_starting("workers")
+        refuse_while_starting()
     for name in names:
         if name not in (IDS, *SMALL_COLUMNS):
             raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)

@@ -22,7 +22,4 @@ __all__ = [
     "train_chinese_bpe",
     "train_wordpiece",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -264,7 +264,7 @@ def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Itera
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with worker_pool(workers, "workers", _begin_process, count) as submit:
+        with worker_pool(workers, _begin_process, count) as submit:
             waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
             for batch in batches:
                 if len(waiting) == 2 * workers:  # no more batches at once, or the whole text would be held

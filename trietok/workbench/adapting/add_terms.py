@@ -407,10 +407,6 @@ class WayEffect(NamedTuple):
     tokens_after: int
     other_words: list[OtherWord]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "other_words": [word._asdict() for word in self.other_words]}
-
     def __str__(self) -> str:
         examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])
         occurrences = sum(each.frequency for each in self.other_words)

@@ -104,9 +104,8 @@ class Exported(Report):
     def summary(self) -> str:
         """What was written, and how many texts differ, in a line."""
         texts = number_of(self.texts, "text")
-        if not self.differing:
-            return f"{self.path}: written; {self.reader} gives the same ids for {texts}"
-        return f"{self.path}: written; {self.reader} gives other ids for {self.differing:,} of {texts}"
+        which = f"other ids for {self.differing:,} of {texts}" if self.differing else f"the same ids for {texts}"
+        return f"{self.path}: written; {self.reader} gives {which}"
 
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""

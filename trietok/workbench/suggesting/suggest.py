@@ -21,7 +21,7 @@ from trietok.showing.characters import alternatives, number_of
 from trietok.showing.report import Report, Table
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.training.word_counts import WordCounts
+from trietok.training.word_counts import WordCounts, require_whole
 from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.adding_words import (
     LONGEST,
@@ -329,8 +329,7 @@ def _check_options(
 ) -> None:
     numbers = {"most": most, "min_frequency": min_frequency, "max_words": max_words}
     for name, value in numbers.items():
-        if type(value) is not int or value < 1:
-            raise InputError(f"{name} is {value!r}; it is a whole number from 1")
+        require_whole(name, value, 1)
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
     if way not in ("auto", *WAYS):
