@@ -25,6 +25,7 @@ from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
 from trietok.cli.results import write_result
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
+from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import WAYS, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
@@ -106,11 +107,10 @@ class _Terms:
         """What became of the terms, with the numbers of lines."""
         return done._replace(refused=[each._replace(number=self._numbers[each.number - 1]) for each in done.refused])
 
-    def say_left_out(self, done: trietok.AddedTerms, allowed: bool) -> None:
-        """Name the terms that are left out, at the end of a command that has placed them."""
-        for number, term, reason in done.refused:
-            warn(f"{self._where}, line {number}: {term!r:.60} is left out: {reason}")
+    def end(self, done: trietok.AddedTerms, allowed: bool) -> None:
+        """End the command with the exit code that terms left out mean, which the result has named."""
         if done.refused and not allowed:
+            warn(f"{number_of(len(done.refused), 'term')} of {self._where} left out, so the exit code is {FOUND}")
             raise click.exceptions.Exit(FOUND)
 
 
@@ -181,13 +181,13 @@ def add(
         as_json,
         lambda: (
             *map(str, effects),
-            *done.lines(),
+            *str(done).split("\n"),
             *(_rows_lines(after, model, output) if done.added else written),
             *comparison.slots_said,
             comparison.proof,
         ),
     )
-    given.say_left_out(done, allow_left_out)
+    given.end(done, allow_left_out)
 
 
 @options.command()
@@ -485,7 +485,9 @@ def adapt(
     if output is None and not dry_run:
         raise click.UsageError("Missing option '--output' / '-o'; --dry-run goes without.")
     given = None if terms is None else _Terms(terms)
+    checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
+    profile = choice_of(model).kind.profile
     with shown_bars(transient=True) as bars:
         adapted = trietok.adapt(
             model,
@@ -494,7 +496,7 @@ def adapt(
             terms=None if given is None else given.terms,
             leave_out=_words_of(leave_out),
             new=new or "pieces",
-            profile=choice_of(model).kind.profile,
+            profile=profile,
             progress=_writing(bars),
             **how,
         )
@@ -502,4 +504,4 @@ def adapt(
         adapted = adapted._replace(terms=given.placed(adapted.terms))
     write_result(adapted, as_json, lambda: str(adapted).split("\n"))
     if given is not None:
-        given.say_left_out(adapted.terms, allow_left_out)
+        given.end(adapted.terms, allow_left_out)

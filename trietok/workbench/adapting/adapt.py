@@ -107,7 +107,7 @@ class Adapted(NamedTuple):
     def lines(self) -> list[str]:
         """What was done, without the tensors and the proof; where nothing was written, each token too."""
         if self.suggestions is None:
-            lines = self.terms.lines()
+            lines = str(self.terms).split("\n")
         else:
             lines = [f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"]
         if self.unreached:
