@@ -20,13 +20,13 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import STANDARD_INPUT, Lines, Reader, choice_of, tokenizer_of
-from trietok.cli.output import FOUND, warn
+from trietok.cli.output import FOUND, say_choice, warn
 from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
 from trietok.cli.results import write_result
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import number_of
-from trietok.tokenizer.auto import choose
+from trietok.tokenizer.auto import Choice, choose
 from trietok.workbench.adapting.add_terms import WAYS, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
 
@@ -52,7 +52,7 @@ def _tokenizer_to_change(model: str) -> Any:
 
     try:
         tokenizer = tokenizer_of(model)
-        require_same_tokens(tokenizer, choose(model, "slow").load(), model)
+        require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
     except trietok.TrietokError as error:
         raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
@@ -110,7 +110,9 @@ class _Terms:
     def end(self, done: trietok.AddedTerms, allowed: bool) -> None:
         """End the command with the exit code that terms left out mean, which the result has named."""
         if done.refused and not allowed:
-            warn(f"{number_of(len(done.refused), 'term')} of {self._where} left out, so the exit code is {FOUND}")
+            warn(
+                f"{number_of(len(done.refused), 'term')} of {self._where} left out, so the exit code is {FOUND}; --allow-left-out makes it 0"
+            )
             raise click.exceptions.Exit(FOUND)
 
 
@@ -300,7 +302,9 @@ def suggest(
       trietok suggest -m my-tokenizer -o with-words texts.txt
     """
     texts = read(files)
-    tokenizer = tokenizer_of(model, "slow", "because only it tells which words there are")
+    choice = Choice(model, trietok.BertTokenizer, "because the words of texts are told in this profile")
+    tokenizer = choice.load()
+    say_choice(choice)
     with shown_reading(texts, "counting words") as shown:
         suggestions = trietok.suggest_tokens(tokenizer, shown, leave_out=_words_of(leave_out), **how)
     applied, said = None, []

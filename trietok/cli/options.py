@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import re
-import shlex
 import shutil
 import stat
 import sys
@@ -262,13 +261,10 @@ profile = together(
     ),
     flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
 )
-_model, _ANY_MODEL = (
-    partial(tokenizer, "--model", "-m"),
-    "a directory, a vocab.txt, a built-in name or a name on the hub.",
-)
-model = together(_model(default=DEFAULT_MODEL, help=f"The tokenizer: {_ANY_MODEL}"), profile)
+_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
+model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=_MODEL), profile)
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
-required_model = _model(help=f"The tokenizer: {_ANY_MODEL}  [required]")
+required_model = tokenizer("--model", "-m", help=f"{_MODEL}  [required]")
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
@@ -491,7 +487,7 @@ def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: 
         column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
     """
     if arguments and files:
-        raise click.UsageError(f"Give {what} as arguments or with --file, not both.")
+        raise click.UsageError(f"Give {what} as arguments or by -f, not both.")
     if files:
         return Lines(files=files, column=column)
     if arguments:
@@ -499,7 +495,7 @@ def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: 
             _refuse_file_names(arguments)
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
-        raise click.UsageError(f"Give {what} as arguments, with --file FILE or through a pipe; - reads what you type.")
+        raise click.UsageError(f"Give {what} as arguments, by -f FILE or through a pipe; - reads what you type.")
     return Lines(files=[STANDARD_INPUT])
 
 
@@ -509,9 +505,8 @@ def _refuse_file_names(texts: Sequence[str]) -> None:
     for text in () if "--" in ctx.find_root().obj else texts:
         is_file = os.path.isfile(text) and not set(text).isdisjoint("./\\")
         if is_file or (has_text_suffix(text) and text.isprintable() and " " not in text):
-            said = "is a file" if is_file else "looks like a file, and there is none of that name"
-            name = shlex.quote(text)
-            raise click.UsageError(f"{text!r} {said}; -f {name} reads a file, and -- {name} takes the name as a text.")
+            said = "is a file; -f reads it" if is_file else "looks like a file, and there is none of that name"
+            raise click.UsageError(f"{text!r} {said}; put -- before it if it is the text.")
 
 
 def ids_in(text: str) -> list[int]:

@@ -273,7 +273,7 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
                 yield size, future.result()
     except BrokenProcessPool:
         raise TrietokError(
-            "a process that counts words has died, perhaps because memory ran out; try fewer processes (--processes)"
+            "a process that counts words has died, perhaps because memory ran out; try fewer processes (--workers)"
         ) from None
 
 

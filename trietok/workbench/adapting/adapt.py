@@ -17,7 +17,7 @@ from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
 from trietok.showing.characters import aligned, alternatives, first_few, number_of
-from trietok.tokenizer.auto import choose
+from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
@@ -249,8 +249,8 @@ def _why_nothing(done: AddedTerms) -> str:
 
 def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
-    own, slow = (choose(os.fspath(model_dir), each).load() for each in (profile, "slow"))
-    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
+    own, other = choose(os.fspath(model_dir), profile).load(), AutoTokenizer.from_pretrained(model_dir, use_fast=False)
+    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(other, "adapt")
     require_same_tokens(before, slow, model_dir)
     return before, slow
 

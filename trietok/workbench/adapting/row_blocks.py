@@ -182,7 +182,7 @@ def moved_ids(
         if tokenizer is None or not key.endswith("_token_id"):
             raise InputError(
                 f"{where} has {key} {value}, and the plan drops that row; give the new tokenizer too (tokenizer=..., "
-                "--tokenizer), which has another token in that role, or change the configuration first"
+                "--new-tokenizer), which has another token in that role, or change the configuration first"
             )
         token = getattr(tokenizer, role, None)
         return None if token is None else tokenizer.convert_tokens_to_ids(str(token))
