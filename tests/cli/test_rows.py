@@ -39,7 +39,8 @@ def table_of(directory):
 
 def test_a_table_and_the_sentence(model, new, two, tmp_path):
     _, _, plan = two
-    assert out("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new) == [
+    slow = ("--profile", "slow")
+    assert out("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, *slow) == [
         "tensor                                  before  after   type",
         "bert.embeddings.word_embeddings.weight  11 × 4  13 × 4  F32",
         "cls.predictions.bias                    11      13      F32",
@@ -55,9 +56,8 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
 
 
 def test_json(model, new, two, tmp_path):
-    (line,) = out(
-        "rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, "--multiple-of", "8", "--json"
-    )
+    given = ("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, "--profile", "slow")
+    (line,) = out(*given, "--multiple-of", "8", "--json")
     values = json.loads(line)
     assert values["plan"] == {
         **{"before": two[2].before, "after": two[2].after, "rows_before": ROWS, "rows_after": AFTER},

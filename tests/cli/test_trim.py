@@ -10,6 +10,8 @@ import pytest
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
 from trietok import BertTokenizer, BertTokenizerFast, RowPlan, compare, plan_rows
 
+SLOW = ("--profile", "slow")
+
 
 @pytest.fixture
 def text(tmp_path) -> str:
@@ -21,7 +23,7 @@ def text(tmp_path) -> str:
 def test_what_is_written_and_said(tiny, text, tmp_path):
     saved, plan, held = str(tmp_path / "out"), str(tmp_path / "plan.json"), tmp_path / "held.txt"
     held.write_text("hello\nhello hello-lo hellolo\n", encoding="utf-8")
-    lines = out("trim", "-m", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan)
+    lines = out("trim", "-m", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan, *SLOW)
     before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
     assert lines == [
         "12 tokens become 10 (83.3%)",

@@ -76,8 +76,10 @@ def _rows_command(model: str, out: str) -> str | None:
     return f"trietok rows -m {shlex.quote(model)} --new-tokenizer {shlex.quote(out)} -o {shlex.quote(out + '-model')}"
 
 
-def _rows_lines(tokenizer: Any, model: str, out: str) -> list[str]:
+def _rows_lines(tokenizer: Any, model: str, out: str, is_changed: bool = True) -> list[str]:
     """What a model needs now."""
+    if not is_changed:
+        return [f"written to {out}; no term is new, so its ids are those of before, and a model needs no other rows"]
     rows, rounded = tokenizer.embedding_rows(1), tokenizer.embedding_rows()
     lines = [f"written to {out}; the model needs {rows} embedding rows; {rounded} as a multiple of 8"]
     command = _rows_command(model, out)
@@ -110,9 +112,8 @@ class _Terms:
     def end(self, done: trietok.AddedTerms, allowed: bool) -> None:
         """End the command with the exit code that terms left out mean, which the result has named."""
         if done.refused and not allowed:
-            warn(
-                f"{number_of(len(done.refused), 'term')} of {self._where} left out, so the exit code is {FOUND}; --allow-left-out makes it 0"
-            )
+            left_out = f"{number_of(len(done.refused), 'term')} of {self._where} left out"
+            warn(f"{left_out}, so the exit code is {FOUND}; --allow-left-out makes it 0")
             raise click.exceptions.Exit(FOUND)
 
 
@@ -169,7 +170,6 @@ def add(
         raise trietok.InputError(f"no term is added: {'; '.join(why)}")
     comparison = trietok.compare(before, after, ())
     _save(after, model, output, trietok.plan_rows(before, after) if save_plan is not None else None, save_plan)
-    written = [f"written to {output}; no term is new, so its ids are those of before, and a model needs no other rows"]
     write_result(
         {
             "out": output,
@@ -184,7 +184,7 @@ def add(
         lambda: (
             *map(str, effects),
             *str(done).split("\n"),
-            *(_rows_lines(after, model, output) if done.added else written),
+            *_rows_lines(after, model, output, bool(done.added)),
             *comparison.slots_said,
             comparison.proof,
         ),
@@ -313,7 +313,7 @@ def suggest(
         done = trietok.add_terms(after, [each.word for each in suggestions.suggestions], suggestions.adding)
         _save(after, model, output, None, None)
         applied = {"out": output, **done.to_dict(), "rows_command": _rows_command(model, output)}
-        said = [*str(done).split("\n"), *_rows_lines(after, model, output)]
+        said = [*str(done).split("\n"), *_rows_lines(after, model, output, bool(done.added))]
     write_result(
         {**suggestions.to_dict(), "applied": applied},
         as_json,
