@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ import trietok
 from tests.benchmarking.contenders import write_flash, write_package
 from trietok.benchmarking import CONTENDERS, measure, validate
 from trietok.errors import FileError, InputError, InputTypeError
-from trietok.workbench.benchmarking.bench import Benchmark, Round, Throughput
+from trietok.workbench.benchmarking.bench import Agreement, Benchmark, Round, Throughput
 from trietok.workbench.engines import worker as engine_worker
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5
@@ -50,7 +51,7 @@ def problem(name: str, model: str) -> str:
 
 def test_trietok_alone(model):
     benchmark = measure(TEXTS, model, against=["trietok"], rounds=2, passes=2)
-    assert benchmark[:4] == (model, 4, 25, 2)
+    assert (benchmark.model, benchmark.lines, benchmark.size, benchmark.passes) == (model, 4, 25, 2)
     (result,) = benchmark.results
     assert result[:3] == ("trietok", trietok.__version__, "")
     assert len(result.rounds) == 2
@@ -95,12 +96,12 @@ def test_medians_and_speedups():
     assert benchmark.lines_per_second(theirs) == (500.0, 1000.0)
     assert (missing.median, benchmark.speedups(missing), benchmark.lines_per_second(missing)) == (None, None, None)
     # Without trietok's own speed there is nothing to compare with.
-    assert benchmark._replace(results=[missing, theirs]).speedups(theirs) is None
+    assert replace(benchmark, results=[missing, theirs]).speedups(theirs) is None
 
 
 def test_the_report_as_text():
     assert str(report()).split("\n") == [
-        "1000 lines, 2 MB, model; median of 3 rounds",
+        "1,000 lines, 2 MB, model; median of 3 rounds",
         "tokenizer   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
         "trietok     1.0          200       4.00       8.00          4000",
         "tokenizers  2.0         1000       1.00       2.00          1000         4.00 ×         4.00 ×",
@@ -136,7 +137,7 @@ def test_the_report_as_json():
 def test_the_same_ids(packages, model):
     write_flash(packages)
     assert validate(TEXTS, model, against=["flash-tokenizer", "trietok"]) == [
-        ("flash-tokenizer", "9.9", "", 4, 0, []),
+        Agreement("flash-tokenizer", "9.9", "", 4, 0, []),
     ]
 
 

@@ -6,6 +6,7 @@ import json
 import random
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -309,7 +310,7 @@ def test_added_saved_and_loaded(small, tmp_path, adding):
     assert words(found) == ["covid", "sos"]
     then = {"wordpiece": "covid ##ien", "single-word": "co ##vidien"}
     applied = add_suggestions(tokenizer, found)
-    assert applied == (2, 1, 1 if adding == "wordpiece" else 0)
+    assert (applied.added, applied.verified, applied.changed) == (2, 1, 1 if adding == "wordpiece" else 0)
     assert tokenizer.tokenize("covidien") == then[adding].split()
     assert [tokenizer.encode(word, add_special_tokens=False) for word in words(found)] == [[size], [size + 1]]
     tokenizer.save_pretrained(tmp_path / "out")
@@ -329,7 +330,7 @@ def test_what_does_not_hold_is_not_added(small):
     other = suggest(tokenizer, ["covid covid covids"], max_suggestions=1)
     size = len(tokenizer)
     with pytest.raises(VocabularyError, match="ids of 'covids' would change"):
-        add_suggestions(tokenizer, other._replace(changed=[]))
+        add_suggestions(tokenizer, replace(other, changed=[]))
     tokenizer.max_embedding_rows = size
     with pytest.raises(VocabularyError, match="embedding rows"):
         add_suggestions(tokenizer, found)

@@ -11,6 +11,7 @@ import copy
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from trietok.cli.results import write_result
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import number_of
+from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import Choice, choose
 from trietok.workbench.adapting.add_terms import WAYS, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
@@ -33,13 +35,9 @@ from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_mode
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
-_json = options.together(options.json_flag(help="Write one JSON object, with every number."), options.offline)
+_json = options.together(options.json_lines, options.offline)
 # What `add` and `trim` end with.
-_changing = options.together(
-    options.save_plan,
-    options.reading,
-    _json,
-)
+_changing = options.together(options.save_plan, options.reading, _json)
 _MOST_SAID = 3  # terms that are left out, in an error
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
@@ -52,7 +50,8 @@ def _tokenizer_to_change(model: str) -> Any:
 
     try:
         tokenizer = tokenizer_of(model)
-        require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
+        slow: Any = trietok.AutoTokenizer.from_pretrained(model, use_fast=False)
+        require_same_tokens(tokenizer, slow, model)
     except trietok.TrietokError as error:
         raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
@@ -107,7 +106,7 @@ class _Terms:
 
     def placed(self, done: trietok.AddedTerms) -> trietok.AddedTerms:
         """What became of the terms, with the numbers of lines."""
-        return done._replace(refused=[each._replace(number=self._numbers[each.number - 1]) for each in done.refused])
+        return replace(done, refused=[each._replace(number=self._numbers[each.number - 1]) for each in done.refused])
 
     def end(self, done: trietok.AddedTerms, allowed: bool) -> None:
         """End the command with the exit code that terms left out mean, which the result has named."""
@@ -166,7 +165,7 @@ def add(
     after = copy.deepcopy(before)
     done = given.placed(trietok.add_terms(after, given.terms, way, special=special))
     if done.refused and not done.added:
-        _, *why = str(done._replace(refused=done.refused[:_MOST_SAID])).split("\n")
+        _, *why = str(replace(done, refused=done.refused[:_MOST_SAID])).split("\n")
         raise trietok.InputError(f"no term is added: {'; '.join(why)}")
     comparison = trietok.compare(before, after, ())
     _save(after, model, output, trietok.plan_rows(before, after) if save_plan is not None else None, save_plan)
@@ -174,7 +173,7 @@ def add(
         {
             "out": output,
             **done.to_dict(),
-            "effects": [effect.to_dict() for effect in effects],
+            "effects": plain_values(effects),
             **dict(zip(("before", "after"), comparison.fingerprints, strict=True)),
             "proof": comparison.proof,
             "plan": save_plan,
@@ -505,7 +504,7 @@ def adapt(
             **how,
         )
     if given is not None:
-        adapted = adapted._replace(terms=given.placed(adapted.terms))
+        adapted = replace(adapted, terms=given.placed(adapted.terms))
     write_result(adapted, as_json, lambda: str(adapted).split("\n"))
     if given is not None:
         given.end(adapted.terms, allow_left_out)

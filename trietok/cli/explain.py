@@ -12,7 +12,7 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import Encoding, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, write_line
+from trietok.cli.output import on_terminal, write_line
 from trietok.cli.results import on_screen
 from trietok.showing.characters import number_of
 
@@ -93,7 +93,7 @@ def explain(
         return
     for number, each in enumerate(explained):
         if as_json:
-            write_line(json_line(each.to_dict()))
+            write_line(each.to_json())
         elif on_terminal():
             on_screen(partial(_draw, each, is_first=number == 0))
         else:

@@ -13,7 +13,6 @@ from trietok.cli.options import Reader, tokenizer_of
 from trietok.cli.output import FOUND, TROUBLE, say_error
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_result
-from trietok.showing.characters import number_of
 from trietok.workbench.engines.worker import OTHERS
 from trietok.workbench.locking.export import FILES
 from trietok.workbench.locking.lock import LOCK_FILE, model_there
@@ -52,9 +51,7 @@ def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json:
         made = trietok.lock(tokenizer, shown)
     made = dataclasses.replace(made, model=model)
     made.save(output)
-    ids = f"{sum(len(each.ids) for each in made.texts):,} ids, {len(made.special_tokens)} special ids"
-    line = f"written to {output}: {number_of(len(made.texts), 'text')}, {ids}, {made.fingerprint}"
-    write_result(values_of(made, output), as_json, lambda: [line])
+    write_result(values_of(made, output), as_json, lambda: [f"written to {output}: {made}"])
 
 
 @options.command()

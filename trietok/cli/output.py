@@ -18,7 +18,7 @@ import click
 
 import trietok
 from trietok.cli.interrupts import INTERRUPTED, TERMINATED, Terminated
-from trietok.files.formats import json_line as json_line
+from trietok.showing.report import json_line as json_line
 
 # On a terminal these turn the direction of what stands around them, beyond the text they are in.
 _TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -354,20 +354,7 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them,
 def write_json(path: Path_, value: Any) -> None:
     """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, HALF_PAIR.sub(_escape, text) + "\n")
-
-
-# Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
-_ESCAPED_IN_LINES = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-
-def json_line(values: Any) -> str:
-    """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
-    return _ESCAPED_IN_LINES.sub(_escape, json.dumps(values, ensure_ascii=False))
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    write_text(path, HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
 
 
 def write_text(path: Path_, text: str) -> None:

@@ -192,8 +192,11 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[st
     ['word  count  now', 'low      12  l ##ow']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = [str.rjust if number in right else str.ljust for number in range(len(widths))]
-    return ["  ".join(side(*each) for side, *each in zip(sides, row, widths, strict=True)).rstrip() for row in rows]
+    cells = (
+        [cell.rjust(width) if number in right else cell.ljust(width) for number, (cell, width) in enumerate(pairs)]
+        for pairs in (zip(row, widths, strict=True) for row in rows)
+    )
+    return ["  ".join(row).rstrip() for row in cells]
 
 
 def number_of(count: int, what: str) -> str:

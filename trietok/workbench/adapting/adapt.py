@@ -9,14 +9,16 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
-from trietok.showing.characters import aligned, alternatives, first_few, number_of
+from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.showing.report import Report, Table, plain_values
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
@@ -54,11 +56,17 @@ class NewToken(NamedTuple):
     frequency: int
     tokens_saved: int
 
+    def cells(self) -> tuple[str, ...]:
+        """The token in the columns of a table."""
+        kind, pieces = "entry" if self.is_entry else "added token", " ".join(self.pieces)
+        return self.token, kind, pieces, f"{self.frequency:,}", f"{self.tokens_saved:,}"
+
 
 _HEAD = ("token", "as", "now", "frequency", "tokens saved")
 
 
-class Adapted(NamedTuple):
+@dataclass(frozen=True)
+class Adapted(Report):
     """What `adapt` did, or would do. `str` makes it readable.
 
     Attributes:
@@ -90,60 +98,47 @@ class Adapted(NamedTuple):
         """What became of the ids, in one sentence; see `Comparison.proof`."""
         return self.comparison.proof
 
+    @property
+    def ok(self) -> bool:
+        """Whether no term is left out."""
+        return self.terms.ok
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; of the plan its numbers."""
-        return {
-            "out": self.out or None,
-            "suggestions": self.suggestions and self.suggestions.to_dict(),
-            "terms": self.terms.to_dict(),
-            "new": [each._asdict() for each in self.new],
-            "rows": self.applied and self.applied.to_dict(),
-            "before": self.before._asdict(),
-            "after": self.after._asdict(),
-            "unreached": self.unreached,
-            "proof": self.proof,
-        }
+        parts = ("suggestions", "terms", "new", "before", "after", "unreached", "proof")
+        rows = {"out": self.out or None, "rows": plain_values(self.applied)}
+        return {**rows, **{name: plain_values(getattr(self, name)) for name in parts}}
 
-    def lines(self) -> list[str]:
-        """What was done, without the tensors and the proof; where nothing was written, each token too."""
+    def _parts(self) -> Iterator[str | Table]:
+        if self.applied is None and self.new:
+            columns = len(_HEAD) if self.after.texts else 3
+            yield Table(_HEAD[:columns], [each.cells()[:columns] for each in self.new], right=(3, 4), mono=(2,))
         if self.suggestions is None:
-            lines = str(self.terms).split("\n")
+            yield from str(self.terms).split("\n")
         else:
-            lines = [f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"]
+            yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
         if self.unreached:
-            lines.append(
+            yield (
                 f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
                 f"on the texts: {first_few(self.unreached)}"
             )
         if self.after.texts:
             absent = [each.token for each in self.new if not each.frequency]
-            lines += [f"{len(absent):,} of them in none of the texts: {first_few(absent)}"] if absent else []
+            if absent:
+                yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
             saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-            lines.append(
+            yield (
                 f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
                 f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
             )
         if self.applied is None:
-            columns = len(_HEAD) if self.after.texts else 3
-            cells = [
-                (
-                    each.token,
-                    "entry" if each.is_entry else "added token",
-                    " ".join(each.pieces),
-                    f"{each.frequency:,}",
-                    f"{each.tokens_saved:,}",
-                )
-                for each in self.new
-            ]
-            table = aligned([row[:columns] for row in (_HEAD, *cells)], right=(3, 4)) if cells else []
-            return [*table, *lines, "nothing is written"]
-        lines.append(f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}")
-        if self.applied.left_out:
-            lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
-        return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
-
-    def __str__(self) -> str:
-        return "\n".join([*self.lines(), *self.comparison.slots_said, self.proof])
+            yield "nothing is written"
+        else:
+            yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
+            if self.applied.left_out:
+                yield f"not carried over: {', '.join(self.applied.left_out)}"
+            yield f"written to {self.out}; train it on your texts before you use the new tokens"
+        yield from (*self.comparison.slots_said, self.proof)
 
 
 def adapt(
@@ -232,7 +227,7 @@ def adapt(
                 model = checked_model(model_dir, staging, also, leave)  # once more: the texts may have taken hours
                 applied = write_rows(plan, *model, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
                 written = _verified(before, plan, done, staging)
-            applied = applied._replace(out=os.fspath(out_dir))
+            applied = replace(applied, out=os.fspath(out_dir))
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
     return Adapted(suggestions, done, new_tokens, plan, applied, comparison, counts[0], counts[1], out, unreached)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.characters import is_chinese_char
@@ -61,7 +62,7 @@ class TextCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Report):
     """What was trimmed, and the proof that the texts have the same tokens. `str` makes it readable.
 
     Attributes:
@@ -83,19 +84,14 @@ class Certificate:
     held_back: TextCounts | None
     proof: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        held_back = None if self.held_back is None else self.held_back._asdict()
-        return {**asdict(self), "texts": self.texts._asdict(), "held_back": held_back}
-
     def lines(self) -> list[str]:
         """What it says, without the proof."""
         share = self.tokens_after / self.tokens_before
         lines = [f"{self.tokens_before:,} tokens become {self.tokens_after:,} ({share:.1%})", str(self.texts)]
         return lines if self.held_back is None else [*lines, f"held back: {self.held_back}"]
 
-    def __str__(self) -> str:
-        return "\n".join([*self.lines(), self.proof])
+    def _parts(self) -> list[str]:
+        return [*self.lines(), self.proof]
 
 
 def certify(
@@ -181,7 +177,8 @@ class RefusedTerm(NamedTuple):
         return f"left out: {self.term!r:.60}, number {self.number}: {self.reason}"
 
 
-class AddedTerms(NamedTuple):
+@dataclass(frozen=True)
+class AddedTerms(Report):
     """What `add_terms` did. `str` makes it readable.
 
     Attributes:
@@ -200,18 +197,19 @@ class AddedTerms(NamedTuple):
     refused: list[RefusedTerm]
     entries: list[str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "refused": [each._asdict() for each in self.refused]}
+    @property
+    def ok(self) -> bool:
+        """Whether no term is left out."""
+        return not self.refused
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str]:
         entries, tokens = len(self.entries), len(self.added) - len(self.entries)
         as_what = [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"] if entries else []
         as_what += [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"] if tokens else []
         lines = [f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}{', '.join(as_what)}"]
         for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
             lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
-        return "\n".join([*lines, *map(str, self.refused)])
+        return [*lines, *map(str, self.refused)]
 
 
 def add_terms(
@@ -405,10 +403,6 @@ class WayEffect(NamedTuple):
     tokens_after: int
     other_words: list[OtherWord]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "other_words": [word._asdict() for word in self.other_words]}
-
     def __str__(self) -> str:
         examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])
         occurrences = sum(each.frequency for each in self.other_words)
@@ -466,14 +460,15 @@ def effects_of_terms(
             after[number] += sum(map(len, new))
     frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))
     effects = []
-    for trial, (way, added, _, _, refused, _), texts_changed, tokens in zip(trials, done, changed, after, strict=True):
+    for trial, terms_done, texts_changed, tokens in zip(trials, done, changed, after, strict=True):
         # A word that becomes one new token is a term, however it is written.
-        terms_now = {(token_id,) for token_id in added.values()}
+        terms_now = {(token_id,) for token_id in terms_done.added.values()}
         cuts = (
             OtherWord(word, frequency, tokenizer.tokenize(word), trial.tokenize(word))
             for word, frequency in frequent
             if tuple(ids_of(trial, [word])[0]) not in terms_now
         )
         others = [each for each in cuts if each.before != each.after]
-        effects.append(WayEffect(way, len(added), len(refused), words.texts, texts_changed, before, tokens, others))
+        numbers = len(terms_done.added), len(terms_done.refused), words.texts, texts_changed, before, tokens
+        effects.append(WayEffect(terms_done.way, *numbers, others))
     return effects

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, UnknownTokenError, shortened
 from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+from trietok.showing.report import Report
 from trietok.tokenizer.fingerprint import State, digest, state_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
@@ -90,7 +91,7 @@ def _runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
 
 
 @dataclass(frozen=True)
-class RowPlan:
+class RowPlan(Report):
     """Where each row of a changed model comes from: an old row, or a weighted sum of old rows.
 
     Plans are made by `plan_rows`, `trim` and the commands; `apply_rows` and `apply_to` carry them out.
@@ -177,11 +178,9 @@ class RowPlan:
         source = self.sources[row]
         return ((source, 1.0),) if source >= 0 else self.sums[~source]
 
-    def __str__(self) -> str:
-        return (
-            f"{self.kept:,} of {self.rows_before:,} rows kept ({self.moved:,} moved), {self.lost:,} lost, "
-            f"{self.made:,} new"
-        )
+    def _parts(self) -> list[str]:
+        kept = f"{self.kept:,} of {self.rows_before:,} rows kept ({self.moved:,} moved)"
+        return [f"{kept}, {self.lost:,} lost, {self.made:,} new"]
 
     # ---- plans of plans ---------------------------------------------------------------------------------------------
 
@@ -304,7 +303,7 @@ class RowPlan:
 
     # ---- files ------------------------------------------------------------------------------------------------------
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The plan as a value for JSON.
 
         `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new row, sum, how many];
@@ -332,7 +331,7 @@ class RowPlan:
             FileError: the file cannot be written.
             FileFormatError: it would be too large to be read again: some 800,000 new tokens of four pieces each.
         """
-        text = json.dumps(self.to_json(), separators=(",", ":"))
+        text = self.to_json(separators=(",", ":"))
         if text.count(",") > MOST_VALUES:
             raise FileFormatError(
                 f"{os.fspath(path)} would hold more than {MOST_VALUES:,} values, which are not read again; nothing was "
@@ -353,7 +352,8 @@ class RowPlan:
 
     @classmethod
     def of_json(cls, value: Any, path: str | os.PathLike[str] = "(a value)") -> RowPlan:
-        """The plan of a value that `to_json` gave; an error names the path as where it comes from."""
+        """The plan of what `to_dict` or `to_json` gave; an error names the path as where it comes from."""
+        value = json.loads(value) if isinstance(value, str) else value
         if not isinstance(value, dict) or value.get("kind") != KIND:
             raise FileFormatError(f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path)
         if value.get("version") != VERSION:

@@ -15,10 +15,12 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from trietok.errors import InputError, InputTypeError, UnknownTokenError, VocabularyError
 from trietok.showing.characters import first_few
+from trietok.showing.report import Report
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.training.word_counts import require_texts
 from trietok.workbench.adapting.add_terms import Certificate, batches, certify, ids_of, unknown_id_of
@@ -28,8 +30,9 @@ from trietok.workbench.read_again import read_again
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
 
 
-class Trimmed(NamedTuple):
-    """What `trim` made.
+@dataclass(frozen=True)
+class Trimmed(Report):
+    """What `trim` made. `str` says what was proved, and so do `to_dict` and `to_json`.
 
     Attributes:
         tokenizer: the smaller tokenizer.
@@ -42,6 +45,13 @@ class Trimmed(NamedTuple):
     ids: dict[int, int]
     plan: RowPlan
     certificate: Certificate
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as JSON has it."""
+        return self.certificate.to_dict()
+
+    def _parts(self) -> list[str]:
+        return str(self.certificate).split("\n")
 
 
 def trim(

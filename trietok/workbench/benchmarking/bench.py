@@ -8,11 +8,14 @@ of other tokenizers are imported there and nowhere else.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.profiles import Profile
+from trietok.showing.characters import number_of
+from trietok.showing.report import Report, Table
 from trietok.tokenizer.auto import choose
 from trietok.workbench.engines.process import ENGINES, EngineWork, model_of
 
@@ -71,7 +74,8 @@ class Throughput(NamedTuple):
         return Round(*(statistics.median(values) for values in zip(*self.rounds, strict=True)))
 
 
-class Benchmark(NamedTuple):
+@dataclass(frozen=True)
+class Benchmark(Report):
     """The throughput of trietok and of others on the same texts. `str` makes a table of it.
 
     Attributes:
@@ -137,28 +141,13 @@ class Benchmark(NamedTuple):
     def summary(self) -> str:
         """What was measured, in a line."""
         rounds = max((len(result.rounds) for result in self.results), default=0)
-        return (
-            f"{_count(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}; median of {_count(rounds, 'round')}"
-        )
+        lines, times = number_of(self.lines, "line"), number_of(rounds, "round")
+        return f"{lines}, {self.size / 1e6:.3g} MB, {self.model}; median of {times}"
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        parts = [heading("Benchmark"), note(self.summary), table(_HEADS, self.rows(), right=range(2, len(_HEADS)))]
-        return fragment(*parts, *(note(problem, "bad") for problem in self._problems()), label="Benchmark")
-
-    def _problems(self) -> list[str]:
-        return [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
-
-    def __str__(self) -> str:
-        rows = [_HEADS, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [self.summary]
-        for name, version, *numbers in rows:
-            cells = [name.ljust(widths[0]), version.ljust(widths[1])]
-            cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, *self._problems()])
+    def _parts(self) -> Iterator[str | Table]:
+        yield self.summary
+        yield Table(_HEADS, self.rows(), right=range(2, len(_HEADS)))
+        yield from (f"{result.contender}: {result.problem}" for result in self.results if result.problem)
 
 
 class Difference(NamedTuple):
@@ -186,7 +175,8 @@ class Difference(NamedTuple):
     cut: bool
 
 
-class Agreement(NamedTuple):
+@dataclass(frozen=True)
+class Agreement(Report):
     """Whether a contender gives trietok's ids. `str` makes it readable.
 
     Attributes:
@@ -205,34 +195,30 @@ class Agreement(NamedTuple):
     differences: list[Difference]
 
     @property
+    def ok(self) -> bool:
+        """Whether they could be compared, and all ids are the same."""
+        return not self.problem and not self.differing
+
+    @property
     def summary(self) -> str:
         """The answer in a line."""
         if self.problem:
             return f"{self.contender}: {self.problem}"
         if not self.differing:
-            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines} lines'}"
-        return f"{self.contender}: other ids on {self.differing} of {_count(self.lines, 'line')}"
+            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines:,} lines'}"
+        return f"{self.contender}: other ids on {self.differing:,} of {number_of(self.lines, 'line')}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "differences": [difference._asdict() for difference in self.differences]}
-
-    def __str__(self) -> str:
-        lines = [self.summary]
+    def _parts(self) -> Iterator[str]:
+        yield self.summary
         for number, text, position, ids, tokens, their_ids, their_tokens, cut in self.differences:
             more = " ..." if cut else ""
-            lines.append(f"  line {number}, from token {position + 1}: {text!r:.100}")
-            lines.append(f"    {OURS}: {' '.join(tokens)}{more} {ids}")
-            lines.append(f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}")
-        return "\n".join(lines)
+            yield f"  line {number}, from token {position + 1}: {text!r:.100}"
+            yield f"    {OURS}: {' '.join(tokens)}{more} {ids}"
+            yield f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}"
 
 
 def _speed(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def measure(

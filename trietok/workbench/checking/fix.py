@@ -29,6 +29,7 @@ from trietok.files.formats import (
     write_json,
     write_vocab_lines,
 )
+from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
@@ -47,7 +48,7 @@ _OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-te
 
 
 @dataclasses.dataclass(frozen=True)
-class FixResult:
+class FixResult(Report):
     """What `fix` has done.
 
     Attributes:
@@ -63,15 +64,14 @@ class FixResult:
     changes: list[str]
     id_map: dict[int, int] | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
-        id_map = None if self.id_map is None else {str(old): new for old, new in self.id_map.items()}
-        reports = {"before": self.before.to_dict(), "after": self.after.to_dict()}
-        return {"out": self.out, "changes": self.changes, "id_map": id_map, **reports}
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error in what was written."""
+        return self.after.ok
 
-    def __str__(self) -> str:
-        done = [f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"]
-        return "\n".join([*done, *(f"  {change}" for change in self.changes), str(self.after)])
+    def _parts(self) -> list[str]:
+        done = f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"
+        return [done, *(f"  {change}" for change in self.changes), *str(self.after).split("\n")]
 
 
 def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: bool = False) -> FixResult:

@@ -13,6 +13,7 @@ from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 from trietok.errors import shortened
+from trietok.showing.report import Report
 
 # The words for each code of a finding: what all findings of it have in common, which is printed once above them where
 # there are several; `so`, what follows from it; `do`, the edit or command that repairs it. Without `so` nothing loads,
@@ -390,7 +391,7 @@ class Finding:
         return self.file if self.line_number is None else f"{self.file}, line {self.line_number}"
 
 
-class CheckReport:
+class CheckReport(Report):
     """All that a check has found, the most severe first.
 
     Attributes:
@@ -480,12 +481,11 @@ class CheckReport:
     def __str__(self) -> str:
         return self.text()
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        rows = [(severity, code, "\n".join(lines)) for severity, code, lines in self.groups()]
-        parts = [heading("Check", aside=self.path), note(self.summary, "good" if self.ok else "bad")]
-        return fragment(*parts, *([table(("", "code", "finding"), rows)] if rows else []), label="Check of a tokenizer")
+    def _html(self, html: Any) -> Iterator[str]:
+        yield html.note(f"{self.path}: {self.summary}", "good" if self.ok else "bad")
+        if self.findings:
+            rows = ((severity, code, "\n".join(lines)) for severity, code, lines in self.groups())
+            yield html.table(("", "code", "finding"), rows)
 
     def __repr__(self) -> str:
         return f"<CheckReport of {self.path!r}: {self.summary}>"

@@ -19,6 +19,7 @@ from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_F
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json import unsayable
 from trietok.showing.characters import number_of, visible
+from trietok.showing.report import Report
 from trietok.tokenizer.bert_fast import BertTokenizerFast
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
@@ -61,7 +62,7 @@ class ExportedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Exported:
+class Exported(Report):
     """A file that was written from a tokenizer. `str` says what its readers do otherwise.
 
     Attributes:
@@ -89,10 +90,14 @@ class Exported:
     options: dict[str, Any]
     checked: dict[str, int]
 
+    _ANSWERS = ("same_ids", "summary")
+
     @property
     def same_ids(self) -> bool:
         """Whether every text gets the same ids, and every library that was asked agrees."""
         return not self.differing and not any(self.checked.values())
+
+    ok = same_ids
 
     @property
     def summary(self) -> str:
@@ -101,20 +106,6 @@ class Exported:
         if not self.differing:
             return f"{self.path}: written; {self.reader} gives the same ids for {texts}"
         return f"{self.path}: written; {self.reader} gives other ids for {self.differing:,} of {texts}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {
-            "path": self.path,
-            "reader": self.reader,
-            "same_ids": self.same_ids,
-            "summary": self.summary,
-            **vars(self),
-            "examples": [each._asdict() for each in self.examples],
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
@@ -135,6 +126,8 @@ class Exported:
                 yield f"{name}: on {differing:,} of {texts} its ids are not those that were foretold"
             else:
                 yield f"{name}: the ids that were foretold, on {'the ' if self.texts == 1 else 'all '}{texts}"
+
+    _parts = lines
 
 
 def _joined(tokens: list[str]) -> str:

@@ -11,12 +11,14 @@ import copy
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.log import warning
-from trietok.showing.characters import aligned, alternatives, number_of
+from trietok.showing.characters import alternatives, number_of
+from trietok.showing.report import Report, Table
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts
@@ -85,7 +87,8 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-class Suggestions(NamedTuple):
+@dataclass(frozen=True)
+class Suggestions(Report):
     """Words to add to a tokenizer, the most useful first, and what that comes to. `str` makes it readable.
 
     Tokens are counted without [CLS], [SEP] and the like.
@@ -135,10 +138,8 @@ class Suggestions(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, but for the sample."""
-        values = self._asdict()
+        values = super().to_dict()
         del values["sample"]
-        for name in ("suggestions", "milestones", "changed", "left_out"):
-            values[name] = [item._asdict() for item in values[name]]
         return {**values, "mean_before": self.mean_before, "mean_after": self.mean_after}
 
     def summary(self) -> list[str]:
@@ -182,26 +183,17 @@ class Suggestions(NamedTuple):
             for each in self.suggestions
         ]
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        rows = self.rows()[:_MOST_SHOWN]
-        left_out = len(self.suggestions) - len(rows)
-        parts = [heading("Suggestions"), *map(note, self.summary())]
-        parts += [table(HEAD, rows, right=(1, 2), mono=(3,))] if rows else []
-        return fragment(*parts, *([note(f"… and {left_out:,} more")] if left_out else []), label="Suggestions")
-
-    def __str__(self) -> str:
-        lines = self.summary()
+    def _parts(self) -> Iterator[str | Table]:
+        yield from self.summary()
         if self.suggestions:
-            lines += aligned([HEAD, *self.rows()[:_MOST_SHOWN]], right=(1, 2))
-            if len(self.suggestions) > _MOST_SHOWN:
-                lines.append(f"... and {len(self.suggestions) - _MOST_SHOWN:,} more")
-        return "\n".join(lines)
+            yield Table(HEAD, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
+        if len(self.suggestions) > _MOST_SHOWN:
+            yield f"... and {len(self.suggestions) - _MOST_SHOWN:,} more"
 
 
-class Applied(NamedTuple):
-    """What adding suggestions to a tokenizer did.
+@dataclass(frozen=True)
+class Applied(Report):
+    """What adding suggestions to a tokenizer did. `str` makes it readable.
 
     Attributes:
         added: how many words were added.
@@ -212,6 +204,10 @@ class Applied(NamedTuple):
     added: int
     verified: int
     changed: int
+
+    def _parts(self) -> list[str]:
+        added = number_of(self.added, "word")
+        return [f"{added} added, {self.verified:,} others verified, {self.changed:,} of them changed as said"]
 
 
 MILESTONES = (50, 100, 500)
