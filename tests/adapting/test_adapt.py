@@ -97,13 +97,13 @@ def test_a_list_of_terms(model, tmp_path, kind):
     assert new[:8000].tobytes() == old.tobytes()
     for text, place in (
         ("the covid;", 8000),
-        ("(ATRIAL FIBRILLATION)", 8001),
-        ("TNF-\u03b1, the", 8002),
-        ("zoology", 8003),
+        ("(ATRIAL FIBRILLATION)", 8003),
+        ("TNF-\u03b1, the", 8004),
+        ("theology", 8001),
     ):
         assert after.encode(text, add_special_tokens=False).count(place) == 1, text
     pieces = before.encode("atrial fibrillation", add_special_tokens=False)
-    assert np.allclose(new[8001], old[pieces].mean(axis=0))
+    assert np.allclose(new[8003], old[pieces].mean(axis=0))
     assert "left out: '\\u200d', number 8: the tokenizer makes nothing of it" in str(adapted)
 
 
@@ -111,9 +111,9 @@ def test_only_a_look_at_the_words_of_texts(model, tmp_path):
     directory = model()
     looked = adapt(directory, None, TEXTS, min_frequency=2)
     assert str(looked).split("\n")[:4] == [
-        "token     as     now            frequency  tokens saved",
-        "covid     entry  co ##v ##id            3             6",
-        "vaccines  entry  vac ##ci ##nes         2             4",
+        "token     as     now             frequency  tokens saved",
+        "covid     entry  co ##v ##id             3             6",
+        "vaccines  entry  vac ##ci ##nes          2             4",
         "2 words added: covid, vaccines",
     ]
     assert os.listdir(tmp_path) == [directory.name]
