@@ -25,6 +25,9 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell, signals or a terminal as Unix has them")
 
 
+# What a command says of the profile: it is fast, of a vocabulary that stands alone, and of a built-in one.
+WHY = "because AutoTokenizer takes fast classes, and no file says otherwise"
+WHY_OF_CLASS = "because AutoTokenizer takes the fast class for tokenizer_class BertTokenizer"
 PROFILE = re.compile("^trietok: profile: .*\r?\n", re.MULTILINE)
 
 
