@@ -131,8 +131,8 @@ def test_a_terminal(packages, tiny, text):
 def test_errors(tiny, tmp_path):
     assert error("bench", str(tmp_path / "none.txt")).endswith("none.txt: No such file or directory")
     assert error("bench", "-", "--against", "nobody", stdin="a") == (
-        "there is no tokenizer 'nobody' to compare with; choose from trietok, transformers, transformers-fast, "
-        "tokenizers, flash-tokenizer"
+        "there is no tokenizer 'nobody' to compare with; choose from trietok, transformers, transformers-slow, "
+        "transformers-fast, tokenizers, flash-tokenizer"
     )
     assert error("bench", "-", stdin="") == "standard input holds no text; there is nothing to measure"
     assert error("bench", "-", stdin="\n\n") == "standard input holds no text; there is nothing to measure"

@@ -10,9 +10,9 @@ import shlex
 
 import pytest
 
-from tests.cli.commands import ROOT, on_terminal, posix, run
+from tests.cli.commands import ROOT, WHY, on_terminal, posix, run
 from tests.comparing.parts import WORDS
-from trietok import BertTokenizer, compare
+from trietok import BertTokenizerFast, compare
 
 PAGE = ROOT / "docs" / "comparing.md"
 
@@ -31,7 +31,7 @@ def test_the_exit_code_says_whether_ids_differ(two):
     same, different = run("diff", new, new), run("diff", old, new)
     assert (same.exit_code, same.stderr, different.exit_code, different.stderr) == (0, "", 1, "")
     assert same.stdout.startswith("the ids are the same\n")
-    assert different.stdout == str(compare(*map(BertTokenizer.from_pretrained, two))) + "\n"
+    assert different.stdout == str(compare(*map(BertTokenizerFast.from_pretrained, two))) + "\n"
     assert "'\\x1b[2j東': 19" in different.stdout
 
 
@@ -46,7 +46,8 @@ def test_an_error_ends_with_exit_code_2(two, tmp_path, arguments):
 def test_the_report_as_json(two):
     result = run("diff", *two, "--json")
     assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
-    assert json.loads(result.stdout) == compare(*map(BertTokenizer.from_pretrained, two)).to_dict()
+    report = compare(*map(BertTokenizerFast.from_pretrained, two)).to_dict()
+    assert json.loads(result.stdout) == {"profile": "fast", "profile_why": WHY, **report}
     assert "東" in result.stdout
 
 

@@ -63,11 +63,13 @@ def test_a_page_for_a_browser(tiny, tmp_path: pathlib.Path):
 
 
 def test_against_a_vocabulary_and_a_profile(tiny):
-    lines = out("explain", "-m", tiny, "hello hel\u0378", "--against", "fast")
+    lines = out("explain", "-m", tiny, "hello hel\u0378", "--profile", "slow", "--against", "fast")
     assert "            cleaned: the left deletes U+0378 <reserved-0378>, the right does not" in lines
-    values = json.loads(out("explain", "-m", tiny, "--fast", "hello", "--against", "trietok-en", "--json")[0])
+    values = json.loads(out("explain", "-m", tiny, "hello", "--against", "slow", "--json")[0])
     assert (values["left"]["profile"], values["right"]["profile"]) == ("fast", "slow")
-    assert values["same_ids"] is False
+    assert values["same_ids"] is True
+    values = json.loads(out("explain", "-m", tiny, "hello", "--against", "trietok-en", "--json")[0])
+    assert (values["left"]["profile"], values["right"]["profile"], values["same_ids"]) == ("fast", "fast", False)
 
 
 def test_what_a_call_refuses_is_one_line(tiny):

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import trietok
-from tests.cli.commands import error, out, run
+from tests.cli.commands import WHY, error, out, run
 from trietok import BertTokenizer, BertTokenizerFast, Lock
 
 
@@ -32,21 +32,24 @@ def test_golden_texts_from_files_of_several_kinds(lock, tmp_path, tiny):
     path, said = lock(*options)
     loaded = Lock.load(path)
     assert [each.text for each in loaded.texts] == ["hello", "", "world", "hel", "hello hello"]
-    assert said == [f"{path}: 5 texts, 15 ids, 5 special ids, {BertTokenizer(tiny).fingerprint()}"]
+    assert said == [f"{path}: 5 texts, 15 ids, 5 special ids, {BertTokenizerFast(tiny).fingerprint()}"]
     path, _ = lock("-t", str(tmp_path / "b.jsonl"), "--column", "body", "--force")
     assert [each.text for each in Lock.load(path).texts] == ["東京"]
 
 
-def test_without_texts_and_in_the_fast_profile(lock, tiny):
-    path, said = lock("--fast")
-    assert Lock.load(path).fingerprint == BertTokenizerFast(tiny).fingerprint()
-    assert (len(Lock.load(path).texts), Lock.load(path).profile) == (32, "fast")
+@pytest.mark.parametrize(("asked", "kind"), [((), BertTokenizerFast), (("--profile", "slow"), BertTokenizer)])
+def test_without_texts_and_in_each_profile(lock, tiny, asked, kind):
+    path, said = lock(*asked)
+    assert Lock.load(path).fingerprint == kind(tiny).fingerprint()
+    assert (len(Lock.load(path).texts), Lock.load(path).profile) == (32, kind.profile)
     assert said[0].startswith(f"{path}: 32 texts, ")
 
 
 def test_the_lock_as_json(lock):
     path, said = lock("--json")
-    assert json.loads(said[0]) == json.loads(path.read_text(encoding="utf-8"))
+    values = json.loads(said[0])
+    assert values.pop("profile_why") == WHY
+    assert values == json.loads(path.read_text(encoding="utf-8"))
     assert json.loads(said[0])["model"] == "./vocab.txt"
 
 
@@ -58,7 +61,7 @@ def test_a_file_that_is_there_is_replaced_only_by_force(lock, tmp_path, tiny):
     end = "; name another file with -o, or replace it with --force"
     assert error(*again, stdin="hello\n") == f"{named}, a lock of this tokenizer{end}"
     found = error("lock", "-o", str(path))
-    assert found == f"{named}, a lock of another tokenizer, {tiny} ({BertTokenizer(tiny).fingerprint()}){end}"
+    assert found == f"{named}, a lock of another tokenizer, {tiny} ({BertTokenizerFast(tiny).fingerprint()}){end}"
     assert path.read_bytes() == before
     out(*again, "--force", stdin="hello\n")
     assert [each.text for each in Lock.load(path).texts] == ["hello"]

@@ -265,7 +265,7 @@ def heed_interrupts():  # a test run in the background may have been told to ign
 @posix
 @pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
-    command = ("train", "wordpiece", "-", "-o", "out", "--processes", processes)
+    command = ("train", "wordpiece", "-", "-o", "out", "--workers", processes)
     child = process(*command, preexec_fn=heed_interrupts)
     child.stdin.write(TEXT.encode() * 30_000)  # more than a pipe holds: it is being read, and several batches long
     child.stdin.flush()
@@ -280,7 +280,7 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
 @pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_sigterm_leaves_nothing_and_says_so(text, processes):
     """It goes to the command alone; a process that were left would keep standard error open."""
-    child = process("train", "wordpiece", "-", "-o", "out", "--processes", processes, start_new_session=True)
+    child = process("train", "wordpiece", "-", "-o", "out", "--workers", processes, start_new_session=True)
     child.stdin.write(TEXT.encode() * 30_000)
     child.stdin.flush()
     child.terminate()

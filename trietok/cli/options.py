@@ -127,8 +127,6 @@ file = partial(click.option, type=PATH, metavar="FILE")
 some_files = partial(file, multiple=True)
 MODEL = _Model(readable=False)
 tokenizer = partial(click.option, type=MODEL, metavar="MODEL")
-json_flag = partial(flag, "--json", "as_json")
-force = partial(flag, "--force")  # without it, a command refuses what is probably a mistake
 
 
 def names(*spellings: str, known: Sequence[str] = (), help: str) -> Decorator:
@@ -233,6 +231,8 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
     try:
         yield
     finally:
+        with contextlib.suppress(OSError):  # it is empty: the body has failed
+            place.rmdir()
         if place.is_dir():
             shutil.rmtree(aside)
         else:
@@ -257,7 +257,7 @@ profile = together(
         expose_value=False,
         callback=_keep,
         metavar="PROFILE",
-        help="Whose ids to give of transformers' classes, by default those of AutoTokenizer",
+        help="Give the ids of transformers' classes of this kind, by default of AutoTokenizer's",
     ),
     flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
 )
@@ -268,7 +268,7 @@ required_model = tokenizer("--model", "-m", help=f"{_MODEL}  [required]")
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
-json_lines = json_flag(help="Write JSON, one object a line.")
+json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
 workers = number("--workers", help="Use N cores; by default, all.")
 format = partial(choice, "--format", "file_format", metavar="NAME", help="The kind of file to write")
 most = partial(number, "--most", "-n")

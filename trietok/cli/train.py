@@ -24,7 +24,7 @@ from trietok.cli.results import write_result
 from trietok.files.atomic import checked_new
 from trietok.files.texts import STANDARD_INPUT
 from trietok.showing.characters import number_of
-from trietok.tokenizer.auto import choose
+from trietok.tokenizer.auto import Choice
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.word_counts import MAX_WORDS, OnProgress
 from trietok.training.wordpiece import SPECIAL_TOKENS
@@ -143,7 +143,7 @@ def _worth(texts: trietok.TextFiles, workers: int | None) -> int:
 
 def _settings_of(name: str) -> dict[str, Any]:
     """The settings of a tokenizer that decide what its words are."""
-    tokenizer = choose(name, "slow").load()
+    tokenizer = Choice(name, trietok.BertTokenizer, "").load()
     if not tokenizer.do_basic_tokenize:
         return {"do_basic_tokenize": False}
     names = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")

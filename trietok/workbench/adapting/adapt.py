@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,9 +18,9 @@ from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
 from trietok.log import renamed
-from trietok.showing.characters import aligned, alternatives, first_few, number_of
-from trietok.showing.report import Report, plain_values
-from trietok.tokenizer.auto import choose
+from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.showing.report import Report, Table, plain_values
+from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
@@ -56,6 +56,11 @@ class NewToken(NamedTuple):
     pieces: list[str]
     frequency: int
     tokens_saved: int
+
+    def cells(self) -> tuple[str, ...]:
+        """The token in the columns of a table."""
+        kind, pieces = "entry" if self.is_entry else "added token", " ".join(self.pieces)
+        return self.token, kind, pieces, f"{self.frequency:,}", f"{self.tokens_saved:,}"
 
 
 _HEAD = ("token", "as", "now", "frequency", "tokens saved")
@@ -105,46 +110,36 @@ class Adapted(Report):
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts}}
 
-    def lines(self) -> list[str]:
-        """What was done, without the tensors and the proof; where nothing was written, each token too."""
+    def _parts(self) -> Iterator[str | Table]:
+        if self.applied is None and self.new:
+            columns = len(_HEAD) if self.after.texts else 3
+            yield Table(_HEAD[:columns], [each.cells()[:columns] for each in self.new], right=(3, 4), mono=(2,))
         if self.suggestions is None:
-            lines = self.terms.lines()
+            yield from str(self.terms).split("\n")
         else:
-            lines = [f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"]
+            yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
         if self.unreached:
-            lines.append(
+            yield (
                 f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
                 f"on the texts: {first_few(self.unreached)}"
             )
         if self.after.texts:
             absent = [each.token for each in self.new if not each.frequency]
-            lines += [f"{len(absent):,} of them in none of the texts: {first_few(absent)}"] if absent else []
+            if absent:
+                yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
             saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-            lines.append(
+            yield (
                 f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
                 f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
             )
         if self.applied is None:
-            columns = len(_HEAD) if self.after.texts else 3
-            cells = [
-                (
-                    each.token,
-                    "entry" if each.is_entry else "added token",
-                    " ".join(each.pieces),
-                    f"{each.frequency:,}",
-                    f"{each.tokens_saved:,}",
-                )
-                for each in self.new
-            ]
-            table = aligned([row[:columns] for row in (_HEAD, *cells)], right=(3, 4)) if cells else []
-            return [*table, *lines, "nothing is written"]
-        lines.append(f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}")
-        if self.applied.left_out:
-            lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
-        return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
-
-    def _parts(self) -> list[str]:
-        return [*self.lines(), *self.comparison.slots_said, self.proof]
+            yield "nothing is written"
+        else:
+            yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
+            if self.applied.left_out:
+                yield f"not carried over: {', '.join(self.applied.left_out)}"
+            yield f"written to {self.out}; train it on your texts before you use the new tokens"
+        yield from (*self.comparison.slots_said, self.proof)
 
 
 @renamed(model_dir="model", out_dir="output")
@@ -251,8 +246,8 @@ def _why_nothing(done: AddedTerms) -> str:
 
 def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
-    own, slow = (choose(os.fspath(model_dir), each).load() for each in (profile, "slow"))
-    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
+    own, other = choose(os.fspath(model_dir), profile).load(), AutoTokenizer.from_pretrained(model_dir, use_fast=False)
+    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(other, "adapt")
     require_same_tokens(before, slow, model_dir)
     return before, slow
 
