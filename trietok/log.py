@@ -27,6 +27,10 @@ def info(message: str, *args: Any) -> None:
 
 def warning(message: str, *args: Any) -> None:
     """Log a warning; the arguments are those of `logging.Logger.warning`."""
+    if "logging" not in sys.modules:  # nobody has set it up; to import it takes longer than to encode a text
+        if sys.stderr is not None:
+            print(message % args if args else message, file=sys.stderr, flush=True)
+        return
     import logging
 
     logging.getLogger("trietok").warning(message, *args, stacklevel=2)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -81,11 +82,37 @@ def test_a_pass_is_every_text_once_and_the_first_is_kept_apart(tmp_path):
     assert len(answer["seconds"]) == 3
 
 
+def test_time_that_the_processor_does_something_else_does_not_count(tmp_path):
+    texts = tmp_path / "texts"
+    texts.write_text('"a"\n')
+    loaded = engine_worker.Loaded("", lambda text: time.sleep(0.2) or [], lambda ids: [])
+    assert max(engine_worker.measure(loaded, {"texts": str(texts), "passes": 2})["seconds"]) < 0.1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system pins no process")
+def test_each_process_stays_on_one_processor(packages, model):
+    write_flash(packages, "import os\ndef answer(text, ids): raise ValueError(os.sched_getaffinity(0))")
+    benchmark = measure(TEXTS, model, engines=["flash-tokenizer"], rounds=1, passes=2)
+    assert benchmark.cpu in os.sched_getaffinity(0)
+    assert benchmark.results[1].problem == f"cannot encode 'warm up 1': ValueError: {{{benchmark.cpu}}}"
+    assert f"CPU time on CPU {benchmark.cpu}, " in benchmark.summary
+
+
+def test_where_no_process_is_pinned_the_report_says_so(model, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    benchmark = measure(TEXTS, model, engines=[], rounds=1, passes=2)
+    assert (benchmark.cpu, benchmark.results[0].problem) == (None, "")
+    assert "CPU time, not pinned to a CPU, which this system does not offer, median" in benchmark.summary
+
+
 def report() -> Benchmark:
     ours = Throughput("trietok", "1.0", "", [Round(0.1, 2.0, 8.0), Round(0.3, 4.0, 8.0), Round(0.2, 9.0, 6.0)])
-    theirs = Throughput("tokenizers", "2.0", "", [Round(1.0, 1.0, 2.0)])
+    theirs = Throughput("tokenizers", "2.0", "", [Round(1.0, 1.0, 2.0)] * 3)
     missing = Throughput("transformers", "", "not installed: pip install transformers", [])
-    return Benchmark("model", 1000, 2_000_000, 3, [ours, theirs, missing])
+    return Benchmark("model", 1000, 2_000_000, 3, [ours, theirs, missing], 1)
 
 
 def test_medians_and_speedups():
@@ -95,18 +122,37 @@ def test_medians_and_speedups():
     assert benchmark.speedups(theirs) == (4.0, 4.0)
     assert benchmark.lines_per_second(theirs) == (500.0, 1000.0)
     assert (missing.median, benchmark.speedups(missing), benchmark.lines_per_second(missing)) == (None, None, None)
+    # A round in which the machine is slow for both does not change their ratio.
+    slow = ours._replace(rounds=[Round(0.1, 0.2, 0.8), *ours.rounds[1:]])
+    slow_too = theirs._replace(rounds=[Round(0.1, 0.05, 0.2), *theirs.rounds[1:]])
+    assert replace(benchmark, results=[slow, slow_too]).speedups(slow_too) == (4.0, 4.0)
+    assert [result.spread(1) for result in (*benchmark.results, ours._replace(rounds=ours.rounds[:1]))] == [
+        *("±88%", "±0%", "", ""),
+    ]
     # Without trietok's own speed there is nothing to compare with.
     assert replace(benchmark, results=[missing, theirs]).speedups(theirs) is None
 
 
 def test_the_report_as_text():
     assert str(report()).split("\n") == [
-        "1,000 lines, 2 MB, model; median of 3 rounds",
+        "1,000 lines, 2 MB, model; CPU time on CPU 1, median of 3 rounds",
         "tokenizer   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
-        "trietok     1.0          200       4.00       8.00          4000",
-        "tokenizers  2.0         1000       1.00       2.00          1000         4.00 ×         4.00 ×",
+        "trietok     1.0          200  4.00 ±88%  8.00 ±12%          4000",
+        "tokenizers  2.0         1000   1.00 ±0%   2.00 ±0%          1000         4.00 ×         4.00 ×",
         "transformers: not installed: pip install transformers",
     ]
+
+
+def test_a_text_that_is_too_small_is_said_to_be():
+    benchmark = report()
+    assert (benchmark.too_small, benchmark.to_dict()["too_small"]) == ("", "")
+    small = replace(benchmark, size=16_000)  # at 8 MB/s
+    assert small.too_small == (
+        "the text is too small for these figures to mean anything: a pass took 2 ms, and should take 20; give about "
+        "1 MB"
+    )
+    assert str(small).split("\n")[-1] == small.too_small
+    assert replace(benchmark, results=benchmark.results[2:]).too_small == ""
 
 
 def test_the_report_as_json():
@@ -117,6 +163,7 @@ def test_the_report_as_json():
         "bytes": 2_000_000,
         "passes": 3,
     }
+    assert (values["clock"], values["cpu"]) == ("cpu", 1)
     _, theirs, missing = values["results"]
     assert theirs == {
         "contender": "tokenizers",
@@ -126,7 +173,7 @@ def test_the_report_as_json():
         "mb_per_second": {"cold": 1.0, "warm": 2.0},
         "lines_per_second": {"cold": 500.0, "warm": 1000.0},
         "speedup": {"cold": 4.0, "warm": 4.0},
-        "rounds": [{"load_seconds": 1.0, "cold": 1.0, "warm": 2.0}],
+        "rounds": [{"load_seconds": 1.0, "cold": 1.0, "warm": 2.0}] * 3,
     }
     assert missing["mb_per_second"] == missing["speedup"] == {"cold": None, "warm": None}
 

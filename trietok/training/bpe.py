@@ -141,7 +141,7 @@ def _read_special_tokens(content: Mapping[str, Any], path: Path) -> list[str]:
 def require_utf8(tokens: Iterable[str]) -> None:
     """Refuse tokens that no file can keep."""
     for token in tokens:
-        if half := HALF_PAIR.search(token):
+        if half := re.search(HALF_PAIR, token):
             raise VocabularyError(
                 f"token {token!r} holds half of a surrogate pair, {half[0]!r}, which UTF-8 cannot keep; nothing was "
                 'written; take such characters out of the texts, as text.encode("utf-8", "replace").decode() does',
