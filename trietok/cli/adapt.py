@@ -26,6 +26,8 @@ from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
 from trietok.cli.results import write_result
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
+from trietok.showing.characters import number_of
+from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import Choice, choose
 from trietok.workbench.adapting.add_terms import WAYS, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
@@ -35,11 +37,7 @@ if TYPE_CHECKING:
 
 _json = options.together(options.json_lines, options.offline)
 # What `add` and `trim` end with.
-_changing = options.together(
-    options.save_plan,
-    options.reading,
-    _json,
-)
+_changing = options.together(options.save_plan, options.reading, _json)
 _MOST_SAID = 3  # terms that are left out, in an error
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
@@ -52,7 +50,8 @@ def _tokenizer_to_change(model: str) -> Any:
 
     try:
         tokenizer = tokenizer_of(model)
-        require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
+        slow: Any = trietok.AutoTokenizer.from_pretrained(model, use_fast=False)
+        require_same_tokens(tokenizer, slow, model)
     except trietok.TrietokError as error:
         raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
@@ -76,8 +75,10 @@ def _rows_command(model: str, out: str) -> str | None:
     return f"trietok rows -m {shlex.quote(model)} --new-tokenizer {shlex.quote(out)} -o {shlex.quote(out + '-model')}"
 
 
-def _rows_lines(tokenizer: Any, model: str, out: str) -> list[str]:
+def _rows_lines(tokenizer: Any, model: str, out: str, is_changed: bool = True) -> list[str]:
     """What a model needs now."""
+    if not is_changed:
+        return [f"written to {out}; no term is new, so its ids are those of before, and a model needs no other rows"]
     rows, rounded = tokenizer.embedding_rows(1), tokenizer.embedding_rows()
     lines = [f"written to {out}; the model needs {rows} embedding rows; {rounded} as a multiple of 8"]
     command = _rows_command(model, out)
@@ -107,11 +108,11 @@ class _Terms:
         """What became of the terms, with the numbers of lines."""
         return replace(done, refused=[each._replace(number=self._numbers[each.number - 1]) for each in done.refused])
 
-    def say_left_out(self, done: trietok.AddedTerms, allowed: bool) -> None:
-        """Name the terms that are left out, at the end of a command that has placed them."""
-        for number, term, reason in done.refused:
-            warn(f"{self._where}, line {number}: {term!r:.60} is left out: {reason}")
+    def end(self, done: trietok.AddedTerms, allowed: bool) -> None:
+        """End the command with the exit code that terms left out mean, which the result has named."""
         if done.refused and not allowed:
+            left_out = f"{number_of(len(done.refused), 'term')} of {self._where} left out"
+            warn(f"{left_out}, so the exit code is {FOUND}; --allow-left-out makes it 0")
             raise click.exceptions.Exit(FOUND)
 
 
@@ -168,12 +169,11 @@ def add(
         raise trietok.InputError(f"no term is added: {'; '.join(why)}")
     comparison = trietok.compare(before, after, ())
     _save(after, model, output, trietok.plan_rows(before, after) if save_plan is not None else None, save_plan)
-    written = [f"written to {output}; no term is new, so its ids are those of before, and a model needs no other rows"]
     write_result(
         {
             "out": output,
             **done.to_dict(),
-            "effects": [effect.to_dict() for effect in effects],
+            "effects": plain_values(effects),
             **dict(zip(("before", "after"), comparison.fingerprints, strict=True)),
             "proof": comparison.proof,
             "plan": save_plan,
@@ -182,13 +182,13 @@ def add(
         as_json,
         lambda: (
             *map(str, effects),
-            *done.lines(),
-            *(_rows_lines(after, model, output) if done.added else written),
+            *str(done).split("\n"),
+            *_rows_lines(after, model, output, bool(done.added)),
             *comparison.slots_said,
             comparison.proof,
         ),
     )
-    given.say_left_out(done, allow_left_out)
+    given.end(done, allow_left_out)
 
 
 @options.command()
@@ -268,7 +268,7 @@ _found = options.together(
 @options.files
 @options.model
 @options.writes("Save the tokenizer with the words added to this directory.", required=False)
-@options.most("max_suggestions", default=500, help="Suggest at most N words.")
+@options.most(default=500, help="Suggest at most N words.")
 @_found
 @click.option(
     "--unknown-weight",
@@ -312,7 +312,7 @@ def suggest(
         done = trietok.add_terms(after, [each.word for each in suggestions.suggestions], suggestions.adding)
         _save(after, model, output, None, None)
         applied = {"out": output, **done.to_dict(), "rows_command": _rows_command(model, output)}
-        said = [*str(done).split("\n"), *_rows_lines(after, model, output)]
+        said = [*str(done).split("\n"), *_rows_lines(after, model, output, bool(done.added))]
     write_result(
         {**suggestions.to_dict(), "applied": applied},
         as_json,
@@ -488,7 +488,9 @@ def adapt(
     if output is None and not dry_run:
         raise click.UsageError("Missing option '--output' / '-o'; --dry-run goes without.")
     given = None if terms is None else _Terms(terms)
+    checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
+    profile = choice_of(model).kind.profile
     with shown_bars(transient=True) as bars:
         adapted = trietok.adapt(
             model,
@@ -497,7 +499,7 @@ def adapt(
             terms=None if given is None else given.terms,
             leave_out=_words_of(leave_out),
             new=new or "pieces",
-            profile=choice_of(model).kind.profile,
+            profile=profile,
             progress=_writing(bars),
             **how,
         )
@@ -505,4 +507,4 @@ def adapt(
         adapted = replace(adapted, terms=given.placed(adapted.terms))
     write_result(adapted, as_json, lambda: str(adapted).split("\n"))
     if given is not None:
-        given.say_left_out(adapted.terms, allow_left_out)
+        given.end(adapted.terms, allow_left_out)

@@ -37,7 +37,7 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 @options.number(
     "--rounds",
     type=options.NOT_NEGATIVE,
-    default=3,
+    default=5,
     help="Run each tokenizer in N processes; 0, with --validate, skips measuring.",
 )
 @options.number(
@@ -63,10 +63,10 @@ def bench(
     as_json: bool,
     **runs: Any,
 ) -> None:
-    """Measure how fast trietok and other tokenizers encode your text, each in its own process and on one thread.
+    """Measure how fast trietok and other tokenizers encode your text, each in its own process, on one CPU and thread.
 
     Cold is the first pass over the text in a fresh process; warm is the best of the later passes. The figures are
-    medians of the rounds.
+    medians of the rounds, in CPU time, with half the spread from the lowest to the highest as a share of the median.
 
     \b
     Examples:
@@ -83,7 +83,7 @@ def bench(
     if not any(texts):
         raise InputError("the files hold no text; there is nothing to measure")
     choice = options.choice_of(model)
-    like: dict[str, Any] = {"against": engines, "profile": choice.kind.profile}
+    like: dict[str, Any] = {"engines": engines, "profile": choice.kind.profile}
     benchmark, agreements = None, []
     with _progress() as progress:
         if runs["rounds"]:
@@ -140,6 +140,8 @@ def _draw(screen: Screen, benchmark: Benchmark | None, agreements: list[Agreemen
         for result in benchmark.results:
             if result.problem:
                 screen.line((result.contender, "bold"), ("  ", ""), (result.problem, _PROBLEM))
+        if benchmark.too_small:
+            screen.line((benchmark.too_small, _PROBLEM))
     for agreement in agreements:
         style = _PROBLEM if agreement.problem else _THEIRS if agreement.differing else _SAME
         first, *lines = str(agreement).split("\n")

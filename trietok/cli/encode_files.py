@@ -118,7 +118,7 @@ def encode_files(
                 output,
                 tokenizer,
                 pack=pack,
-                keep=keep_columns or (),
+                keep_columns=keep_columns or (),
                 on_error=on_error,
                 resume=resume,
                 verify=verify,

@@ -351,18 +351,13 @@ def encoding(command: Callable[..., Any]) -> Callable[..., Any]:
 Reader = Callable[[Sequence[str]], "trietok.TextFiles"]
 
 
-def _errors(on_error: str) -> str:
-    return "strict" if on_error == "fail" else on_error
-
-
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options `--column` and `--on-error`; the command gets `read`, which opens files, globs and standard input."""
 
     @wraps(command)
     def with_reader(*args: Any, column: str, on_error: str, **rest: Any) -> Any:
         standard_input = None if sys.stdin is None else sys.stdin.buffer
-        errors = _errors(on_error)
-        read = partial(trietok.TextFiles, column=column, errors=errors, standard_input=standard_input)
+        read = partial(trietok.TextFiles, column=column, on_error=on_error, standard_input=standard_input)
         return command(*args, read=read, **rest)
 
     return together(column, on_error)(with_reader)
@@ -441,7 +436,7 @@ class Lines:
         column: str | None = None,
         on_error: str = "fail",
     ) -> None:
-        self._reader = TextReader(column, _errors(on_error), counts_lines=True, repair="convert the input to UTF-8")
+        self._reader = TextReader(column, on_error, counts_lines=True, repair="convert the input to UTF-8")
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
         paths = files if column is None else expanded(files)
         self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, paths)))

@@ -120,10 +120,10 @@ def wordpiece(
         run.files, workers = texts.paths, _worth(texts, workers)
         more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
         special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
-        with _progress() as on_progress:
-            counting: dict[str, Any] = {"processes": workers, "max_words": max_words, "on_progress": on_progress}
+        with _progress() as progress:
+            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
             counts = trietok.count_words(texts, words=_words_by(settings), **counting)
-            learning |= {"special_tokens": special_tokens, "on_progress": on_progress}
+            learning |= {"special_tokens": special_tokens, "progress": progress}
             vocabulary = trietok.train_wordpiece(counts, **learning)
         run.saving = True
         if more:
@@ -211,10 +211,10 @@ def bpe(
             sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
             _chinese(run, texts, sentences, sizes, as_json)
             return
-        with _progress() as on_progress:
-            counting: dict[str, Any] = {"processes": workers, "max_words": max_words, "on_progress": on_progress}
+        with _progress() as progress:
+            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
             counts = trietok.count_words(texts, do_lower_case=uncased, **counting)
-            learning |= {"limit_alphabet": limit_alphabet, "on_progress": on_progress}
+            learning |= {"limit_alphabet": limit_alphabet, "progress": progress}
             trained = trietok.train_bpe(counts, vocab_size=vocab_size or _VOCAB_SIZE, **learning)
         run.saving = True
         trained.save(output, do_lower_case=uncased)
@@ -225,10 +225,10 @@ def _chinese(
     run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None], as_json: bool
 ) -> None:
     log: list[str] = []
-    with _progress() as on_progress:
-        trained = train_chinese_bpe(texts, **sizes, on_progress=on_progress, log=log.append)
+    with _progress() as progress:
+        trained = train_chinese_bpe(texts, **sizes, progress=progress, log=log.append)
     run.saving = True
-    save_chinese_bpe(trained, run.output, log=log, sentences=sentences)
+    save_chinese_bpe(trained, run.output, log=log, texts=sentences)
     numbers = {"subwords": len(trained.counts), "punctuation": len(trained.punctuation), "merges": len(trained.merges)}
     run.finish(as_json, {"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
 
@@ -266,7 +266,7 @@ def _training(kind: str, output: str) -> Iterator[_Run]:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[OnProgress | None]:
-    """What to pass as `on_progress`."""
+    """What to pass as `progress`."""
     with shown_bars() as bars:
         yield None if bars is None else lambda progress: bars.show(*progress)
 

@@ -334,7 +334,7 @@ def _damaged(file: TextFile, error: Exception) -> FileFormatError:
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
 _ROWS = 1024  # of a .parquet, held at a time
-_OR_REPLACE = ", or go on with errors='replace' (--on-error replace)"
+_OR_REPLACE = ", or go on with on_error='replace' (--on-error replace)"
 
 
 class TextFiles:
@@ -348,7 +348,7 @@ class TextFiles:
     Args:
         paths: a path or a glob, or several.
         column: the field of a .jsonl and the column of a .parquet that holds the text. A null is no text.
-        errors: what to do with bytes that are not UTF-8: "strict" refuses them, "replace" puts U+FFFD in their place;
+        on_error: what to do with bytes that are not UTF-8: "fail" refuses them, "replace" puts U+FFFD in their place;
             "skip" leaves out texts with such bytes, or that are not JSON as they should be, and logs the first.
         standard_input: what the name `-` reads.
 
@@ -364,29 +364,30 @@ class TextFiles:
     ['low lower', 'lowest']
 
     Raises:
-        InputError: there is no path, or `errors` is none of the three.
+        InputError: there is no path, or `on_error` is none of the three.
         FileError: a file is missing or a directory, or a glob finds none.
         FileError, FileFormatError: from a loop, where a file cannot be read, is not UTF-8, not JSON, or lacks the
             column.
     """
 
+    @log.renamed({"strict": "fail"}, errors="on_error")
     def __init__(
         self,
         paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         *,
         column: str = DEFAULT_COLUMN,
-        errors: str = "strict",
+        on_error: str = "fail",
         standard_input: BinaryIO | None = None,
     ) -> None:
-        if errors not in ("strict", "replace", "skip"):
-            raise InputError(f"errors is 'strict', 'replace' or 'skip', not {errors!r}")
+        if on_error not in ("fail", "replace", "skip"):
+            raise InputError(f"on_error is 'fail', 'replace' or 'skip', not {on_error!r}")
         given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
         names = sorted(set(expanded(given)))
         if not names:
             raise InputError("there is no file to read; name at least one")
         self.column = column
-        self.errors = errors
-        self._reader = TextReader(column, errors)
+        self.on_error = on_error
+        self._reader = TextReader(column, on_error)
         self._standard_input = standard_input
         sizes = {path: TextFile.at(path).size for path in names if not self._is_standard_input(path)}
         named: dict[str, str] = {}  # of several names of one file the shortest stays
@@ -426,7 +427,7 @@ class TextReader:
 
     Args:
         column: the field of a .jsonl and the column of a .parquet that holds the text; None to read all as lines.
-        errors: as for `TextFiles`.
+        on_error: as for `TextFiles`.
         counts_lines: whether the place of bad bytes is counted from the begin of their line; else of their file.
         repair: what can be done about bad bytes in lines.
 
@@ -437,15 +438,15 @@ class TextReader:
     def __init__(
         self,
         column: str | None,
-        errors: str = "strict",
+        on_error: str = "fail",
         *,
         counts_lines: bool = False,
         repair: str = f"convert it to UTF-8{_OR_REPLACE}",
     ) -> None:
         self.bytes_read = 0
         self._column = column
-        self._errors = "strict" if errors == "skip" else errors
-        self._skips, self._has_skipped = errors == "skip", False
+        self._errors = "replace" if on_error == "replace" else "strict"
+        self._skips, self._has_skipped = on_error == "skip", False
         self._counts_lines = counts_lines
         self._repair = repair
 

@@ -24,7 +24,6 @@ from trietok.files.formats import (
     JsonPlace,
     Reader,
     read_json_object,
-    top_level_members,
     write_text,
 )
 from trietok.inputs.post_processors import (
@@ -270,15 +269,11 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
     return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
 
 
-def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding | None]:
-    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it."""
-    found: dict[str, Any] = {}
-    for key, value in top_level_members(path):
-        if key in ("truncation", "padding"):
-            found[key] = None if value is None else JsonPlace(value, key, path)
-        if key == "model" or len(found) == 2:  # every writer puts the two before the model
-            break
-    truncation, padding = found.get("truncation"), found.get("padding")
+def truncation_and_padding_of(found: dict[str, Any], path: Path_) -> tuple[Truncation | None, Padding | None]:
+    """What a tokenizer.json says of truncation and padding, if it holds `found`."""
+    truncation, padding = (
+        JsonPlace(found[key], key, path) if key in found else None for key in ("truncation", "padding")
+    )
     return truncation and _truncation(truncation), padding and _padding(padding)
 
 

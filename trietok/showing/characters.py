@@ -191,12 +191,9 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[st
     >>> aligned([("word", "count", "now"), ("low", "12", "l ##ow")], right=[1])
     ['word  count  now', 'low      12  l ##ow']
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    cells = (
-        [cell.rjust(width) if number in right else cell.ljust(width) for number, (cell, width) in enumerate(pairs)]
-        for pairs in (zip(row, widths, strict=True) for row in rows)
-    )
-    return ["  ".join(row).rstrip() for row in cells]
+    columns = enumerate(zip(*rows, strict=True))
+    forms = [f"{'>' if number in right else '<'}{max(map(len, column))}" for number, column in columns]
+    return ["  ".join(map(format, row, forms)).rstrip() for row in rows]
 
 
 def number_of(count: int, what: str) -> str:

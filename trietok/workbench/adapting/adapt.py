@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,9 +17,10 @@ from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
-from trietok.showing.characters import aligned, alternatives, first_few, number_of
-from trietok.showing.report import Report, plain_values
-from trietok.tokenizer.auto import choose
+from trietok.log import renamed
+from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.showing.report import Report, Table, plain_values
+from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
@@ -55,6 +56,11 @@ class NewToken(NamedTuple):
     pieces: list[str]
     frequency: int
     tokens_saved: int
+
+    def cells(self) -> tuple[str, ...]:
+        """The token in the columns of a table."""
+        kind, pieces = "entry" if self.is_entry else "added token", " ".join(self.pieces)
+        return self.token, kind, pieces, f"{self.frequency:,}", f"{self.tokens_saved:,}"
 
 
 _HEAD = ("token", "as", "now", "frequency", "tokens saved")
@@ -104,51 +110,42 @@ class Adapted(Report):
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts}}
 
-    def lines(self) -> list[str]:
-        """What was done, without the tensors and the proof; where nothing was written, each token too."""
+    def _parts(self) -> Iterator[str | Table]:
+        if self.applied is None and self.new:
+            columns = len(_HEAD) if self.after.texts else 3
+            yield Table(_HEAD[:columns], [each.cells()[:columns] for each in self.new], right=(3, 4), mono=(2,))
         if self.suggestions is None:
-            lines = self.terms.lines()
+            yield from str(self.terms).split("\n")
         else:
-            lines = [f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"]
+            yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
         if self.unreached:
-            lines.append(
+            yield (
                 f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
                 f"on the texts: {first_few(self.unreached)}"
             )
         if self.after.texts:
             absent = [each.token for each in self.new if not each.frequency]
-            lines += [f"{len(absent):,} of them in none of the texts: {first_few(absent)}"] if absent else []
+            if absent:
+                yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
             saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-            lines.append(
+            yield (
                 f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
                 f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
             )
         if self.applied is None:
-            columns = len(_HEAD) if self.after.texts else 3
-            cells = [
-                (
-                    each.token,
-                    "entry" if each.is_entry else "added token",
-                    " ".join(each.pieces),
-                    f"{each.frequency:,}",
-                    f"{each.tokens_saved:,}",
-                )
-                for each in self.new
-            ]
-            table = aligned([row[:columns] for row in (_HEAD, *cells)], right=(3, 4)) if cells else []
-            return [*table, *lines, "nothing is written"]
-        lines.append(f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}")
-        if self.applied.left_out:
-            lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
-        return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
-
-    def _parts(self) -> list[str]:
-        return [*self.lines(), *self.comparison.slots_said, self.proof]
+            yield "nothing is written"
+        else:
+            yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
+            if self.applied.left_out:
+                yield f"not carried over: {', '.join(self.applied.left_out)}"
+            yield f"written to {self.out}; train it on your texts before you use the new tokens"
+        yield from (*self.comparison.slots_said, self.proof)
 
 
+@renamed(model_dir="model", out_dir="output")
 def adapt(
-    model_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str] | None,
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None,
     texts: Iterable[str] = (),
     *,
     terms: Iterable[str] | None = None,
@@ -171,8 +168,8 @@ def adapt(
     Only then does it get its name: a failure leaves nothing.
 
     Args:
-        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer.
-        out_dir: the directory to write, which does not exist or is empty. None writes nothing: the result tells what
+        model: a directory with a model (config.json and .safetensors files) and its tokenizer.
+        output: the directory to write, which does not exist or is empty. None writes nothing: the result tells what
             would be added, and what not.
         texts: what to find words in; with `terms`, what to count their tokens in, if anything. They are read twice; an
             iterator is kept in a temporary file for that.
@@ -188,7 +185,7 @@ def adapt(
     Raises:
         InputError: there is nothing to add; an option is none; or what `apply_rows` raises.
         InputTypeError: the texts, or the terms, are one string.
-        FileError, FileFormatError: a file of the model cannot be read, or `out_dir` cannot be written.
+        FileError, FileFormatError: a file of the model cannot be read, or `output` cannot be written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.
 
     Cost: reading the texts twice, and the model once.
@@ -208,8 +205,8 @@ def adapt(
         raise InputError("phrases and leave_out are about words that are found in texts, and the terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
-    checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
-    before, slow = _tokenizers(model_dir, profile)
+    checked_model(model, output, also, leave)  # before all of the texts are read
+    before, slow = _tokenizers(model, profile)
     check_new(before, new)
     with read_again(texts) as read:
         suggestions = None
@@ -224,15 +221,15 @@ def adapt(
         if unreached:  # the slow profile told the words: the fast one may compose or delete other characters
             after, done = _with_terms([word for word in done.added if word not in unreached], before, way)
             *counts, given = _tokens_of((before, after), read)
-        if not done.added and out_dir is not None:
+        if not done.added and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(done)}")
         plan, applied, written = plan_rows(before, after, new), None, after
-        if out_dir is not None:
-            with new_directory(out_dir) as staging:
-                model = checked_model(model_dir, staging, also, leave)  # once more: the texts may have taken hours
-                applied = write_rows(plan, *model, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
+        if output is not None:
+            with new_directory(output) as staging:
+                parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
+                applied = write_rows(plan, *parts, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
                 written = _verified(before, plan, done, staging)
-            applied = replace(applied, out=os.fspath(out_dir))
+            applied = replace(applied, out=os.fspath(output))
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
     return Adapted(suggestions, done, new_tokens, plan, applied, comparison, counts[0], counts[1], out, unreached)
@@ -249,8 +246,8 @@ def _why_nothing(done: AddedTerms) -> str:
 
 def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
-    own, slow = (choose(os.fspath(model_dir), each).load() for each in (profile, "slow"))
-    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
+    own, other = choose(os.fspath(model_dir), profile).load(), AutoTokenizer.from_pretrained(model_dir, use_fast=False)
+    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(other, "adapt")
     require_same_tokens(before, slow, model_dir)
     return before, slow
 
@@ -272,7 +269,7 @@ def _suggested(tokenizer: BertTokenizer, texts: Iterable[str], way: str, most: i
     if way == "unused" and type(most) is int:
         most = min(most, slots)
     way = "single-word" if way == "unused" else way
-    suggestions = suggest_tokens(tokenizer, texts, max_suggestions=most, way=way, **options)
+    suggestions = suggest_tokens(tokenizer, texts, most=most, way=way, **options)
     if not suggestions.suggestions:
         raise InputError(
             f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that occur "

@@ -174,7 +174,7 @@ class RefusedTerm(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.number:,}, {self.term!r:.60}, is left out: {self.reason}"
+        return f"left out: {self.term!r:.60}, number {self.number}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -202,18 +202,14 @@ class AddedTerms(Report):
         """Whether no term is left out."""
         return not self.refused
 
-    def lines(self) -> list[str]:
-        """What became of the terms that are not refused."""
+    def _parts(self) -> list[str]:
         entries, tokens = len(self.entries), len(self.added) - len(self.entries)
         as_what = [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"] if entries else []
         as_what += [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"] if tokens else []
         lines = [f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}{', '.join(as_what)}"]
         for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
             lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
-        return lines
-
-    def _parts(self) -> list[str]:
-        return [*self.lines(), *map(str, self.refused)]
+        return [*lines, *map(str, self.refused)]
 
 
 def add_terms(
@@ -251,7 +247,7 @@ def add_terms(
     2 terms added: 1 entry of the vocabulary, 1 added token (whole words)
     1 known already: people
     1 listed twice: zoology
-    5, '\u200d', is left out: the tokenizer makes nothing of it
+    left out: '\u200d', number 5: the tokenizer makes nothing of it
     >>> tokenizer.tokenize("Zoology of Crohn's disease.")
     ['zoology', 'of', "crohn's disease", '.']
     """
@@ -406,10 +402,6 @@ class WayEffect(NamedTuple):
     tokens_before: int
     tokens_after: int
     other_words: list[OtherWord]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "other_words": [word._asdict() for word in self.other_words]}
 
     def __str__(self) -> str:
         examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])

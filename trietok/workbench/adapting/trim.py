@@ -22,7 +22,7 @@ from trietok.errors import InputError, InputTypeError, UnknownTokenError, Vocabu
 from trietok.showing.characters import first_few
 from trietok.showing.report import Report
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.training.word_counts import require_texts
+from trietok.training.word_counts import require_texts, require_whole
 from trietok.workbench.adapting.add_terms import Certificate, batches, certify, ids_of, unknown_id_of
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.read_again import read_again
@@ -107,8 +107,7 @@ def trim(
 
     Cost: O(code points of the texts), O(tokens) in memory.
     """
-    if type(min_frequency) is not int or min_frequency < 1:
-        raise InputError(f"min_frequency is {min_frequency!r}; it is a whole number from 1")
+    require_whole("min_frequency", min_frequency, 1)
     if unused != "all" and (type(unused) is not int or unused < 0):
         raise InputError(f"unused is {unused!r}; it is a whole number from 0, or 'all'")
     require_plain(tokenizer)

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.log import warning
+from trietok.log import renamed
 from trietok.showing.characters import alternatives, number_of
 from trietok.showing.report import Report, Table
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.training.word_counts import WordCounts
+from trietok.training.word_counts import WordCounts, require_whole
 from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.adding_words import (
     LONGEST,
@@ -216,11 +216,12 @@ _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are loo
 _SAMPLE = 10_000  # other words that are encoded to verify
 
 
+@renamed({"added": "single-word"}, max_suggestions="most", adding="way")
 def suggest_tokens(
     tokenizer: BertTokenizer,
     texts: Iterable[str],
     *,
-    max_suggestions: int = 500,
+    most: int = 500,
     min_frequency: int = 3,
     unknown_weight: float = 2.0,
     way: str = "auto",
@@ -228,7 +229,6 @@ def suggest_tokens(
     max_words: int = 1_000_000,
     phrases: int = 0,
     leave_out: Iterable[str] = (),
-    adding: str | None = None,
 ) -> Suggestions:
     """Say which words of some texts to add to a tokenizer, and what that saves.
 
@@ -243,7 +243,7 @@ def suggest_tokens(
     Args:
         tokenizer: a `BertTokenizer`; it stays as it is.
         texts: read once, one after the other.
-        max_suggestions: how many words at most.
+        most: how many words at most.
         min_frequency: how often a word has to stand in the texts.
         unknown_weight: how many tokens saved one unknown token less is worth.
         way: how the words are to be added: `"wordpiece"`, as entries of the vocabulary; `"single-word"`, as added
@@ -256,7 +256,6 @@ def suggest_tokens(
             read twice; an iterator is kept in a temporary file for that. Each word or phrase is then ranked by what it
             saves beyond those before it. 0 suggests none.
         leave_out: words and phrases to suggest in no case, as they would be suggested or in another case.
-        adding: the former name of `way`, of which `"added"` was `"single-word"`.
 
     Raises:
         InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
@@ -276,10 +275,7 @@ def suggest_tokens(
 
     Cost: O(code points of the texts), then for each suggestion the words that begin with it; O(max_words) in memory.
     """
-    if adding is not None:
-        way = "single-word" if adding == "added" else adding
-        warning("suggest_tokens takes way=%r in place of adding=%r", way, adding)
-    _check_options(max_suggestions, min_frequency, unknown_weight, way, max_words, phrases)
+    _check_options(most, min_frequency, unknown_weight, way, max_words, phrases)
     if isinstance(texts, (str, bytes)):
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     if isinstance(leave_out, (str, bytes)):
@@ -291,7 +287,7 @@ def suggest_tokens(
         if phrases:
             assert isinstance(trial, AddingTokens)  # as was checked
             texts = stack.enter_context(read_again(texts))
-            trial.look_for(_phrases(trial, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * max_suggestions))
+            trial.look_for(_phrases(trial, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * most))
         counts = picked.count_texts(texts, max_words)
     occurrences = counts.total + counts.pruned_occurrences
     if not picked.tokens and not occurrences:
@@ -303,9 +299,9 @@ def suggest_tokens(
     ranked = _ranked(trial, counts, min_frequency, unknown_weight, unwanted)
     # Those that save no token are as many as their scores are worth, and come after those that do.
     saving, knowing = ([each for each in ranked if bool(each.tokens_saved) is saves] for saves in (True, False))
-    places = sum(not each.tokens_saved for each in ranked[:max_suggestions])
-    for some, most in ((saving, max_suggestions - places), (knowing, max_suggestions)):
-        picked.pick(some, most, bool(phrases), min_frequency, unknown_weight)
+    places = sum(not each.tokens_saved for each in ranked[:most])
+    for some, wanted in ((saving, most - places), (knowing, most)):
+        picked.pick(some, wanted, bool(phrases), min_frequency, unknown_weight)
     picked.note_last()
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     others = (unit for unit, _ in frequent if unit not in trial.taken)
@@ -329,12 +325,11 @@ def suggest_tokens(
 
 
 def _check_options(
-    max_suggestions: int, min_frequency: int, unknown_weight: float, way: str, max_words: int, phrases: int
+    most: int, min_frequency: int, unknown_weight: float, way: str, max_words: int, phrases: int
 ) -> None:
-    numbers = {"max_suggestions": max_suggestions, "min_frequency": min_frequency, "max_words": max_words}
+    numbers = {"most": most, "min_frequency": min_frequency, "max_words": max_words}
     for name, value in numbers.items():
-        if type(value) is not int or value < 1:
-            raise InputError(f"{name} is {value!r}; it is a whole number from 1")
+        require_whole(name, value, 1)
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
     if way not in ("auto", *WAYS):
