@@ -105,6 +105,12 @@ def test_commands_about_many_texts_read_them_alike():
         assert not {"files", "texts", "ids", "lock", "old", "new"}.isdisjoint(arguments) or not arguments
 
 
+def test_the_page_lists_all_former_spellings():
+    text = PAGE.read_text(encoding="utf-8").partition("### Former spellings")[2].partition("\n## ")[0]
+    listed = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", "".join(re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE)))
+    assert set(listed) == {old for each in OPTIONS.values() for old in each}
+
+
 FORMER = [(command, old, new) for command, each in OPTIONS.items() for old, new in each.items()]
 
 
