@@ -50,7 +50,7 @@ def test_a_negative_id_is_an_error_of_the_ids(arguments):
 def test_an_id_out_of_range_names_the_line(tiny):
     assert error("decode", "-m", tiny, "12").startswith("id 12 is outside")
     result = run("decode", "-m", tiny, stdin="5\n6 -100\n")
-    assert (result.exit_code, result.stdout) == (1, "hello\n")
+    assert (result.exit_code, result.stdout) == (2, "hello\n")
     assert result.stderr.startswith("trietok: error: standard input, line 2: id -100 is outside")
 
 

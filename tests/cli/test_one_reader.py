@@ -21,7 +21,7 @@ COMMANDS = {
     "suggest": lambda path: ["suggest", path, "--min-frequency", "1"],
     "tokenize": lambda path: ["tokenize", "--file", path],
     "encode": lambda path: ["encode", "--file", path],
-    "diff": lambda path: ["diff", "trietok-en", "trietok-en", "--texts", path],
+    "diff": lambda path: ["diff", "trietok-en", "trietok-en", path],
 }
 
 

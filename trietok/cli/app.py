@@ -124,7 +124,7 @@ def _prepare(command: click.Command, page: Page) -> None:
     for parameter in command.params:
         if parameter.type is click.STRING:
             parameter.type = Utf8()
-        if parameter.name in _ARGUMENTS and isinstance(parameter, click.Argument):
+        if parameter.name in _ARGUMENTS and isinstance(parameter, click.Argument) and not parameter.required:
             summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
             command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
     command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))

@@ -12,7 +12,7 @@ import click
 
 from trietok.cli import options
 from trietok.cli.options import Reader
-from trietok.cli.output import FOUND, warn
+from trietok.cli.output import FOUND, TROUBLE, warn
 from trietok.cli.results import write_result
 from trietok.errors import InputError
 from trietok.workbench.engines.worker import OTHERS
@@ -47,7 +47,7 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
     help="Make N passes over the text in each process; the first is cold.",
 )
 @options.number("--limit", help="Take the first N lines.")
-@options.flag("--validate", help="Compare the ids too; the exit code is 1 if any differ or cannot be compared.")
+@options.flag("--validate", help="Compare the ids too; the exit code is 1 if any differ.")
 @options.most(type=options.NOT_NEGATIVE, default=5, help="With --validate: list at most N differences.")
 @options.reading
 @options.json_lines
@@ -102,7 +102,10 @@ def bench(
     )
     if agreements and all(agreement.problem for agreement in agreements):
         warn("no ids were compared: none of the other tokenizers could be run; the reasons stand above")
-    if any(agreement.problem or agreement.differing for agreement in agreements):
+    problems = [bool(agreement.problem) for agreement in agreements]
+    if problems and (all(problems) if engines is None else any(problems)):
+        raise click.exceptions.Exit(TROUBLE)
+    if any(agreement.differing for agreement in agreements):
         raise click.exceptions.Exit(FOUND)
 
 

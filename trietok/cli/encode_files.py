@@ -36,7 +36,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 
 
 @options.command()
-@options.files
+@click.argument("files", nargs=-1, required=True, type=options.PATH)
 @options.model
 @options.writes(options.NEW_DIRECTORY)
 @options.column
@@ -49,7 +49,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.no_special_tokens
 @options.names("--keep-columns", help="Copy these columns or keys, separated by commas, to the rows of ids.")
 @options.names("--include", known=_COLUMNS, help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}.")
-@options.on_error
+@options.fail_or_skip
 @options.flag("--resume", help="Go on with the run at --output; shards of files that are not among FILES go.")
 @options.flag("--verify", help="With --resume: find damaged shards and changed files by their checksums.")
 @options.number(
@@ -80,6 +80,9 @@ def encode_files(
     **how: Any,
 ) -> None:
     """Encode files of texts into files of ids.
+
+    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs; .txt and .jsonl may be compressed with
+    gzip or zstd. They are cut into shards, so standard input is none of them.
 
     A shard appears only once it is complete; manifest.json is written last. --resume continues an interrupted run; the
     result is the same, byte for byte, whatever the number of workers.
@@ -164,7 +167,7 @@ def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: d
     """What was made; `kept` shards were there before, None where that was not to be expected; `removed` by file."""
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield f"{output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
+    yield f"written to {output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
     if kept is not None:
         yield f"kept from earlier runs: {number_of(kept, 'shard')}"
     for name, number in itertools.islice(removed.items(), _MOST_NAMED):

@@ -10,13 +10,11 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -181,7 +179,8 @@ def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings
         def with_output(*args: Any, output: str | None, force: bool, **rest: Any) -> Any:
             read = [rest.get("model"), rest.get("terms"), *(rest.get("files") or ())]
             with contextlib.ExitStack() as places:
-                if output is not None and not rest.get("resume"):
+                # What a run can be resumed from, its own code knows.
+                if output is not None and not rest.get("resume") and (force or "resume" not in rest):
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
                 if rest.get("save_plan"):
                     places.enter_context(place_to_write(rest["save_plan"], True, force, read))
@@ -208,35 +207,38 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
     Raises:
         FileError: something is there, or the folder of a file is not.
     """
-    place = Path(os.path.realpath(path))
+    place = os.path.realpath(path)
+    there = os.listdir(place) if os.path.isdir(place) else []
     what = ""
     if not os.path.lexists(place):
-        if is_file and not place.parent.is_dir():
+        if is_file and not os.path.isdir(os.path.dirname(place)):
             raise trietok.FileError(f"there is no folder {os.path.dirname(path)} to write to; make it", path=path)
-    elif is_file and place.is_dir():
+    elif is_file and os.path.isdir(place):
         what = "is a directory; name a file with -o"
-    elif not force and (not place.is_dir() or any(place.iterdir())):
+    elif not force and (there or not os.path.isdir(place)):
         what = "is there already; name another place with -o, or replace it with --force"
-    elif any(each and os.path.exists(each) and place.samefile(each) for each in read):
+    elif any(each and os.path.exists(each) and os.path.samefile(place, each) for each in read):
         what = "is what the command reads; name another place with -o"
-    elif place.is_dir() and any(place.iterdir()) and _WRITTEN.isdisjoint(os.listdir(place)):
+    elif there and _WRITTEN.isdisjoint(there):
         what = "holds no tokenizer and no ids, so that --force does not replace it; name another place with -o"
     if what:
         raise trietok.FileError(f"{path} {what}", path=path)
-    if is_file or not place.is_dir() or not any(place.iterdir()):
+    if not there:
         yield
         return
-    aside = place.with_name(f".{place.name}.{os.getpid()}.before")
-    place.rename(aside)
+    import shutil  # seldom needed
+
+    aside = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.{os.getpid()}.before")
+    os.rename(place, aside)
     try:
         yield
     finally:
         with contextlib.suppress(OSError):  # it is empty: the body has failed
-            place.rmdir()
-        if place.is_dir():
+            os.rmdir(place)
+        if os.path.isdir(place):
             shutil.rmtree(aside)
         else:
-            aside.rename(place)
+            os.rename(aside, place)
 
 
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
@@ -292,13 +294,14 @@ def _or_standard_input(ctx: click.Context, parameter: click.Parameter, files: tu
 # The texts of commands about many: files and globs. Those that can do without texts take `files_if_any`.
 files_if_any = click.argument("files", nargs=-1, type=PATH)
 files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input)
-on_error = choice(
+_on_error = partial(
+    choice,
     "--on-error",
-    known=["fail", "skip", "replace"],
     former={"strict": "fail"},
     default="fail",
     help="What to do with a text that cannot be read, or with its bytes that are not UTF-8",
 )
+on_error, fail_or_skip = _on_error(known=["fail", "skip", "replace"]), _on_error(known=["fail", "skip"])
 max_words = partial(number, "--max-words", help="Hold at most N different words in memory; drop the rarest.")
 
 

@@ -302,7 +302,7 @@ class _Run:
         if "words" in counted:
             words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
         tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
-        write_result(values, as_json, lambda: [f"{tokens}, in {self.output}"])
+        write_result(values, as_json, lambda: [f"written to {self.output}: {tokens}"])
 
 
 def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:

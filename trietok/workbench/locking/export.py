@@ -105,7 +105,7 @@ class Exported(Report):
         """What was written, and how many texts differ, in a line."""
         texts = number_of(self.texts, "text")
         which = f"other ids for {self.differing:,} of {texts}" if self.differing else f"the same ids for {texts}"
-        return f"{self.path}: written; {self.reader} gives {which}"
+        return f"written to {self.path}; {self.reader} gives {which}"
 
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
