@@ -19,7 +19,7 @@ REFUSED = {
     "unknown": (("unknown", "-m", "MODEL", "texts.txt"), "find_unknown looks into BertTokenizer and its relatives"),
     "suggest": (("suggest", "-m", "MODEL", "texts.txt"), OTHER_KIND),
     "trim": (("trim", "-m", "MODEL", "texts.txt", "-o", "out"), NO_WORDPIECE),
-    "add": (("add", "--terms", "texts.txt", "-m", "MODEL", "-o", "out"), NO_WORDPIECE),
+    "add": (("add", "--terms", "texts.txt", "-m", "MODEL", "--way", "wordpiece", "-o", "out"), NO_WORDPIECE),
     "check --fix": (("check", "-m", "MODEL", "--fix", "-o", "out"), "only WordPiece vocabularies are repaired"),
     "train --like": (("train", "wordpiece", "texts.txt", "-o", "out", "--like", "MODEL"), OTHER_KIND),
 }
