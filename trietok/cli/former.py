@@ -32,7 +32,6 @@ OPTIONS: dict[str, dict[str, str]] = {
     "export": {"--to": "--format", "--strict": NOTHING},
     "rows": {"--tokenizer": "--new-tokenizer"},
     "suggest": {"--apply": "--output"},
-    "suggest": {"--apply": "--output"},
 }
 # The option that takes what was the first argument of a command.
 ARGUMENTS = {**dict.fromkeys(("adapt", "check", "export", "rows", "trim"), "--model"), "add": "--terms"}
