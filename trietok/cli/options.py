@@ -165,14 +165,7 @@ _WRITTEN |= {f"part-00000.{kind}" for kind in ("parquet", "npy", "bin")}
 
 
 def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings: Any) -> Decorator:
-    """The options `--output` and `--force`: where the command writes, as `output`, and if it replaces what is there.
-
-    Args:
-        help: what the help says of the output.
-        metavar: "DIR" or "FILE".
-        required: whether a call without it is refused.
-        settings: others of `click.option`.
-    """
+    """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may be written."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -196,23 +189,18 @@ def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings
 def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | None] = ()) -> Iterator[None]:
     """Where the body writes a file or a directory; what is there already is an error, or with `force` is replaced.
 
-    A directory that the body does not come to write is left as it was.
-
-    Args:
-        path: the file, or the directory.
-        is_file: which of the two.
-        force: replace what is there.
-        read: what the command reads, which it does not replace.
-
-    Raises:
-        FileError: something is there, or the folder of a file is not.
+    A directory that the body does not come to write, and what the command reads (`read`), are left as they were.
     """
-    place = os.path.realpath(path)
+    place = above = os.path.realpath(path)
     there = os.listdir(place) if os.path.isdir(place) else []
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
     what = ""
-    if not os.path.lexists(place):
-        if is_file and not os.path.isdir(os.path.dirname(place)):
+    if above != place:
+        if is_file and above != os.path.dirname(place):
             raise trietok.FileError(f"there is no folder {os.path.dirname(path)} to write to; make it", path=path)
+        if not os.path.isdir(above):
+            raise trietok.FileError(f"cannot write to {path!r}: {above} is not a directory", path=path)
     elif is_file and os.path.isdir(place):
         what = "is a directory; name a file with -o"
     elif not force and (there or not os.path.isdir(place)):
@@ -223,6 +211,9 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
         what = "holds no tokenizer and no ids, so that --force does not replace it; name another place with -o"
     if what:
         raise trietok.FileError(f"{path} {what}", path=path)
+    if os.path.isdir(above) and not os.access(above, os.W_OK | os.X_OK):
+        named = "it" if above == place else above
+        raise trietok.FileError(f"cannot write to {path!r}: {named} is not writable", path=path)
     if not there:
         yield
         return

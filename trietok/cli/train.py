@@ -21,7 +21,6 @@ from trietok.cli.options import Reader
 from trietok.cli.output import visible
 from trietok.cli.progress import shown_bars
 from trietok.cli.results import write_result
-from trietok.files.atomic import checked_new
 from trietok.files.texts import STANDARD_INPUT
 from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import Choice
@@ -253,7 +252,6 @@ def _training(kind: str, output: str) -> Iterator[_Run]:
     """What is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
     run = _Run(kind, output)
     with terminated_like_interrupted():
-        _check_output(output)
         try:
             yield run
         except KeyboardInterrupt:
@@ -312,16 +310,3 @@ def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:
         "different_words": len(counts),
         "pruned_below": counts.pruned_below,
     }
-
-
-def _check_output(output: str) -> None:
-    """Before hours of work: whether there is a place for its result."""
-    place = checked_new(output)
-    is_there = place.is_dir()
-    if not is_there:
-        place = next(parent for parent in place.parents if parent.exists())
-    if not place.is_dir():
-        raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
-    if not os.access(place, os.W_OK | os.X_OK):
-        named = "it" if is_there else place
-        raise trietok.FileError(f"cannot write to {output!r}: {named} is not writable", path=output)
