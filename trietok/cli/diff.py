@@ -48,7 +48,9 @@ def diff(a: str, b: str, texts: tuple[str, ...], new_profile: Profile | None, co
       trietok diff old-tokenizer new-tokenizer --texts texts.txt
     """
     old = tokenizer_of(a)
-    new = tokenizer_of(b, new_profile or old.profile, "as asked for" if new_profile else "as OLD is read")
+    if new_profile is not None:
+        click.get_current_context().meta["trietok.profile"] = new_profile
+    new = tokenizer_of(b, old.profile, "as OLD is read")
     given = (line.text for line in lines_of((), texts, "texts", column)) if texts else None
     comparison = trietok.compare(old, new, given)
     write_result(comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw(screen, comparison))

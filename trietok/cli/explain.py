@@ -14,6 +14,7 @@ from trietok.cli import options
 from trietok.cli.options import Encoding, lines_of, tokenizer_of
 from trietok.cli.output import json_line, on_terminal, write_line
 from trietok.cli.results import on_screen
+from trietok.tokenizer.auto import choose
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -105,7 +106,7 @@ def explain(
 def _other(against: str, model: str) -> Any:
     """The tokenizer to show beside; the name of a profile is the same model in it, unless a directory has that name."""
     if against in _PROFILES and not os.path.exists(against):
-        return tokenizer_of(model, "fast" if against == "fast" else "slow", "as --against asks")
+        return choose(model, "fast" if against == "fast" else "slow").load()
     return tokenizer_of(against)
 
 
